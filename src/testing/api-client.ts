@@ -20,8 +20,9 @@ export interface Caller {
 }
 
 /**
- * Creates a client of one surface, over real HTTP, with one bearer key. Responses of an earlier
- * release are checked against its own documents, which may lack today's fields.
+ * Creates a client of one API surface that sends one bearer key over real HTTP. Responses of an
+ * earlier release are checked against that release's OpenAPI document, which may lack today's
+ * fields.
  */
 export function caller(
   baseUrl: string,

@@ -5,7 +5,7 @@
 
 export type ModelStatus = 'requires_payment_method' | 'requires_action' | 'succeeded' | 'canceled';
 
-/** Demo passes by their name in sandbox.json. */
+/** Names of the demo passes in sandbox.json. */
 export const MODEL_PASSES = [
   'ok',
   'ok_2',
@@ -22,9 +22,9 @@ export interface ModelIntent {
   readonly id: string;
   readonly amount: number;
   status: ModelStatus;
-  /** The pass that must be confirmed, or has paid. */
+  /** The pass that paid, or whose payer must still confirm. */
   pass: ModelPass | null;
-  /** The token that pays or has paid. */
+  /** The payment token that is paying or has paid. */
   token: ModelToken | null;
   declineCode: string | null;
   cancellationReason: 'requested_by_merchant' | 'expired' | null;
@@ -42,7 +42,7 @@ export interface Model {
   readonly intents: ModelIntent[];
   readonly tokens: ModelToken[];
   readonly orderIds: Set<string>;
-  /** Passes whose payer has paid this merchant before, also in earlier runs. */
+  /** Passes whose payer has already paid this merchant, in this run or an earlier one. */
   readonly paidHere: Set<ModelPass>;
   /** Atoms that this run has added to the merchant's balance. */
   balance: number;
@@ -65,7 +65,7 @@ const CONFIRM_FROM = 50_000_000;
 /** The limit per payment of the pass `over_limit`. */
 const PER_PAYMENT = 1_000_000;
 
-/** The decline code that this pass always gets. */
+/** Passes that are always declined, with their decline codes. */
 const HOPELESS: Partial<Record<ModelPass, string>> = {
   revoked: 'pass_revoked',
   blocked: 'risk_blocked',
@@ -154,8 +154,8 @@ export function expire(intent: ModelIntent): Expected {
 }
 
 /**
- * Refunds a payment. Amount `null` refunds all that is left.
- * @returns the refunded atoms, or the refusal.
+ * Refunds a payment; `amount: null` refunds everything that is left. @returns the refunded atoms,
+ * or the refusal.
  */
 export function refund(
   model: Model,
@@ -171,7 +171,7 @@ export function refund(
   return { kind: 'refund', amount: wanted };
 }
 
-/** Returns the last event of an intent, which follows from its current state. */
+/** Returns the type of an intent's last event, which its current state determines. */
 export function lastEventOf(intent: ModelIntent): string {
   switch (intent.status) {
     case 'requires_payment_method':

@@ -88,7 +88,7 @@ function toSettledPayment(settled: Settled): Payment {
   });
 }
 
-/** Writes a settled payment into the tables; reading it needs no chain. */
+/** Writes a settled payment straight into the tables, for tests that only read it. */
 export async function addTestPayment(
   db: Database,
   mode: TestMode,
@@ -121,7 +121,7 @@ export async function newestEvent(db: Database, mode: TestMode, type: string): P
   return present(rows[0], 'event').id;
 }
 
-/** Simulates the chain for refunds: each succeeds soon after its request. */
+/** Simulates the chain for refunds: each one succeeds shortly after it is requested. */
 export function keepRefunding(api: Pick<TestApi, 'db' | 'clock' | 'wakeups'>): Loop {
   return startLoop({
     name: 'played refunds',

@@ -38,7 +38,9 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Fields of responses that tests read; the check against the document ensures that they exist. */
+/**
+ * Response fields that tests read. The check against the OpenAPI document ensures that they exist.
+ */
 export interface AnswerBody {
   readonly id: string;
   readonly object: string;
@@ -67,14 +69,14 @@ export interface TestApi {
   readonly db: Database;
   readonly databaseUrl: string;
   readonly clock: Clock;
-  /** Notifications to the server, as workers send them. */
+  /** Sends the server the notifications that workers send. */
   readonly wakeups: Wakeups;
   readonly merchant: TestMerchant;
-  /** Sends a request and fails unless the answer is as the OpenAPI document says. */
+  /** Sends a request. Fails if the response does not match the OpenAPI document. */
   call(call: Call): Promise<Answered>;
   addMerchant(options?: { readonly live?: boolean }): Promise<TestMerchant>;
   addKey(tenant: Tenant, options?: KeyOptions): Promise<{ id: string; secret: string }>;
-  /** Starts another process's server on the same database. */
+  /** Starts a second server process on the same database. @returns its URL. */
   addNode(): Promise<string>;
   close(): Promise<void>;
 }
@@ -85,11 +87,14 @@ export interface TestApiOptions {
   /** `RATE_LIMIT`. The default is so high that a test does not reach it by accident. */
   readonly rateLimit?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Maps the database's URL to the one that the server uses: a proxy in a test of faults. */
+  /**
+   * Returns the URL that the server uses for the database, for example that of a fault-injecting
+   * proxy.
+   */
   readonly databaseUrlFor?: (url: string) => Promise<string>;
 }
 
-/** A rate limit higher than what a test sends in a second. */
+/** A rate limit that no test reaches within a second. */
 const NO_LIMIT = '1000000/1';
 
 interface NodeOf {
@@ -99,7 +104,7 @@ interface NodeOf {
   readonly options: TestApiOptions;
 }
 
-/** Starts a server with its own connections, like another process. */
+/** Starts a server with its own database connections, as another process would. */
 async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
   const env = { RATE_LIMIT: options.rateLimit ?? NO_LIMIT, ...options.env };
   const url = (await options.databaseUrlFor?.(databaseUrl)) ?? databaseUrl;
@@ -152,8 +157,8 @@ async function send(url: string, merchant: TestMerchant, call: Call): Promise<An
 }
 
 /**
- * Starts the merchant API on its own database, with one merchant and unreachable chains: requests
- * that need a chain stay in progress. Every response is checked against the OpenAPI document.
+ * Starts the merchant API on its own database, with one merchant. The chains are unreachable, so
+ * requests that need one stay in progress. Every response is checked against the OpenAPI document.
  */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { db, url: databaseUrl, close } = await testDatabase();
@@ -207,7 +212,7 @@ export async function createTestIntent(api: TestApi, body: object = {}): Promise
 /** An address without a listener. */
 const NOWHERE = 'http://127.0.0.1:1';
 
-/** Opens both networks with unreachable nodes. Everything that needs no chain works. */
+/** Opens both networks with unreachable nodes, for tests that need no chain. */
 function openAwayChains(): Promise<Chain[]> {
   return Promise.all(
     NETWORKS.map((network, index) =>

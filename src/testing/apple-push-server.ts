@@ -9,12 +9,14 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { present } from '#core/assert.ts';
 import { PASS_TYPE } from '#testing/wallet-credentials.ts';
 
-/** Behaves as Apple documents its push service: HTTP/2 with a client certificate. */
+/**
+ * A server that behaves like Apple's push service as documented: HTTP/2 with a client certificate.
+ */
 export interface ApplePushServer {
   readonly url: string;
-  /** Tokens of the devices that were notified, in order. */
+  /** Device tokens that received a notification, in order. */
   readonly told: string[];
-  /** The response for a token instead of 200. */
+  /** Responses to send for these device tokens instead of 200. */
   readonly refusals: Map<string, { readonly status: number; readonly reason: string }>;
   close(): Promise<void>;
 }

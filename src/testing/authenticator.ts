@@ -49,7 +49,7 @@ export class Authenticator {
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   readonly #id = randomBytes(16);
   counter = 0;
-  /** False simulates a security key that its user has not unlocked. */
+  /** Whether the user has unlocked the security key (PIN or fingerprint). */
   verified = true;
 
   constructor(options: AuthenticatorOptions) {
@@ -68,7 +68,7 @@ export class Authenticator {
     return Buffer.concat([sha256(Buffer.from(this.#options.rpId)), fixed, rest]);
   }
 
-  /** Returns the answer to navigator.credentials.create. */
+  /** Returns the credential that `navigator.credentials.create` would return. */
   register(challenge: string): object {
     const idLength = Buffer.from([0, this.#id.length]);
     const aaguid = Buffer.alloc(16);
@@ -84,7 +84,7 @@ export class Authenticator {
     });
   }
 
-  /** Returns the answer to navigator.credentials.get. */
+  /** Returns the credential that `navigator.credentials.get` would return. */
   use(challenge: string): object {
     const clientData = this.#clientData('webauthn.get', challenge);
     const authenticatorData = this.#authenticatorData(0);

@@ -1,4 +1,4 @@
-// Simulates a provider that has several nodes behind its address, each at its own block.
+// Simulates a provider with several nodes behind one address, each at a different block.
 
 /** The index of the block parameter, by method. */
 const TAG_AT: Readonly<Record<string, number>> = {
@@ -11,7 +11,7 @@ const TAG_AT: Readonly<Record<string, number>> = {
 
 const hex = (value: bigint) => `0x${value.toString(16)}`;
 
-/** Returns the call for the chain's own node that makes it answer like a node at this block. */
+/** Rewrites a call so that the test's node answers it as of block `seen`. */
 export function asSeenAt(call: ProviderCall, seen: bigint): ProviderCall {
   const at = TAG_AT[call.method];
   if (at === undefined || call.params[at] !== 'latest') return call;
@@ -22,7 +22,7 @@ interface Placed {
   readonly blockNumber: string | null;
 }
 
-/** Returns the answer of a node at this block. `real` is the answer of the chain's own node. */
+/** Returns the response of a node at this block. `real` is the response of the test's node. */
 export function answerSeenAt(
   call: ProviderCall,
   real: ProviderAnswer,
@@ -59,8 +59,8 @@ interface RawBlock {
 }
 
 /**
- * Returns the answer of a node whose head block differs from the others', but only briefly, because
- * its next block builds on theirs. For this node, transactions in that head are not mined.
+ * Returns the response of a node whose head block briefly differs from the others': its next block
+ * builds on theirs again. On this node, transactions in that head are not mined.
  */
 export function answerOnFork(
   call: ProviderCall,
@@ -78,7 +78,7 @@ export function answerOnFork(
   return receipt?.blockNumber === hex(head) ? { result: null } : real;
 }
 
-/** The number of blocks by which the longer chain leads the test's chain. */
+/** How many blocks longer the other chain is than the test's chain. */
 const ELSEWHERE_BLOCKS = 1_000_000n;
 const PLAIN_RESULTS: Readonly<Record<string, unknown>> = {
   eth_chainId: '0x1',
@@ -94,7 +94,7 @@ const PLAIN_RESULTS: Readonly<Record<string, unknown>> = {
   eth_feeHistory: { reward: [['0x1']] },
 };
 
-/** Returns the answer of a node on a longer chain that has none of our transactions. */
+/** Returns the response of a node on a longer chain that contains none of our transactions. */
 export function answerElsewhere(call: ProviderCall, head: bigint): ProviderAnswer {
   const newest = head + ELSEWHERE_BLOCKS;
   switch (call.method) {
@@ -119,7 +119,7 @@ function blockElsewhere(number: unknown) {
   return { number: hex(height), hash: hashOf(height), parentHash, timestamp, transactions: [] };
 }
 
-/** One call as it reaches a provider. */
+/** One call, as a provider receives it. */
 export interface ProviderCall {
   readonly id: number;
   readonly method: string;

@@ -1,15 +1,18 @@
 import { type Loop, startLoop } from '#core/loop.ts';
 
-/** Probes the nodes' readiness, as a load balancer does, and returns ready ones in turn. */
+/** A load balancer: polls each node's readiness endpoint and returns the ready nodes in turn. */
 export interface Balancer {
-  /** Returns the next ready node, or the last one that was ready if there is none. */
+  /** Returns the next ready node. If none is ready, returns the one that was ready last. */
   next(): string;
   /** Returns how many nodes are ready. */
   ready(): number;
   stop(): Promise<void>;
 }
 
-/** Interval between probes. A real balancer probes about once a second; tests have less time. */
+/**
+ * Interval between probes. Real load balancers probe about once a second; tests cannot wait that
+ * long.
+ */
 const ASK_EVERY_MS = 50;
 const ANSWER_MS = 1_000;
 

@@ -6,13 +6,13 @@ import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
 
-/** A sale as `addSales` stores it. */
+/** A sale for `addSales` to store. */
 export interface StoredSale {
   readonly at: Date;
   /** Atoms, with the tip. */
   readonly amount: bigint;
   readonly description?: string;
-  /** The id of the location; default none. */
+  /** The id of the location, if any. */
   readonly location?: string;
   /** In minor units. */
   readonly presentment?: {
@@ -25,7 +25,7 @@ export interface StoredSale {
 
 let calls = 0;
 
-/** Stores sales with their payments, one position after the other. @returns the payments' ids. */
+/** Stores sales and their payments, at consecutive positions. @returns the ids of the payments. */
 export async function addSales(
   db: Database,
   tenant: Tenant,
@@ -78,7 +78,7 @@ export async function addSales(
   return rows.map(({ id }) => `pay_${id}`);
 }
 
-/** Books ledger movements as the service does, each at its own time on the account's clock. */
+/** Books ledger entries as the service does, each at its own time by the account's clock. */
 export async function addMovements(
   db: Database,
   tenant: Tenant,
@@ -92,7 +92,7 @@ export async function addMovements(
   }
 }
 
-/** Returns a statement's file as text. */
+/** Returns the content of a statement's file. */
 export async function fileOf(
   db: Database,
   statement: Statement,

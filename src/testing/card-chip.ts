@@ -18,8 +18,8 @@ export function newUid(): string {
 }
 
 /**
- * A chip (NTAG 424 DNA) that was written with a card's settings. It knows nothing else: each tap
- * increments the counter, and replaces the template's zeros by its message.
+ * A simulated NTAG 424 DNA chip, written with a card's settings. Each tap increments its counter
+ * and replaces the zeros in the URL template with the tap's message.
  */
 export class CardChip {
   readonly #template: string;

@@ -4,10 +4,10 @@ import addFormats from 'ajv-formats';
 
 type Doc = { [key: string]: unknown };
 
-/** One request with its response, as sent over the wire. */
+/** An HTTP request and its response. */
 export interface Exchange {
   readonly method: string;
-  /** Path with its query, below the server's root: `/api/v1/payments?limit=1`. */
+  /** Path with its query, relative to the server's root: `/api/v1/payments?limit=1`. */
   readonly path: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface Exchange {
 }
 
 const DOCUMENT = 'document';
-/** Responses that never reach an operation. */
+/** Statuses of responses to requests that reach no operation. */
 const WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   401: 'api_key_',
   403: '',
@@ -26,7 +26,10 @@ const WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   503: 'service_unavailable',
 };
 
-/** Forbids fields that the document lacks: either the document or the response is wrong. */
+/**
+ * Closes a schema, so that a field that it does not describe is an error in the document or in the
+ * response.
+ */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (value === null || typeof value !== 'object') return value;
@@ -67,7 +70,7 @@ function listOperations(document: Doc, root: string): Operation[] {
   });
 }
 
-/** False if the path has invalid escapes, because such a path never reaches an operation. */
+/** Returns false if the path has invalid escapes; such a request reaches no operation. */
 function isReadable(path: string): boolean {
   try {
     decodeURI(path);
@@ -77,7 +80,10 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** Finds the operation of a path. A template with fewer parameters wins. */
+/**
+ * Finds the operation of a path. If several templates match, the one with the fewest parameters
+ * wins.
+ */
 function findOperation(operations: readonly Operation[], exchange: Exchange): Operation | null {
   const path = exchange.path.split('?')[0] ?? '';
   if (!isReadable(path)) return null;
@@ -98,8 +104,8 @@ function checkCommonHeaders({ headers, status }: Exchange, where: string): void 
 }
 
 /**
- * Creates a check that compares responses with the OpenAPI document: status, headers, error code
- * and every field. It throws an AssertionError that names what the document lacks.
+ * Creates a function that compares responses with the OpenAPI document: status, headers, error code
+ * and every field. It throws an AssertionError that names the difference.
  */
 export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exchange) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: false });
@@ -149,7 +155,7 @@ export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exch
   };
 }
 
-/** Checks that the response's documentation has an example for this error code. */
+/** Requires that the response's documentation has an example with this error code. */
 function checkCode(response: Doc | undefined, code: string, where: string): void {
   const content = response?.content as Record<string, { readonly examples: Doc }> | undefined;
   const codes = Object.keys(content?.['application/json']?.examples ?? {});

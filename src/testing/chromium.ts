@@ -7,13 +7,16 @@ import {
 } from 'playwright-core';
 import { findByArgument, signalProcess } from '#sandbox/processes.ts';
 
-/** Setting with the address of the test run's one Chromium; `test/run.ts` sets it. */
+/**
+ * Environment variable with the address of the Chromium that all test files share; `test/run.ts`
+ * sets it.
+ */
 export const BROWSER_SETTING = 'TAPLINE_TEST_BROWSER';
 
 /**
- * Starts a Chromium that several test files share. The package's default switches run it in one
- * process, which dies with the first context, and without web security, so that tests of CSP and
- * CORS would prove nothing.
+ * Starts a Chromium that several test files share. Playwright's default switches would run it in
+ * one process, which dies with the first context, and disable web security, which would make tests
+ * of CSP and CORS meaningless.
  */
 export async function launchChromium(): Promise<BrowserServer> {
   return playwright.launchServer(await launchOptions());
@@ -24,7 +27,7 @@ async function launchOptions() {
   return { executablePath, args: ['--no-sandbox', '--disable-gpu'], headless: true };
 }
 
-/** Starts a Chromium whose storage is in this folder. `kill` sends SIGKILL. */
+/** Starts a Chromium that stores its profile in this folder. `kill` sends SIGKILL. */
 export async function launchProfile(
   folder: string,
   options: BrowserContextOptions,
@@ -35,7 +38,7 @@ export async function launchProfile(
   return {
     context,
     kill: async () => {
-      // The other processes of the browser end with this one.
+      // Also kills the browser's child processes.
       for (const pid of findByArgument(`--user-data-dir=${folder}`)) signalProcess(pid, 'SIGKILL');
       await closed;
     },

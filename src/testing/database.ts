@@ -14,11 +14,15 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
-/** Setting with the URL of one cluster for all test files; the test runner sets it. */
+/**
+ * Environment variable with the URL of the PostgreSQL cluster that all test files share; the test
+ * runner sets it.
+ */
 const CLUSTER = 'TAPLINE_TEST_DATABASE_URL';
 const TEMPLATE_LOCK = 551_903;
 /**
- * Connections of a test: enough for its concurrency, while several test files share the cluster.
+ * Connections per test: enough for its concurrent queries, and few enough that test files can share
+ * the cluster.
  */
 const TEST_CONNECTIONS = 8;
 
@@ -29,8 +33,8 @@ function withDatabase(url: string, name: string): string {
 }
 
 /**
- * Returns the template's name. It contains a hash of the migrations, so a changed file makes a new
- * template.
+ * Returns the template's name. It contains a hash of the migrations, so that changed migrations get
+ * a new template.
  */
 function templateName(): string {
   const digest = createHash('sha256');
@@ -71,8 +75,8 @@ async function withAdmin<T>(cluster: string, work: (admin: pg.Client) => Promise
 }
 
 /**
- * Drops a database. `with (force)` fails while autovacuum works in it, because that worker is not a
- * session. A plain drop stops that worker and waits for it, so only the sessions must be ended
+ * Drops a database. `drop … with (force)` fails while autovacuum works in it, because an autovacuum
+ * worker is not a session. A plain drop stops that worker itself, so only sessions are terminated
  * first.
  */
 async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
@@ -86,8 +90,8 @@ async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
 }
 
 /**
- * Creates a migrated database, cloned from a template (about 60 ms). Uses the cluster of the test
- * run, or starts a temporary one if a single file is run by hand.
+ * Creates a migrated database by cloning a template (about 60 ms). Uses the test run's cluster; a
+ * file that runs alone starts a temporary one.
  */
 export async function testDatabase(maxConnections = TEST_CONNECTIONS): Promise<TestDatabase> {
   const own = process.env[CLUSTER] === undefined ? await startThrowawayPostgres() : null;
@@ -95,7 +99,7 @@ export async function testDatabase(maxConnections = TEST_CONNECTIONS): Promise<T
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;
   await withAdmin(cluster, async (admin) => {
     const template = await ensureTemplate(admin, cluster);
-    // Copies files instead of logging each page, which takes half the time; nothing here must
+    // Copies files instead of logging each page, which halves the time. Test databases need not
     // survive a crash.
     await admin.query(`create database ${name} template ${template} strategy file_copy`);
   });

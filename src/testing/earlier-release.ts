@@ -7,15 +7,15 @@ import { promisify } from 'node:util';
 const ROOT = path.join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** The service at another commit, in its own folder. */
+/** The service at an earlier commit, in its own folder. */
 export interface EarlierRelease {
   readonly root: string;
   remove(): Promise<void>;
 }
 
 /**
- * Checks out an earlier release.
- * @returns `null` if this copy of the repository lacks the commit (a shallow clone, an archive).
+ * Checks out an earlier release. @returns `null` if this copy of the repository lacks the commit
+ * (shallow clone or archive).
  */
 export async function earlierRelease(commit: string): Promise<EarlierRelease | null> {
   const known = await run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).then(

@@ -9,31 +9,35 @@ import { type Answered, type Call, startTestApi, type TestApi } from '#testing/a
 export interface WrongCall {
   /** Names the error. */
   readonly because: string;
-  /** Returns the bad call, made from the good one. */
+  /** Derives the bad request from the good one. */
   readonly call: (good: Call, api: TestApi) => Call | Promise<Call>;
   readonly status?: number;
   readonly code: string;
   readonly param?: string | null;
 }
 
-/** The promises that every endpoint is tested for. */
+/** An endpoint, with what the shared tests need to know about it. */
 export interface Endpoint {
   /** Names the tests, for example `POST /v1/refunds`. */
   readonly name: string;
   readonly scope: Scope;
-  /** Returns a request that succeeds with the merchant's test key. Each test calls it anew. */
+  /**
+   * Returns a request that succeeds with the merchant's test key. Each test calls this for a new
+   * one.
+   */
   readonly good: (api: TestApi) => Promise<Call>;
   readonly status: 200 | 201 | 202;
-  /** Checks the response to the good request, in addition to the document. */
+  /** Checks the response to the good request, beyond its OpenAPI document. */
   readonly expect: (answered: Answered, api: TestApi) => void | Promise<void>;
   readonly wrong: readonly WrongCall[];
   /**
-   * The response to the key of another account or mode: `missing` if the path names an object;
-   * `others` if it lists its own objects; `own` if there is nothing to show.
+   * What a key of another account or mode gets: `missing` (404) if the path names an object,
+   * `others` if the endpoint lists that account's own objects, `own` if the response contains no
+   * objects.
    */
   readonly elsewhere: 'missing' | 'others' | 'own';
   readonly replay: 'required' | 'accepted' | 'none';
-  /** Runs once the server has started. */
+  /** Called once the server has started. */
   readonly setUp?: (api: TestApi) => Promise<void>;
   /** Runs before the server stops. */
   readonly tearDown?: () => Promise<void>;
@@ -74,7 +78,7 @@ function testKeys(endpoint: Endpoint, api: () => TestApi): void {
   });
 }
 
-/** Returns the ids that a list shows to a key. */
+/** Returns the ids that a list returns to this key. */
 async function listedTo(api: TestApi, endpoint: Endpoint, key: string): Promise<string[]> {
   const answered = await withKey(api, endpoint, key);
   assert.equal(answered.status, 200, answered.text);
@@ -128,13 +132,15 @@ function testReplay(endpoint: Endpoint, api: () => TestApi): void {
     };
     const refused = { status: 409, code: 'idempotency_key_reused' };
     await assertRefused(api().call({ ...other, idempotencyKey }), refused);
-    // The service checks the key before the body, so an invalid body makes no difference.
+    // The service checks the Idempotency-Key before the body, so an invalid body changes nothing.
     const broken = { path: other.path, body: { amount: 'much' } };
     await assertRefused(api().call({ ...broken, idempotencyKey }), refused);
   });
 }
 
-/** Tests what every endpoint promises. The specifics of an endpoint have their own tests. */
+/**
+ * Tests the promises that every endpoint keeps. Those of a single endpoint have their own tests.
+ */
 export function testEndpoint(endpoint: Endpoint): () => TestApi {
   let api: TestApi;
   const current = () => api;
@@ -175,12 +181,12 @@ export function testEndpoint(endpoint: Endpoint): () => TestApi {
   return current;
 }
 
-/** Returns a body with fields changed; `undefined` leaves one out. */
+/** Returns the request with some body fields changed; `undefined` removes a field. */
 export function withBody(good: Call, changes: object): Call {
   return { ...good, body: { ...(good.body as object), ...changes } };
 }
 
-/** Returns the refusals of list parameters that all lists share. */
+/** Returns invalid list parameters with their expected refusals, the same for every list. */
 export function wrongPages(filters: Readonly<Record<string, string>> = {}): WrongCall[] {
   const at = (query: string) => (good: Call) => ({
     ...good,
@@ -221,8 +227,8 @@ export const WRONG_DATES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the expected refusals: for a path that names no object, and for one with the id of
- * another kind of object.
+ * Returns requests with an unknown id and with the id of another kind of object, and their expected
+ * refusals.
  */
 export function wrongIds(path: (id: string) => string, id: string): WrongCall[] {
   const to = (other: string) => (good: Call) => ({ ...good, path: path(other) });

@@ -12,16 +12,16 @@ export interface StreamOf {
 export interface OpenedStream {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** The response body if it was refused. */
+  /** The response body if the server refused the request. */
   readonly text: string;
   /** Ids in order of arrival. */
   readonly ids: string[];
-  /** The `data:` of the same events, unparsed. */
+  /** The `data:` lines of the same events, unparsed. */
   readonly data: string[];
   /** Arrival time of the last event, by `performance.now()`. */
   lastAt: number;
   comments: number;
-  /** The response, which a test uses to pause and resume reading. */
+  /** The response stream, which a test can pause and resume. */
   readonly response: IncomingMessage;
   readonly ended: Promise<void>;
   close(): void;
@@ -38,7 +38,9 @@ function takeBlock(stream: OpenedStream, block: string): void {
   stream.data.push(data.slice('data: '.length));
 }
 
-/** Opens a client of server-sent events that keeps everything. Resolves once it has the headers. */
+/**
+ * Opens a server-sent event stream and records all events. Resolves once the headers have arrived.
+ */
 export async function openEventStream(wanted: StreamOf): Promise<OpenedStream> {
   const { url, key, lastEventId } = wanted;
   const headers = {
@@ -72,7 +74,7 @@ export async function openEventStream(wanted: StreamOf): Promise<OpenedStream> {
 
 const HEARD_WITHIN_MS = 8_000;
 
-/** Waits until this many events have arrived. @throws if they do not. */
+/** Waits until this many events have arrived. @throws if they do not arrive in time. */
 export async function heard({ ids }: OpenedStream, count: number): Promise<void> {
   const end = performance.now() + HEARD_WITHIN_MS;
   while (ids.length < count) {

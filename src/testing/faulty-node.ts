@@ -11,12 +11,12 @@ type NodeMood =
   /** Never answers. */
   | 'hanging'
   | 'limiting the rate'
-  /** Passes broadcasts on, and cuts the connection instead of answering. */
+  /** Forwards broadcasts, then cuts the connection without a response. */
   | 'losing answers to broadcasts'
   /** Accepts broadcasts and forgets them. */
   | 'dropping broadcasts';
 
-/** A call as it reached the node. */
+/** A call as the node received it. */
 export interface NodeCall {
   readonly id: number;
   readonly method: string;
@@ -26,16 +26,16 @@ export interface NodeCall {
 export interface FaultyNode {
   readonly url: string;
   mood: NodeMood;
-  /** Returns the error to answer a call with, or `null` for a normal answer. */
+  /** Returns the error to respond with, or `null` for the normal response. */
   refuse: (call: NodeCall) => string | null;
-  /** Calls that reached it, by method. */
+  /** Number of calls that the node received, by method. */
   readonly calls: Map<string, number>;
-  /** Listeners that are called for each of these calls. */
+  /** Listeners called for each call that the node receives. */
   readonly watchers: Set<(call: ProviderCall) => void>;
   stop(): Promise<void>;
 }
 
-/** Starts a misbehaving provider in front of the test's chain. */
+/** Starts a faulty provider that forwards to the test's chain. */
 export async function startFaultyNode(target: string): Promise<FaultyNode> {
   const calls = new Map<string, number>();
   const watchers: FaultyNode['watchers'] = new Set();

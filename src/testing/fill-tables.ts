@@ -5,7 +5,7 @@ import { only } from '#core/assert.ts';
 export interface Filling {
   readonly accountId: string;
   readonly terminalId: string;
-  /** Numbers of the first and the last row. */
+  /** Number of the first row; `to` is that of the last. */
   readonly from: number;
   readonly to: number;
 }
@@ -16,15 +16,16 @@ const HASH = `'0x' || lpad(to_hex(n / 100), 64, '0')`;
 const ATTEMPT = `'{"payerId": "pyr_filled", "payerAddress": "0x", "reasonCode": null,
   "credential": {"type": "nfc_id", "passId": "pass_x"}}'::jsonb`;
 /**
- * Times of the rows, newest last. All are days ago, so that they do not count toward today's
+ * SQL for the time of row `n`, newest last. All are days ago, so that no row counts toward today's
  * limits.
  */
 const AT = `date_trunc('day', now()) - interval '3 days' + n * interval '1 s'`;
 
 /**
- * Statements for rows of one account's test mode, like months of sales: settled, refunded, canceled
- * and open intents, with events, deliveries, stored responses, jobs and transactions. `$2` is the
- * account, `$3` the terminal, `$4` a disabled endpoint, `$5` the first row, `$6` the last.
+ * Statements that insert rows for one account's test mode, like those of months of sales: settled,
+ * refunded, canceled and open intents with events, deliveries, stored responses, jobs and
+ * transactions. `$2` is the account, `$3` the terminal, `$4` a disabled endpoint, `$5` the first
+ * row, `$6` the last.
  */
 const STATEMENTS = [
   `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
@@ -96,7 +97,7 @@ const STATEMENTS = [
      receipt_number, created, attempts, signature, signed_at)
    select ${id('pay')}, ${id('pay')}, $2, false, $3, 'F-' || n, ${AT}, 1, 'signed', ${AT}
    from ${N} where n % 10 > 1`,
-  // Items of other accounts, because one account may have at most 500.
+  // Adds items to other accounts, because one account may have at most 500.
   `insert into catalogue_items (id, account_id, livemode, name, unit_amount, tax_rate,
      tax_inclusive, position, created)
    select ${id('item')}, 'acct_filled' || n / 100, false, 'filled', 1, 0, true, n, ${AT}
@@ -107,7 +108,7 @@ const STATEMENTS = [
    select 'filled', n, ${AT}, '{}', 'filled', ${id('pi')}, '', '' from ${N} where n % 10 = 0`,
 ];
 
-/** Fills the tables that grow with sales. */
+/** Inserts rows into the tables that grow with sales. */
 export async function fillTables(url: string, wanted: Filling): Promise<void> {
   const { accountId, terminalId, from, to } = wanted;
   const client = new pg.Client({ connectionString: url });

@@ -12,14 +12,18 @@ import { type FuzzRequest, fuzzRequests, type KnownIds } from '#testing/fuzz.ts'
 import { repeatTest, requireKept, type Step } from '#testing/history.ts';
 import { SEED } from '#testing/random.ts';
 
-/** Requests are generated and sent in portions, because generating all in one step takes memory. */
+/**
+ * Requests are generated and sent in batches of this size, because generating all of them first
+ * takes too much memory.
+ */
 const PORTION = 1_000;
 const CONCURRENCY = 24;
 const MORE = 5;
-/** One deletion in this many is sent for the caller who has the known objects. */
+/** For the caller with the known objects, one DELETE request in this many is sent. */
 const DELETIONS = 10;
 /**
- * Time limit. Some requests wait 20 s for an unreachable chain; none should take longer than this.
+ * Time limit of a request. Some wait 20 s for an unreachable chain; none should take longer than
+ * this.
  */
 const HANG_MS = 45_000;
 
@@ -27,14 +31,14 @@ const REQUEST_TIMEOUT = 408;
 
 const REST_MS = 10_000;
 /**
- * Promises that test events and test endpoints break: the events name no object, and no server
- * receives the deliveries.
+ * Invariants that test events and test endpoints violate: these events have no object, and no
+ * server receives the deliveries.
  */
 const OF_WEBHOOKS = [
   'no event is about an intent, a payment or a refund that its account does not have',
   'no delivery is left to an endpoint that works',
 ];
-/** Promises that `addTestPayment` breaks, because it adds no job, pass and events. */
+/** Invariants that `addTestPayment` violates, because it adds no job, pass or events. */
 const OF_TEST_PAYMENTS = [
   'each payment has one settlement job, which has succeeded or is sent again',
   'a payment uses a credential of its payer, within the terms of the credential',
@@ -42,7 +46,10 @@ const OF_TEST_PAYMENTS = [
   'each intent has one event of its creation and one of its end',
 ];
 
-/** Returns what matches the violations that a test caused itself before its first request. */
+/**
+ * Returns patterns of the violations that the test's own set-up has caused before the first
+ * request.
+ */
 async function ownViolations({ db }: TestApi): Promise<RegExp> {
   const rows = await db.query<{ ids: string }>(
     `select id || '|' || payment_intent_id as ids from payments`,
@@ -52,7 +59,7 @@ async function ownViolations({ db }: TestApi): Promise<RegExp> {
   return new RegExp(`^((${OF_WEBHOOKS.join('|')}): |${ofPayments})`);
 }
 
-/** Starts an API with webhooks to this machine, whose refunds succeed. */
+/** Starts an API that may send webhooks to this machine and whose refunds succeed. */
 export async function startFuzzedApi(): Promise<TestApi> {
   const api = await startTestApi({ env: LOCAL_WEBHOOKS });
   const refunding = keepRefunding(api);
@@ -63,7 +70,7 @@ export async function startFuzzedApi(): Promise<TestApi> {
   return { ...api, close };
 }
 
-/** Creates objects of the merchant, which every surface shows in its own way. */
+/** Creates objects of the merchant, which every surface shows in some form. */
 export async function knownObjects(
   api: TestApi,
   { intents = 30, payments = 10 } = {},
@@ -75,7 +82,7 @@ export async function knownObjects(
     return ids;
   };
   return {
-    // Four times, so that random paths often name this account: most dashboard routes are below it.
+    // Repeated so that random paths often name this account: most dashboard routes start with it.
     acct_: Array(4).fill(accountId),
     key_: [test.keyId],
     pi_: await times(intents, () => createTestIntent(api)),
@@ -85,8 +92,8 @@ export async function knownObjects(
 }
 
 /**
- * Returns a choice of requests to send for another caller: nine in ten of these operations, because
- * other routes need the objects that they delete.
+ * Returns a filter that matches nine in ten requests of these operations. They are sent for another
+ * caller, because other routes need the objects that they would delete.
  */
 export function spared(operations: readonly string[]): (request: FuzzRequest) => boolean {
   const counts = new Map<string, number>();
@@ -109,16 +116,16 @@ export interface FuzzRun {
   readonly known: KnownIds;
   readonly requests: number;
   /**
-   * Operations that random requests need not reach, by reason. The run must reach all others,
-   * because a run whose requests are all refused early would also pass. Since chance decides, it
-   * sends up to MORE times as many requests until it has. A number is the share that may stay
-   * unreached, for surfaces with hundreds of operations. Default: all may.
+   * Which operations the run need not reach: a list of them by reason, or the share that may stay
+   * unreached, for surfaces with hundreds of operations. Default: all. The run must reach the
+   * others, because one whose requests are all refused early proves nothing; it sends up to MORE
+   * times as many requests until it does.
    */
   readonly unreached?: Readonly<Record<string, readonly string[]>> | number;
-  /** Returns the credentials: `Authorization`, or a cookie with its token. */
+  /** Returns the request's credentials: `Authorization`, or a cookie and its CSRF token. */
   headersOf(request: FuzzRequest): Readonly<Record<string, string>>;
   readonly leaveOut?: readonly string[];
-  /** Checks a response, in addition to the document. */
+  /** Makes further checks of a response, beyond its OpenAPI document. */
   onAnswer?(request: FuzzRequest, answer: FuzzAnswer): void;
   /** The test that is repeated. */
   readonly file: string;
@@ -131,7 +138,10 @@ export interface FuzzAnswer {
   readonly text: string | null;
 }
 
-/** Returns the text of a response. Closes an open stream, which has no end, and returns `null`. */
+/**
+ * Returns the text of a response. For an event stream, which never ends, closes it and returns
+ * `null`.
+ */
 async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string | null> {
   if (!String(headers['content-type']).startsWith('text/event-stream')) return body.text();
   body.on('error', () => {}).destroy();
@@ -160,7 +170,7 @@ function createSender(pool: Pool, run: FuzzRun, seen: Seen) {
       Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
     );
     const isFile = status === 200 && !/^application\/json(;|$)/.test(shown['content-type'] ?? '');
-    // A 408 means that the machine stalled for longer than a request may take to arrive.
+    // A 408 means that this machine was too slow to send the request in time.
     if (text !== null && !isFile && status !== REQUEST_TIMEOUT)
       check({ method, path, status, headers: shown, text });
     assert.notEqual(status, 500, text ?? '');
@@ -175,7 +185,7 @@ function describe(request: FuzzRequest, error: unknown): string {
 }
 
 /**
- * Returns the operations that must be reached but were not, with the statuses of their responses.
+ * Returns the operations that the run must still reach, with the response statuses that they had.
  */
 function missingOf({ document, leaveOut = [], unreached }: FuzzRun, seen: Seen): string[] {
   if (unreached === undefined) return [];
@@ -194,7 +204,7 @@ function missingOf({ document, leaveOut = [], unreached }: FuzzRun, seen: Seen):
   return [...missing, ...unknown.map((name) => `${name} is excused and does not exist`)];
 }
 
-/** Yields nearly right requests, until enough are sent and all operations are reached. */
+/** Yields nearly valid requests until enough are sent and all operations are reached. */
 function* chosenRequests(run: FuzzRun, seen: Seen): Generator<FuzzRequest> {
   const all = fuzzRequests(run.document, run.known);
   const isEnough = (sent: number) =>
@@ -209,8 +219,8 @@ function* chosenRequests(run: FuzzRun, seen: Seen): Generator<FuzzRequest> {
 }
 
 /**
- * Sends all requests. @throws at an undocumented response, at any 500, if an operation is not
- * reached, and if the data that the requests leave breaks an invariant.
+ * Sends all requests. @throws if a response is undocumented or a 500, if an operation is not
+ * reached, or if the resulting data violates an invariant.
  */
 export async function runFuzz(api: TestApi, run: FuzzRun): Promise<void> {
   const pool = new Pool(api.url, { connections: CONCURRENCY });

@@ -8,8 +8,8 @@ import { ISSUER, SERVICE_ACCOUNT } from '#testing/wallet-credentials.ts';
 
 /**
  * Behaves like Google's token endpoint and Wallet API, as far as passes need them. It refuses
- * requests that differ from Google's documentation (OAuth 2.0 for service accounts; REST reference
- * of Google Wallet). Its stored objects are what a phone would show.
+ * requests that violate Google's documentation (OAuth 2.0 for service accounts; REST reference of
+ * Google Wallet). It stores the objects that a phone would show.
  */
 export interface GoogleServer {
   readonly tokenUrl: string;
@@ -20,9 +20,9 @@ export interface GoogleServer {
   readonly calls: string[];
   /** Returns how many tokens were issued. */
   tokens(): number;
-  /** Sets the statuses of the next API responses, regardless of the request. */
+  /** Makes the next API requests fail with these statuses. */
   fail(statuses: readonly number[]): void;
-  /** Sets the service account's public key. */
+  /** Registers the service account's public key. */
   trust(key: KeyObject): void;
   close(): Promise<void>;
 }
@@ -78,7 +78,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
 
-/** Checks an assertion. @throws if Google would refuse it. */
+/** Checks a signed assertion. @throws if Google would refuse it. */
 function checkAssertion(body: string, key: KeyObject, tokenUrl: string): void {
   const form = new URLSearchParams(body);
   assert.equal(form.get('grant_type'), 'urn:ietf:params:oauth:grant-type:jwt-bearer');
@@ -92,7 +92,7 @@ function checkAssertion(body: string, key: KeyObject, tokenUrl: string): void {
   assert.ok(exp > iat && exp - iat <= 3600);
 }
 
-/** Stores objects with Google's rules for POST and PUT. */
+/** Stores objects by Google's rules for POST and PUT. */
 function createStore(objects: GoogleServer['objects']) {
   const classes = new Set<string>();
   const insertClass = (body: unknown) => {

@@ -24,13 +24,13 @@ import {
 import { addPayment, playRefunds } from '#testing/store-payments.ts';
 import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
 
-/** A store with data for everything that the invariants cover, without a violation. */
+/** A store with data for every invariant, and no violations. */
 export interface HealthyStore extends TestStore {
-  /** A payment with a pass, partly refunded. */
+  /** A partly refunded payment, made with a pass. */
   readonly payment: Payment;
   readonly endpoint: {
     readonly id: string;
-    /** The events that its receiver has answered. */
+    /** The events that its webhook receiver has acknowledged. */
     readonly accepted: ReadonlySet<string>;
   };
 }
@@ -41,11 +41,11 @@ const REFUNDED = 500_000;
 export async function openHealthyStore(): Promise<HealthyStore> {
   const store = await openStore();
   const enabledEvents = ['payment.*', 'refund.*'];
-  // An address without a listener: deliveries are recorded by hand.
+  // Nothing listens at this address; the test records the deliveries itself.
   const { endpoint } = await addEndpoint(endpointsOf(store), 'http://127.0.0.1:1024/', {
     enabledEvents,
   });
-  // Waits, because an endpoint gets only events from a later millisecond.
+  // Waits, because an endpoint gets only events from a later millisecond than its creation.
   await sleep(2);
   const payment = await addPayment(store, AMOUNT);
   await payWithToken(store);

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Plays one step of a moment. @returns the broken promises. */
+/** Plays a history with one short step. @returns the violations that were found. */
 async function brokenIn(faults: FaultSet): Promise<readonly string[]> {
   const ground = { db: database.db, limitMs: 1_000 };
   const clients = [[async () => sleep(50)]];

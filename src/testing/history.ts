@@ -10,8 +10,8 @@ import {
 import { createRandom, type PauseMs, type Random, SEED } from '#testing/random.ts';
 
 /**
- * One step: a request, a scene of a client, or a sale. A long step ends early after the signal.
- * @returns the promises that it saw broken, if any.
+ * One step of a history: a request, a scene of a client, or a sale. A long step ends early when the
+ * signal fires. @returns the violations that it noticed, if any.
  */
 export type Step =
   | ((signal: AbortSignal) => Promise<readonly string[]>)
@@ -20,15 +20,15 @@ export type Step =
 /** The random choices of one fault: its targets, and how it strikes. */
 export interface Plan {
   readonly targets: readonly ChaosProcess[];
-  /** Causes the fault, and repairs what does not recover on its own. */
+  /** Causes the fault, and then repairs what does not recover on its own. */
   readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
 }
 
 export interface Fault {
   readonly name: string;
-  /** Its frequency relative to the other faults. */
+  /** How often it strikes, relative to the other faults. */
   readonly weight: number;
-  /** Makes all random choices before the fault strikes, because a replay may wait in between. */
+  /** Makes all random choices in advance, because a replay may wait before the fault strikes. */
   readonly plan: (random: Random) => Plan;
 }
 
@@ -36,54 +36,59 @@ export interface Fault {
 export interface FaultSet {
   readonly faults: readonly Fault[];
   /**
-   * When faults strike: one after the other `among` the steps; `one` at the start; or one `after`
-   * all steps.
+   * When faults strike: `among`, one after another while steps run; `one`, a single fault at the
+   * start; `after`, a single fault after all steps.
    */
   readonly when: 'among' | 'one' | 'after';
   readonly random?: Random;
-  /** The pause before each one among the steps. */
+  /** The pause before each fault, if they strike among the steps. */
   readonly pauseMs?: PauseMs;
-  /** Default: strikes immediately. A replay waits for the moment of the earlier run. */
+  /**
+   * How a fault strikes. Default: immediately. A replay waits for the moment of the earlier run.
+   */
   readonly strike?: (fault: Fault, plan: Plan) => Promise<void>;
 }
 
-/** The system that a history runs on: its data to check, and how it comes to rest. */
+/** The system that a history runs on: the data to check, and how to wait until it is at rest. */
 export type Ground = Rest & Sources;
 
-/** A history, whose generator derives all choices from the seed. */
+/** A history, all of whose random choices its generator has made from the seed. */
 export interface History {
   readonly ground: Ground;
   /**
-   * The steps of each client. Clients run concurrently; endless step lists stop when the time is
-   * up.
+   * The steps of each client. Clients run concurrently. Endless lists of steps stop when the time
+   * is up.
    */
   readonly clients: readonly Iterable<Step>[];
   readonly faults?: FaultSet;
-  /** Default: until all clients have ended. */
+  /** The duration. Default: until all clients have finished. */
   readonly seconds?: number;
-  /** Called after the last step: makes repairs, or compares the service with what clients know. */
+  /**
+   * Called after the last step, for example to make repairs or to compare the service with what
+   * clients know.
+   */
   readonly ended?: Step;
-  /** The shortest command that repeats it. */
+  /** The shortest command that repeats the history. */
   readonly repeat: string;
   readonly log?: (line: string) => void;
-  /** Interval at which the rules that always hold are checked during the history. */
+  /** Interval at which the rules that always hold are checked while the history runs. */
   readonly checkEveryMs?: number;
 }
 
 export interface HistoryReport {
   /** Broken promises. Empty means success. */
   readonly broken: readonly string[];
-  /** How often each fault has struck. */
+  /** How often each fault struck. */
   readonly faults: Readonly<Record<string, number>>;
   readonly secondsToRest: number;
 }
 
 const CHECK_EVERY_MS = 10_000;
 
-/** Returns the command that repeats a test's choices. */
+/** Returns the command that repeats a test with the same random choices. */
 export const repeatTest = (file: string) => `SEED=${SEED} npm test -- ${file}`;
 
-/** Returns a fault set with a single fault, which makes no random choices. */
+/** Returns a fault set with one fault, which makes no random choices. */
 export function oneFault(when: 'one' | 'after', strike: () => Promise<unknown>): FaultSet {
   const plan = () => ({ targets: [], strike: async () => void (await strike()) });
   return { when, faults: [{ name: 'the fault', weight: 1, plan }] };
@@ -99,7 +104,7 @@ function choose(faults: readonly Fault[], random: Random): Fault {
 }
 
 /**
- * Lets a single fault strike, or fault after fault until the signal. @returns how often each did.
+ * Strikes one fault, or one after another until the signal fires. @returns how often each struck.
  */
 async function strikeFaults(set: FaultSet, signal: AbortSignal) {
   const { faults, when, random = createRandom(SEED, 'faults'), pauseMs } = set;
@@ -116,26 +121,26 @@ async function strikeFaults(set: FaultSet, signal: AbortSignal) {
   return struck;
 }
 
-/** Returns a violation if faults had the time to strike and none did. */
+/** Returns a violation if the history was long enough for a fault but none struck. */
 function missedFaults({ when, pauseMs }: FaultSet, struck: object, playedMs: number): string[] {
   const isDue = when !== 'among' || playedMs > (pauseMs?.high ?? 0);
   return isDue && Object.keys(struck).length === 0 ? ['no fault struck'] : [];
 }
 
-/** Checks the rules that always hold, again and again until the signal. */
+/** Checks the rules that always hold repeatedly, until the signal fires. */
 async function keepChecking(history: History, broken: Set<string>, signal: AbortSignal) {
   const { ground, checkEveryMs = CHECK_EVERY_MS, log } = history;
   const { db, except } = ground;
   const ledger = { db, ...(except === undefined ? {} : { except }) };
   while (await sleep(checkEveryMs, true, { signal }).catch(() => false)) {
-    // Skips a check while the database is down, because the next check sees the result.
+    // Skips a failed check: the database may be down, and the next check finds any violation.
     const found = await checkInvariants(ledger, { atRest: false }).catch(() => []);
     for (const one of found) broken.add(one);
     if (found.length > 0) log?.(`broken: ${found.join('; ')}`);
   }
 }
 
-/** Plays the steps, with faults among them, and keeps checking the rules that always hold. */
+/** Plays the steps with faults among them, and keeps checking the rules that always hold. */
 async function playSteps(history: History, broken: Set<string>) {
   const { seconds, log } = history;
   const [stepping, striking] = [new AbortController(), new AbortController()];
@@ -147,7 +152,7 @@ async function playSteps(history: History, broken: Set<string>) {
       for (const one of (await step(stepping.signal)) ?? []) broken.add(one);
     }
   };
-  // A step that fails ends the history.
+  // A failing step ends the history.
   const clients = Promise.all(history.clients.map(play)).catch((error) => {
     broken.add(error instanceof Error ? error.message : String(error));
     stepping.abort();
@@ -174,8 +179,9 @@ async function playSteps(history: History, broken: Set<string>) {
 }
 
 /**
- * Plays a history: runs its steps, with faults among or after them, lets the system come to rest,
- * and checks the shared invariants. Chaos, model, ways and fuzz generate the steps.
+ * Plays a history: runs its steps with faults among or after them, waits until the system is at
+ * rest, and checks the shared invariants. The tests of chaos, the API model, ways to pay and
+ * fuzzing generate the steps.
  */
 export async function playHistory(history: History): Promise<HistoryReport> {
   const { ground, faults, ended, repeat, log } = history;
@@ -193,7 +199,7 @@ export async function playHistory(history: History): Promise<HistoryReport> {
   return { broken: [...found], faults: struck, secondsToRest };
 }
 
-/** Plays a history of a test. @throws if it has broken a promise. */
+/** Plays a test's history. @throws if it violated an invariant. */
 export async function requireKept(history: History): Promise<void> {
   const { broken } = await playHistory(history);
   assert.deepEqual(broken.length === 0 ? [] : [...broken, `repeat it: ${history.repeat}`], []);

@@ -9,7 +9,7 @@ import type { AnyRoute, Caller, Surface } from '#http/route.ts';
 import { buildServer, type ServerOptions } from '#http/server.ts';
 import { watchMoves } from '#testing/moves-guard.ts';
 
-/** The key that the surfaces of these tests accept. */
+/** The API key that these tests' surfaces accept. */
 export const GOOD_KEY = 'good';
 
 const caller: Caller = {
@@ -20,7 +20,7 @@ const caller: Caller = {
   apiVersion: '2026-09-28',
 };
 
-/** Creates a surface without a database, to test the HTTP kit alone. */
+/** Creates an API surface without a database, to test the HTTP layer alone. */
 export function bareSurface(routes: readonly AnyRoute[]): Surface {
   return {
     root: '/api/v1',
@@ -91,7 +91,10 @@ function parseRaw(text: string): Omit<RawAnswer, 'closed'> {
   };
 }
 
-/** Sends raw bytes and reads the responses until the server closes or `waitMs` has passed. */
+/**
+ * Sends raw bytes and collects responses until the server closes the connection or `waitMs` has
+ * passed.
+ */
 export function sendRaw(port: number, bytes: string | Buffer, waitMs = 1_000): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

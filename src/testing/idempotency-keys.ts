@@ -4,7 +4,10 @@ import { keyExpiry } from '#idempotency/expire-keys.ts';
 import { insertKeys } from '#idempotency/key-queries.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
-/** Claims a key as another request would, with a stored response or still in progress. */
+/**
+ * Claims an idempotency key like another request, which has either stored its response or is still
+ * in progress.
+ */
 export async function holdKey(
   tx: Tx,
   request: IdempotentRequest,

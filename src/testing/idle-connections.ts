@@ -3,28 +3,26 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 
-/** Connections to a server that have each received one response and have been idle since. */
+/** Connections to a server that each received one response and have been idle since. */
 export interface IdleConnections {
-  /** Returns how many of them the server has closed. */
+  /** Returns how many connections the server has closed. */
   lost(): number;
-  /** Sends a request on each n-th of them. @returns how many got 200. */
+  /** Sends a request on every n-th connection. @returns how many responded with 200. */
   askEvery(nth: number): Promise<number>;
-  /** Closes all of them, half of them properly and the others abruptly. */
+  /** Closes all connections, half of them cleanly and the others abruptly. */
   close(): Promise<void>;
 }
 
 /**
- * Number of connections opened concurrently. The backlog of a listening socket is 511, beyond which
+ * How many connections are opened concurrently. A listening socket's backlog is 511; beyond that,
  * connections wait for a retry.
  */
 const WAVE = 250;
-/**
- * A request that the server answers without the database, so that only connections are measured.
- */
+/** A request that needs no database, so that the measurement covers only the connections. */
 const REQUEST = 'GET /livez HTTP/1.1\r\nHost: idle.test\r\n\r\n';
 /**
- * Source addresses. One has 28,000 ports on Linux, minus those that closed tests still hold, so the
- * connections use several. On other systems, 127.0.0.2 must be configured first.
+ * Source addresses. One address has 28,000 ports on Linux, minus those that closed connections
+ * still hold, so several are used. Outside Linux, 127.0.0.2 must be configured first.
  */
 const ADDRESSES =
   process.platform === 'linux'
@@ -43,11 +41,14 @@ async function open(port: number, number: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
   await once(socket, 'connect');
   if (!(await ask(socket))) throw new Error('a connection was not answered with 200');
-  // Counts later errors, so that they do not fail the test.
+  // Ignores later errors, which must not crash the test; `lost()` counts the closed connections.
   return socket.on('error', () => {});
 }
 
-/** Opens this many connections to a local server. @throws if one is refused or gets no response. */
+/**
+ * Opens this many connections to a local server. @throws if a connection is refused or gets no
+ * response.
+ */
 export async function openIdleConnections(port: number, count: number): Promise<IdleConnections> {
   const sockets: Socket[] = [];
   while (sockets.length < count) {
@@ -74,8 +75,8 @@ export async function openIdleConnections(port: number, count: number): Promise<
 }
 
 /**
- * Returns how many files this process may open, and so each process that it starts. (Node raises
- * its limit to the maximum at start.)
+ * Returns how many files this process and each process that it starts may open. Node raises its
+ * limit to the maximum at start.
  */
 export function openFilesLimit(): number {
   const { stdout } = spawnSync('/bin/sh', ['-c', 'ulimit -n'], { encoding: 'utf8' });
@@ -83,9 +84,7 @@ export function openFilesLimit(): number {
   return stdout.trim() === 'unlimited' ? Number.POSITIVE_INFINITY : limit;
 }
 
-/**
- * Returns the resources of a process; `null` if the system does not report them (only Linux does).
- */
+/** Returns the resources that a process uses; `null` except on Linux, which reports them. */
 export async function resourcesOf(
   pid: number,
 ): Promise<{ readonly files: number; readonly megabytes: number } | null> {

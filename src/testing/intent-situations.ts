@@ -3,7 +3,7 @@ import { atoms } from '#core/money.ts';
 import type { Attempt } from '#payments/attempt.ts';
 import type { IntentCommand, IntentState, PaymentIntent } from '#payments/payment-intent.ts';
 
-/** A payment intent in each of its states, and every command, for tests of the state machine. */
+/** A payment intent in every state, and every command, for tests of the state machine. */
 export const CREATED = new Date('2026-10-01T12:00:00.000Z');
 export const EXPIRES_MS = 120_000;
 export const EXPIRES_AT = addMs(CREATED, EXPIRES_MS);
@@ -16,7 +16,7 @@ const ATTEMPT: Attempt = {
   reasonCode: null,
 };
 
-/** An attempt known only from the chain. */
+/** An attempt that recovery found on the chain, without its credential. */
 export const LOST_ATTEMPT: Attempt = { ...ATTEMPT, credential: { type: 'unknown' } };
 
 export function intentIn(state: IntentState): PaymentIntent {
@@ -50,9 +50,9 @@ export function intentIn(state: IntentState): PaymentIntent {
 }
 
 export const OPEN = intentIn({ status: 'requires_payment_method' });
-/** Expiry of a confirmation requested early, before that of the intent. */
+/** When a confirmation requested early expires: before the intent does. */
 export const EARLY_CONFIRM_BY = addMs(EXPIRES_AT, -30_000);
-/** Expiry of a confirmation requested late, after that of the intent. */
+/** When a confirmation requested late would expire: after the intent does. */
 const LATE_CONFIRM_BY = addMs(EXPIRES_AT, 30_000);
 export const ASKED = { status: 'requires_action', attempt: ATTEMPT } as const;
 export const ASKED_EARLY = intentIn({ ...ASKED, confirmBy: EARLY_CONFIRM_BY });

@@ -17,32 +17,37 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** A statement as executed with the plan that its connection has cached. */
+/** A statement executed with the plan that its connection has cached. */
 export interface Reading {
   readonly statement: Executed;
-  /** The indexes that were read, and tables that were scanned. */
+  /** The indexes and the tables that were scanned. */
   readonly scans: readonly string[];
-  /** The number of table rows and index entries read; `null` if it was only planned. */
+  /**
+   * The number of table rows and index entries that were read; `null` if the statement was only
+   * planned.
+   */
   readonly rows: number | null;
   readonly pages: number;
 }
 
-/** A connection like the service's, with a generic plan of each statement. */
+/** A connection configured like the service's, with a cached generic plan for each statement. */
 export interface KeptPlans {
   readonly label: string;
-  /** Runs each statement with its cached plan, and rolls it back. */
+  /** Runs each statement with its cached plan, then rolls it back. */
   run(): Promise<Reading[]>;
   close(): Promise<void>;
 }
 
-/** Error codes of statements that cannot run again, because the rows that they insert exist. */
+/**
+ * Error codes of statements that cannot run twice, because the rows that they insert already exist.
+ */
 const ALREADY_THERE = new Set(['23505', '23503', '23P01']);
 
 type Explain = (options: string, statement: Executed, index: number) => Promise<PlanNode>;
 
 /**
- * Returns a function that explains the prepared statement with that number, in a transaction that
- * is rolled back.
+ * Returns a function that explains a prepared statement by its number, in a transaction that is
+ * rolled back.
  */
 function explainer(client: pg.Client): Explain {
   return async (options, { values, settings }, index) => {
@@ -73,7 +78,7 @@ async function readingOf(explain: Explain, statement: Executed, index: number): 
   }
 }
 
-/** Plans all statements as the service would now. */
+/** Plans all statements as the service would. */
 export async function keepPlans(
   url: string,
   label: string,

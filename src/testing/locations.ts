@@ -17,7 +17,7 @@ export async function addLocation(
   return made.id;
 }
 
-/** Moves a terminal of the store's account, by default its own, to a location or to none. */
+/** Moves a terminal (default: the store's own) to a location, or to none. */
 export async function moveTerminal(
   { db, merchant, terminalId, clock }: TestStore,
   location: string | null,

@@ -1,8 +1,8 @@
 import { createServer, type Socket } from 'node:net';
 
 /**
- * A mail server that accepts and keeps everything. It supports as much of SMTP as a client needs to
- * send.
+ * A mail server that accepts and keeps every message. It implements only the part of SMTP that
+ * sending needs.
  */
 export interface MailServer {
   readonly url: string;

@@ -13,18 +13,18 @@ import { startTestNetwork } from '#testing/test-network.ts';
 export interface QuickNetwork {
   readonly sandbox: SandboxFile;
   readonly secret: Buffer;
-  /** Settings of the test network's chain. */
+  /** Settings of the test network. */
   readonly testnet: NetworkConfig;
   close(): Promise<void>;
 }
 
 const BLOCK_MS = 40;
-/** Block interval of the other chain, on which nothing happens after the start. */
+/** Block interval of the other chain, which is idle after the start. */
 const IDLE_BLOCK_MS = 200;
 
 export async function startQuickNetwork(
   options: {
-    /** Default: a new one, which is closed with the network. */
+    /** Default: a new database, which closes together with the network. */
     readonly database?: TestDatabase;
     readonly env?: Readonly<Record<string, string>>;
   } = {},

@@ -3,8 +3,8 @@ import type { Database, Sql, Tx } from '#db/database.ts';
 import type { ServerOptions } from '#http/server.ts';
 
 /**
- * Tables that routes declared as read-only must never write: money, permissions, and names that
- * payers trust. Triggers in the test databases enforce this.
+ * Tables that read-only routes must never write to: money, permissions, and names that payers
+ * trust. Triggers in the test databases enforce this.
  */
 const GUARDED_TABLES = [
   ...['api_keys', 'device_keys', 'pairing_codes', 'memberships', 'invitations', 'owner_changes'],
@@ -15,16 +15,16 @@ const GUARDED_TABLES = [
   ...['wallet_changes', 'risk_settings', 'risk_blocked_payers', 'spending_policy_defaults'],
 ];
 
-/** The guarded columns of tables whose other columns record when something was last seen. */
+/** For tables that also record when something was last seen: the columns that are guarded. */
 const COLUMNS: Readonly<Record<string, string>> = {
   terminals: 'of label, name, status',
   api_keys: 'of name, scopes, ip_allowlist, expires_at, revoked_at',
 };
 
-/** Prefix of the statements of a read-only route, by which the triggers recognize them. */
+/** Marks the statements of a read-only route, so that the triggers recognize them. */
 const COMMENT = '/* moves nothing */ ';
 
-/** Statements that create the triggers, run once in the template of the tests' databases. */
+/** Statements that create the triggers in the template of the test databases. */
 export const MOVES_TRIGGERS = [
   `create function refuse_unsaid_move() returns trigger language plpgsql as $$ begin
      raise exception 'a route that says it moves nothing has written %', tg_table_name;
@@ -49,7 +49,7 @@ function guardedSql<T extends Sql>(sql: T): T {
   return { ...sql, query };
 }
 
-/** Returns the same database with the route's comment added to its statements. */
+/** Returns a database client that adds the route's comment to its statements. */
 export function guardedDatabase(db: Database): Database {
   return {
     ...guardedSql(db),
@@ -57,6 +57,6 @@ export function guardedDatabase(db: Database): Database {
   };
 }
 
-/** Watches a server's routes through `around`. Every test server uses it. */
+/** Marks the statements of each read-only route. Every test server uses this as its `around`. */
 export const watchMoves: NonNullable<ServerOptions['around']> = ({ moves }, work) =>
   atRest.run(moves === 'nothing', work);

@@ -16,42 +16,45 @@ import { PersonClient } from '#testing/person-client.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** The sum of every sale, in atoms of USDC. */
+/** The amount of every sale in atoms of USDC. */
 export const SALE = 2_500_000;
 const MONEY = 100_000_000n;
 const WAIT_MS = 180_000;
 
-/** A network with one merchant and one payer, whose settlement contract moves to a new version. */
+/**
+ * A network with one merchant and one payer, whose settlement contract is replaced by a new
+ * version.
+ */
 export interface MovingShop {
   readonly chain: OutsideChain;
   readonly first: OutsideContract;
   readonly folder: string;
   readonly payer: PrivateKeyAccount;
-  /** The network of the latest start. */
+  /** The network since its latest start. */
   readonly network: SpawnedNetwork;
   readonly merchant: Caller;
   readonly owner: PersonClient;
-  /** Starts the service with these contracts, and signs the owner in. */
+  /** Starts the service with these contracts and signs the owner in. */
   start(contract: OutsideContract): Promise<void>;
-  /** Creates a sale. @returns the id of an intent. */
+  /** Creates a sale. @returns the intent's id. */
   createSale(): Promise<string>;
   tap(intent: string, pass: string): Promise<Body>;
-  /** Pays an intent. @returns the id of the payment. */
+  /** Pays an intent. @returns the payment's id. */
   pay(intent: string, pass: string): Promise<string>;
-  /** Returns the contract that a payment's receipt names, as anyone can check it. */
+  /** Returns the contract that a payment's receipt names. */
   settledAt(payment: string): Promise<string>;
-  /** Refunds a payment. @returns the refund once it is no longer pending. */
+  /** Refunds a payment. @returns the refund once it has a final state. */
   refund(payment: string | undefined): Promise<Body>;
   /** Returns the available balance in atoms, from `GET /balance`. */
   available(): Promise<number>;
   usdcOf(address: Hex): Promise<bigint>;
-  /** Makes the payer approve the present contract. @returns the pass. */
+  /** Has the payer approve the current contract. @returns the pass. */
   enrol(): Promise<string>;
-  /** Adds the factor that going live requires to the merchant's owner. */
+  /** Adds the second factor that going live requires to the merchant's owner. */
   addFactor(): Promise<void>;
   /** Requests to go live, or to move to the new contract. */
   askToGoLive(account?: string): Promise<void>;
-  /** Waits until the chain has confirmed that request. */
+  /** Waits until the chain has confirmed the request. */
   untilLive(account?: string): Promise<void>;
   /** Signs in an operator of the network. */
   staff(): Promise<PersonClient>;
@@ -66,7 +69,7 @@ export async function until<T>(what: string, look: () => Promise<T | null>): Pro
   throw new Error(`waited for ${what}`);
 }
 
-/** Opens a shop whose payer has money. The service is not started yet. */
+/** Opens a shop with a funded payer. Does not start the service yet. */
 export async function openMovingShop(chainId: number): Promise<MovingShop> {
   const chain = await startOutsideChain({ chainId, token: 'test' });
   const first = await chain.deploySettlement();
@@ -120,7 +123,7 @@ export async function openMovingShop(chainId: number): Promise<MovingShop> {
   return shop;
 }
 
-/** Continues the session of `before` on another port if it is still valid. */
+/** Signs in. Continues the session of `before` on another port if it is still valid. */
 async function signIn(
   root: string,
   person: { readonly email: string; readonly password: string },

@@ -6,7 +6,7 @@ import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authoriz
 import type { Hex } from '#settlement/requests.ts';
 import { AMOUNT, type PayGround } from '#testing/pay-ground.ts';
 
-/** Limits high enough for every test that does not test limits. */
+/** Limits that only tests of limits reach. */
 export const WIDE_LIMITS = {
   per_payment: 100_000_000,
   per_card_per_day: 1_000_000_000,
@@ -15,10 +15,10 @@ export const WIDE_LIMITS = {
   hours: 24,
 } as const;
 
-/** The fees of the tests' contracts, in basis points. */
+/** The fees of the test contracts in basis points. */
 export const RATES = { acquirer: 30, protocol: 20, cashback: 5 } as const;
 
-/** A sale as a till keeps it. */
+/** A sale as a till stores it while offline. */
 export interface KeptSale {
   readonly authorization: {
     readonly from: string;
@@ -33,19 +33,19 @@ export interface KeptSale {
   readonly accepted_at: string;
 }
 
-/** What a test may change in a sale before the wallet signs it. */
+/** The parts of a sale that a test may change before the wallet signs it. */
 export interface OfflineWish {
   readonly amount?: number;
   readonly value?: number;
   readonly validAfter?: number;
-  /** Unix seconds; default: a day ahead. */
+  /** Unix seconds; default: one day from now. */
   readonly validBefore?: number;
   readonly salt?: Hex;
   readonly acceptedAt?: Date;
   readonly rates?: typeof RATES | { acquirer: number; protocol: number; cashback: number };
 }
 
-/** Lets a wallet sign a sale of the ground's merchant, as at an offline till. */
+/** Has a wallet sign a sale of the test merchant, as at an offline till. */
 export async function signOffline(
   ground: PayGround,
   account: LocalAccount,
@@ -80,7 +80,7 @@ export async function signOffline(
   };
 }
 
-/** Sets the limits of a terminal; default: the ground's own. */
+/** Sets the limits of a terminal; default: the test merchant's terminal. */
 export async function setLimits(
   ground: { readonly store: { readonly db: Sql; readonly terminalId: string } },
   limits: object | null = WIDE_LIMITS,

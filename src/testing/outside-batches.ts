@@ -5,17 +5,17 @@ import { heldAccount } from '#testing/held-key.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 const GAS_OF_ONE = 450_000n;
-/** Higher than the relayer's fees, so that miners include these transactions first. */
+/** Priority fee above the relayer's, so that these transactions are mined first. */
 const HIGH_TIP = 5_000_000_000n;
 const FIRST_NUMBER = 5_000_000n;
 const FAR_FUTURE = 2 ** 40 - 1;
-/** The amount in atoms, and the total with fees, which round down. */
+/** The amount in atoms, and the charged total including fees, which are rounded down. */
 const SALE = { amount: 1_000n, charged: 1_005n } as const;
 
 /**
- * Sends batches of one payment each with the world's last operator key, outside the service. They
- * wait for the next block.
- * @returns a function that sends this many, and returns what they charge the payer.
+ * Sends batches of one payment each, directly to the chain, with the network's last operator key.
+ * They stay in the pool until the next block. @returns a function that sends this many batches and
+ * returns the sum charged to the payer.
  */
 export function outsideBatches(
   world: RelayerWorld,

@@ -16,21 +16,21 @@ import { signInWallet } from '#testing/wallet-sign-in.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import { deployFiatToken } from '../../contracts/test/fiat-token.ts';
 
-/** A chain that the service does not start; its settings name it like a public one. */
+/** A chain that the service did not start, which its settings name like a public one. */
 export interface OutsideChain {
   readonly chainId: number;
   readonly usdc: Hex;
-  /** Key of the token's owner, who mints it, blocks accounts and pauses it. */
+  /** Private key of the token's owner, who can mint, block accounts and pause transfers. */
   readonly issuer: Key;
   walletOf(key: Hex): ReturnType<typeof walletAt>;
   /**
-   * Sends a transaction and waits.
-   * @returns the deployed address, if any.
-   * @throws if it reverts.
+   * Sends a transaction and waits for it. @returns the deployed address, if any. @throws if it
+   * reverts.
    */
   send(key: Hex, to: Hex | null, data: Hex): Promise<Hex>;
   /**
-   * Deploys a settlement contract. `former` makes it that contract's successor, with the same keys.
+   * Deploys a settlement contract. With `former`, deploys the successor of that contract, with the
+   * same keys.
    */
   deploySettlement(former?: OutsideContract): Promise<OutsideContract>;
   stop(): Promise<void>;
@@ -44,7 +44,7 @@ export interface OutsideContract {
   readonly deployedAtBlock: bigint;
   /** Previous contracts, the oldest first. */
   readonly former: readonly OutsideContract[];
-  /** The settings that name it to `npm start`. */
+  /** The environment variables that make `npm start` use this chain. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -61,7 +61,7 @@ function walletAt(rpcUrl: string, key: Hex) {
   return createWalletClient(options).extend(publicActions);
 }
 
-/** Starts a chain with TestUSDC, or with Circle's own token if its code is available. */
+/** Starts a chain with TestUSDC, or with Circle's USDC contract if its code is available. */
 export async function startOutsideChain(wanted: {
   readonly chainId: number;
   readonly token: 'test' | 'real';
@@ -113,7 +113,7 @@ interface Ground {
   fund(addresses: readonly Hex[]): Promise<void>;
 }
 
-/** Deploys a contract, with new keys unless it follows another one. */
+/** Deploys a contract with new keys, or with those of its predecessor. */
 async function deployAt(
   { rpcUrl, chainId, usdc, payingKey, fund }: Ground,
   earlier?: OutsideContract,
@@ -151,15 +151,14 @@ async function deployAt(
     CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
     CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
     CHAIN_TESTNET_CONFIRMATIONS: '1',
-    // Turns the rule off, because tests tap static passes and no payer can confirm, as in the
-    // sandbox.
+    // Off as in the sandbox, because tests tap static passes and no payer could confirm.
     STATIC_PASS_CONFIRM_FROM: 'off',
   };
   const deployedAtBlock = BigInt(blockNumber ?? 0);
   return { settlement, guardian, operators, registrar, deployedAtBlock, former, env };
 }
 
-/** Sets up a payer by signatures only, because the wallet has no gas. @returns a pass. */
+/** Sets up a payer with signatures only, because the wallet has no gas. @returns a pass. */
 export async function enrolBySignature(
   account: PrivateKeyAccount,
   wallet: { readonly webUrl: string; readonly chainId: number },
@@ -178,7 +177,7 @@ export async function enrolBySignature(
     permit: await signed(ready.permit),
     policy: await signed(ready.policy),
   });
-  // The request waits at most twenty seconds for the chain.
+  // The request waits at most 20 s for the chain, so its status may still be pending.
   let { status } = asked.body;
   for (let left = 20; status === 'pending' && left > 0; left--) {
     status = (await me.get(`/approvals/${asked.body.id}`)).body.status;

@@ -29,22 +29,25 @@ import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { lastingNodeOf, nodeIndexOf, openRange, rangePath } from '../../contracts/batch-range.ts';
 import { paymentLeaf, paymentProof } from '../../contracts/payment-tree.ts';
 
-/** Acts on a network's contracts with its keys, outside the service, unknown to the ledger. */
+/**
+ * Acts on a network's contracts with the service's keys but outside the service, so the ledger does
+ * not know.
+ */
 export interface OutsideService {
-  /** Settles the payments with the key of the last sender. @throws unless each of them settles. */
+  /** Settles payments with the key of the last sender. @throws unless all of them settle. */
   settle(payments: readonly PaymentCall[]): Promise<void>;
-  /** Refunds part of a payment that `settle` has made, with the same key. */
+  /** Refunds part of a payment that `settle` made, with the same key. */
   refund(payment: PaymentCall, amount: bigint): Promise<void>;
   /** Pays part of a merchant's balance to its own wallet, with the same key. */
   withdraw(payout: Payout): Promise<void>;
   /**
-   * Registers a merchant on the contract that has no account in the service.
-   * @returns its number.
+   * Registers a merchant on the contract that has no account in the service. @returns its merchant
+   * number.
    */
   addMerchant(): Promise<bigint>;
-  /** Creates a wallet with USDC, allowance and policy that the service does not know. */
+  /** Creates a wallet, unknown to the service, with USDC, an allowance and a policy. */
   addPayer(): Promise<Hex>;
-  /** Creates a wallet with USDC only that the service does not know. */
+  /** Creates a wallet, unknown to the service, that has only USDC. */
   addWallet(): Promise<PrivateKeyAccount>;
   usdcOf(address: Hex): Promise<bigint>;
 }
@@ -96,7 +99,7 @@ async function addPayer(config: NetworkConfig): Promise<Hex> {
   return payer.address;
 }
 
-/** Creates a wallet that another account funds, so that it has never sent a transaction itself. */
+/** Creates a wallet that another account funds, so that it has never sent a transaction. */
 async function addWallet(config: NetworkConfig): Promise<PrivateKeyAccount> {
   const wallet = privateKeyToAccount(generatePrivateKey());
   const funder = privateKeyToAccount(generatePrivateKey());
@@ -152,7 +155,7 @@ async function refund(
   await send(config, operator, config.settlement, data);
 }
 
-/** Builds the proof of a payment from all events of the contract, without the service. */
+/** Builds a payment's proof from all of the contract's events, without the service. */
 async function proofOf(
   config: NetworkConfig,
   operator: PrivateKeyAccount,

@@ -18,28 +18,28 @@ import type { Overrides } from '#testing/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** The amount of {@link PayGround.newLink}. */
+/** The amount of each sale that {@link PayGround.newLink} creates. */
 export const AMOUNT = 2_500_000;
-/** The payer's total: 30 and 20 basis points added, of which 5 are paid back. */
+/** The payer's total: plus fees of 30 and 20 basis points, minus 5 basis points of cashback. */
 export const PULLED = 2_511_250n;
 
-/** A merchant's terminal, its links over HTTP, and a real chain that settles them. */
+/** A merchant's terminal, its pay links over HTTP, and a real chain that settles their payments. */
 export interface PayGround {
   readonly world: RelayerWorld;
   readonly store: TestStore;
   readonly server: StoreServer;
   newLink(amount?: number): Promise<{ readonly intentId: string; readonly token: string }>;
-  /** Returns the intent as the terminal sees it. */
+  /** Returns the intent as the terminal's API shows it. */
   onTerminal(intentId: string): Promise<Readonly<Record<string, unknown>>>;
   authorize(token: string, from: Hex, signature: Hex): Promise<Reply>;
-  /** Creates a wallet that can pay once, unless specified otherwise. */
+  /** Creates a wallet without gas or allowance. Its default balance pays one sale. */
   bare(usdc?: bigint): Promise<PrivateKeyAccount>;
   /** Returns how many settlement jobs the intent has. */
   requestsOf(intentId: string): Promise<number>;
   mint(to: Hex, usdc: bigint): Promise<void>;
   blocklist(address: Hex): Promise<void>;
   changeRates(rates: FeeRates): Promise<void>;
-  /** Holds the next check before a payment until the returned function is called. */
+  /** Blocks the next check before a payment until the returned function is called. */
   holdPreflight(): () => void;
   close(): Promise<void>;
 }
@@ -56,17 +56,15 @@ interface Said {
   readonly last_payment_error?: { readonly decline_code: string } | null;
 }
 
-/**
- * Returns the status with the most specific of the response's error code, decline code and status.
- */
+/** Returns the HTTP status and the most specific of error code, decline code and object status. */
 export function summary({ status, body }: Pick<Reply, 'status' | 'body'>): string {
   const { error, status: state, last_payment_error: declined }: Said = body;
   return `${status} ${error?.code ?? declined?.decline_code ?? state}`;
 }
 
 /**
- * @param options.isIdle settles nothing until the test starts the world's relayer.
- * @param options.walletDeploymentGas gas per day for the deployment of wallets.
+ * @param options.isIdle settles nothing until the test starts the relayer. @param
+ * options.walletDeploymentGas daily gas limit for deploying wallets.
  */
 export async function startPayGround({
   isIdle = false,
@@ -128,7 +126,7 @@ export async function startPayGround({
   };
 }
 
-/** Returns the store with this much gas a day for the deployment of wallets. */
+/** Returns the store with this daily gas limit for deploying wallets. */
 function limited(store: TestStore, walletDeploymentGas: number): TestStore {
   const { ctx } = store;
   return { ...store, ctx: { ...ctx, settings: { ...ctx.settings, walletDeploymentGas } } };
@@ -159,7 +157,7 @@ function keepApplying({ wakeups, network }: RelayerWorld, store: TestStore): () 
   };
 }
 
-/** Returns functions that act on the chain for other parties. */
+/** Returns functions with which other parties act on the chain. */
 function chainActs({ network }: RelayerWorld) {
   const { admin, config, send } = network;
   const onToken = (functionName: 'mint' | 'setBlocked', args: readonly unknown[]) => {

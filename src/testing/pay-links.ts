@@ -53,7 +53,7 @@ export async function readLink(pay: Caller, token: string, from?: Hex): Promise<
   return answer.body as unknown as LinkBody;
 }
 
-/** Signs the terms that a wallet shows. */
+/** Signs the payment terms that the pay link shows to a wallet. */
 export function sign(
   account: Pick<PrivateKeyAccount, 'signTypedData'>,
   link: LinkBody,
@@ -63,7 +63,7 @@ export function sign(
 
 interface LinkWallet {
   readonly account: PrivateKeyAccount;
-  /** Address of a contract wallet whose key this account has. */
+  /** Address of a contract wallet that this account's key controls. */
   readonly from?: Hex;
 }
 
@@ -101,7 +101,7 @@ async function fundWith(
 const MANNERS = { honest: 0, two_faced: 1, endless: 2 } as const;
 let compiled: ReturnType<typeof compileContract> | undefined;
 
-/** Adds a contract wallet (ERC-1271) with USDC; its key is a fresh one. */
+/** Adds a contract wallet (ERC-1271) with USDC and a new key. */
 export async function addContractWallet(
   network: TestNetwork,
   made: { readonly usdc: bigint; readonly manner?: keyof typeof MANNERS },
@@ -113,8 +113,8 @@ export async function addContractWallet(
 }
 
 /**
- * Delegates an account (EIP-7702) to a contract, or to a new one that accepts signatures of `key`.
- * The account could do the same in a transaction.
+ * Delegates an account (EIP-7702) to a contract; default: a new one that accepts signatures of
+ * `key`. The test node sets the code directly; a real account would send a transaction.
  */
 export async function delegate(
   network: TestNetwork,

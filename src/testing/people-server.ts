@@ -26,19 +26,19 @@ export interface PeopleServer {
   readonly wakeups: Wakeups;
   readonly people: PeopleDeps;
   readonly origin: string;
-  /** Root URLs of the two APIs. */
+  /** Base URLs of the two APIs. */
   readonly dashboard: string;
   readonly operator: string;
   /** Base URL of the pages. */
   readonly web: string;
   readonly mails: readonly Mail[];
   sendMails(): Promise<void>;
-  /** Returns the token of the newest link that was mailed to this address. */
+  /** Returns the token in the newest link that was mailed to this address. */
   mailedToken(to: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** The dependencies of a test's surfaces. */
+/** What the surfaces of a test server depend on. */
 export interface ServerContext {
   readonly people: PeopleDeps;
   readonly secretKey: Buffer;
@@ -83,15 +83,18 @@ function contextOf(
 
 export interface PeopleServerOptions {
   readonly key?: Buffer;
-  /** The minimum age of a new factor. By default it counts immediately, as in a sandbox. */
+  /**
+   * How old a new second factor must be before it counts. Default: it counts immediately, as in a
+   * sandbox.
+   */
   readonly factorAgeMs?: number;
   /** Default: internal errors are logged. */
   readonly log?: Log;
 }
 
 /**
- * Starts dashboard and operator API on a new database, with a clock that the test moves. Without
- * `surfaces` it serves only people and their sessions.
+ * Starts the dashboard and operator APIs on a new database, with a clock that the test advances.
+ * Without `surfaces`, serves only people and their sessions.
  */
 export async function startPeopleServer(
   surfaces: (context: ServerContext) => readonly Surface[] = peopleSurfaces,

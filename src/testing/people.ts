@@ -24,7 +24,7 @@ export async function addOwner(
   return made;
 }
 
-/** Also gives a person a role in this account. */
+/** Gives a person a role in one more account. */
 export async function addMember(
   server: { readonly db: Database; readonly clock: Clock },
   made: { readonly email: string; readonly accountId: string; readonly role: Role },
@@ -43,7 +43,7 @@ export async function signInAs(server: PeopleServer, email: string): Promise<Per
   return client;
 }
 
-/** Sets up an authenticator app; the session's factor is fresh afterwards. */
+/** Sets up an authenticator app. The session has then just been confirmed with it. */
 export async function addTotp(server: PeopleServer, client: PersonClient) {
   const begun = await client.post('/me/totp', { current_password: PASSWORD });
   assert.equal(begun.status, 200, begun.text);
@@ -72,7 +72,7 @@ export async function mailedUrl(
   return pattern.exec(found)?.[0] ?? '';
 }
 
-/** Sets up the factor like {@link addTotp}, for a service that uses the real clock. */
+/** Sets up the factor like {@link addTotp}, on a service that uses the real clock. */
 export async function addFactorNow(client: PersonClient, password: string): Promise<void> {
   const begun = await client.post('/me/totp', { current_password: password });
   const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });

@@ -9,7 +9,7 @@ export interface PersonAnswer {
   readonly headers: Headers;
 }
 
-/** Acts like a browser on a page of the service: keeps cookies, returns the CSRF token. */
+/** Acts like a browser on a page of the service: keeps cookies and sends the CSRF token. */
 export class PersonClient {
   readonly #root: string;
   readonly cookies = new Map<string, string>();
@@ -55,7 +55,7 @@ export class PersonClient {
     });
     this.#keepCookies(response.headers);
     const type = response.headers.get('content-type') ?? '';
-    // Resolves once it has opened, because a feed has no end.
+    // Resolves once a feed has opened, because its body never ends.
     const isFeed = type.startsWith('text/event-stream');
     const text = isFeed ? '' : await response.text();
     if (isFeed) await response.body?.cancel();

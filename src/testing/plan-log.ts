@@ -8,7 +8,7 @@ import type { TestDatabase } from '#testing/database.ts';
 /** Folder inside the cluster's folder. */
 const FOLDER = 'statements';
 
-/** `auto_explain` logs each statement that was executed, with its values. */
+/** With these settings, `auto_explain` logs each executed statement with its values. */
 const SETTINGS: Readonly<Record<string, string>> = {
   session_preload_libraries: 'auto_explain',
   'auto_explain.log_min_duration': '0',
@@ -19,23 +19,23 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_directory: FOLDER,
   log_rotation_size: '0',
   log_rotation_age: '0',
-  // Off, because the test itself collects statistics when it needs them.
+  // Off, because the test updates statistics itself when it needs them.
   autovacuum: 'off',
 };
 
-/** A statement as the service sent it, with the values of one of its executions. */
+/** A statement as the service sent it, with the values of one execution. */
 export interface Executed {
   readonly text: string;
   /** Values as text, `$1` first. */
   readonly values: readonly (string | null)[];
-  /** The transaction's planner settings; `null` if it uses the connection's. */
+  /** Planner settings that the transaction changed; `null` if it uses the connection's. */
   readonly settings: string | null;
 }
 
-/** A database whose server logs what it executes. */
+/** A database whose server logs the statements that it executes. */
 export interface PlanLog {
   readonly database: TestDatabase;
-  /** Returns each statement once, with its newest values. */
+  /** Returns each distinct statement once, with its most recent values. */
   executed(): Promise<Executed[]>;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function openPlanLog(): Promise<PlanLog> {
   await migrate(db);
   const folder = path.join(server.cluster, FOLDER);
   return {
-    // Closes the connections, because a database can only be copied without any.
+    // Only closes the connections: a database can be copied only when nothing is connected to it.
     database: { db, url: server.url, close: () => db.close() },
     executed: () => readStatements(folder),
     close: () => server.stop(),
@@ -66,7 +66,10 @@ interface Explained {
 
 const HEAD = /^duration: [\d.]+ ms {2}plan:\n/;
 const PLANNER_SETTINGS = /^\s*select set_config\('enable_/;
-/** Matches the service's own statements. Migration files have many statements in one text. */
+/**
+ * Matches the service's own statements, but not migration files, which hold many statements in one
+ * text.
+ */
 const PREPARABLE = /^\s*(?:with|select|insert|update|delete)\b[^;]*$/i;
 const VALUE = /\$\d+ = (?:NULL|'((?:[^']|'')*)')/g;
 

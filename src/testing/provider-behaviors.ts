@@ -9,30 +9,30 @@ type WholeAnswer =
   | { status: number; body: string; headers?: Record<string, string> }
   /** The connection is closed. */
   | 'cut'
-  /** The provider closes the connection after half of a response. */
+  /** The provider closes the connection halfway through a response. */
   | 'half-closed'
   /** The provider never answers. */
   | 'silent';
 
-/** A provider's misbehavior in an exchange. Omitted fields leave that part unchanged. */
+/** How a provider misbehaves. An omitted field leaves that part of the exchange unchanged. */
 export interface Behavior {
-  /** Returns the milliseconds to wait before anything is passed on. */
+  /** Returns how many milliseconds to wait before forwarding. */
   readonly delayMs?: () => number;
-  /** Returns the whole HTTP response, or `null` to do nothing special this time. */
+  /** Returns the complete HTTP response to send; `null` for normal behavior this time. */
   readonly whole?: (calls: readonly ProviderCall[]) => WholeAnswer | null;
-  /** Returns the block of the node that gets the call. */
+  /** Returns the block up to which the node that serves the call has synced. */
   readonly sees?: (call: ProviderCall, head: bigint) => bigint;
   /** Delays broadcasts by this many blocks. */
   readonly holdsBlocks?: bigint;
-  /** Returns true for calls that never reach the node. */
+  /** Returns true for calls to withhold from the node. */
   readonly keeps?: (call: ProviderCall) => boolean;
-  /** Returns the answer to one call; `undefined` omits it from a batch. */
+  /** Returns the response to one call; `undefined` omits it from a batch. */
   readonly answer?: (
     call: ProviderCall,
     real: ProviderAnswer,
     head: bigint,
   ) => ProviderAnswer | undefined;
-  /** Changes the text of the whole answer. */
+  /** Changes the text of the complete response. */
   readonly text?: (text: string) => string;
 }
 
@@ -50,7 +50,7 @@ const json = (code: number, message: string) =>
 const resulting = (methods: RegExp, result: unknown): Behavior => ({
   answer: (call, real) => (methods.test(call.method) ? { result } : real),
 });
-/** Makes the provider report failure although the node has accepted the broadcast. */
+/** Reports an error although the node has accepted the broadcast. */
 const lying = (message: string): Behavior => ({
   answer: (call, real) => (sends(call) ? error(-32_000, message) : real),
 });
@@ -78,7 +78,7 @@ function dropping(share: number): Behavior {
   return { keeps: (call) => sends(call) && sometimes(share) };
 }
 
-/** Simulates a node that has received no block for this long. */
+/** Simulates a node that stopped receiving blocks this long ago. */
 function standingStill(forMs: number): Behavior {
   let stopped: { readonly at: number; readonly head: bigint } | null = null;
   return {
@@ -89,7 +89,7 @@ function standingStill(forMs: number): Behavior {
   };
 }
 
-/** Returns the block this many below the head, or the first block if there are fewer. */
+/** Returns the block number this far below the head, at least that of the first block. */
 const behind = (head: bigint, blocks: number) => {
   const seen = head - BigInt(blocks);
   return seen < 0n ? 0n : seen;
@@ -97,7 +97,10 @@ const behind = (head: bigint, blocks: number) => {
 
 const READS = /^eth_(call|estimateGas|getTransactionCount|getBalance|feeHistory)$/;
 
-/** Misbehaving providers, by name. Each call creates one without state from another test. */
+/**
+ * Misbehaving providers, by name. Each call creates a new one, which shares no state with other
+ * tests.
+ */
 export const BEHAVIORS = {
   'limits with -32029 and HTTP 200': () => refusing(-32_029, 'Too Many Requests'),
   'limits with -32007': () => refusing(-32_007, '15/second request limit reached'),
@@ -166,7 +169,7 @@ export const BEHAVIORS = {
   'says "nonce too low" to all': () => lying('nonce too low'),
   'says "underpriced" to all': () => lying('transaction underpriced'),
   'says "insufficient funds" to all': () => lying('insufficient funds for gas * price + value'),
-  // Last, because the relayer does not use the address for a minute afterwards.
+  // Must come last, because the relayer avoids the address for a minute afterwards.
   'has become one of another chain': () => ({
     answer: (call: ProviderCall, _: ProviderAnswer, head: bigint) => answerElsewhere(call, head),
   }),

@@ -9,7 +9,7 @@ import { askRefund, settledNumbers } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { StartNode } from '#testing/test-network.ts';
 
-/** A relayer with two addresses of one chain, which mines on its own. */
+/** A relayer with two provider addresses of one chain, which mines on its own. */
 export interface ProviderCourse {
   readonly world: RelayerWorld;
   readonly first: ProviderProxy;
@@ -19,8 +19,8 @@ export interface ProviderCourse {
 }
 
 /**
- * Time-outs of the addresses. The first one is short, for a fast test. The second allows for a slow
- * machine, because a time-out there would prove nothing.
+ * Time-outs of the two addresses. The first is short, to keep the test fast. The second allows for
+ * a slow machine, on which a time-out would prove nothing.
  */
 const TIMEOUTS_MS = [1_000, 15_000];
 
@@ -34,8 +34,7 @@ export async function startProviderCourse(
     async (rpcUrl) => {
       proxies.push(await startProviderProxy(rpcUrl), await startProviderProxy(rpcUrl));
       const rpcUrls = proxies.map((proxy) => proxy.url);
-      // Without a subscription, because such providers refuse subscriptions; the relayer polls the
-      // head.
+      // Disables subscriptions, which such providers refuse; the relayer polls the head instead.
       return { rpcUrls, rpcTimeoutsMs: TIMEOUTS_MS, headsUrl: headsUrlOf(rpcUrls[0] ?? '') };
     },
     database,
@@ -66,22 +65,22 @@ const AMOUNT = 1_000_000n;
 const REFUND = 400_000n;
 const WAIT_MS = 90_000;
 /**
- * Time-out in blocks. If a transaction is mined 20 blocks late and reverts, the next one is late,
- * too.
+ * Time-out in blocks. A transaction may be mined 20 blocks late and revert, and then the next one
+ * is late, too.
  */
 const WAIT_BLOCKS = 60;
 /**
- * Least time to settle. A payment whose deadline passes is declined, which is right but proves
- * nothing here.
+ * Minimum settlement time-out in seconds. After the deadline a payment is declined, which is
+ * correct but proves nothing here.
  */
 const LEAST_WITHIN_S = 60;
-/** The number of blocks from the setup, which even lagging nodes have. */
+/** How many blocks exist after the set-up; even lagging nodes have them. */
 const KNOWN_BLOCKS = 4;
 const KNOWN_MS = 2_000;
 
 /**
- * Makes taps, payments and refunds while the first address misbehaves as named. Afterwards chain
- * and rows must agree: no payment is doubled or lost, and no payer is charged after a decline.
+ * Makes payments and a refund while the first address misbehaves as named. Afterwards, chain and
+ * database must agree: no payment is lost or doubled, and no payer is charged after a decline.
  */
 export async function runBehavior(
   course: ProviderCourse,
@@ -118,7 +117,7 @@ export async function runBehavior(
   const refund = await askRefund(world, paymentId, REFUND);
   const [refunded] = await world.outcomes([refund], waitMs);
   assert.equal(refunded?.succeeded, true, 'the refund');
-  // Waits, because reads of the chain, including its logs, use the same addresses.
+  // Waits, because the checks read the chain through the same addresses.
   await onceAllNodesKnow(blockMs, async () => {
     const balance = await network.merchantBalance(merchantNumber);
     assert.equal(balance - before, BigInt(paid.length) * AMOUNT - REFUND);
@@ -129,7 +128,7 @@ export async function runBehavior(
   return { taps: rounds * 2, refunds: 1, calls };
 }
 
-/** Waits some blocks, until lagging nodes know the newest payments. */
+/** Repeats a check for some blocks, until lagging nodes know the newest payments. */
 async function onceAllNodesKnow(blockMs: number, check: () => Promise<void>): Promise<void> {
   const until = performance.now() + KNOWN_MS + 2 * KNOWN_BLOCKS * blockMs;
   for (;;) {

@@ -12,9 +12,9 @@ export interface ProviderProxy {
   readonly url: string;
   /** The current misbehavior; `null` for none. */
   behavior: Behavior | null;
-  /** The number of calls that reached it, counting each of a batch. */
+  /** The number of calls received, counting each call in a batch. */
   calls: number;
-  /** Listeners that are called for each of these calls. */
+  /** Listeners called for each received call. */
   readonly watchers: Set<(call: ProviderCall) => void>;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
   const held: HeldBroadcast[] = [];
   const releasing = setInterval(() => release(target, held), RELEASE_MS);
   const server = createServer(async (request, response) => {
-    // Answers only POST requests, because this provider offers no subscriptions.
+    // Refuses anything but POST, because this provider offers no subscriptions.
     if (request.method !== 'POST') return void response.writeHead(405).end();
     const parsed: unknown = JSON.parse(await text(request));
     const isBatch = Array.isArray(parsed);
@@ -52,7 +52,7 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
   });
 }
 
-/** A broadcast that the chain has not received yet. */
+/** A broadcast that the proxy has not forwarded to the chain yet. */
 interface HeldBroadcast {
   readonly call: ProviderCall;
   readonly fromBlock: bigint;
@@ -124,7 +124,7 @@ async function answerAll(
   });
 }
 
-/** Acknowledges the transaction under a wrong hash, and drops it. */
+/** Responds with a wrong transaction hash, and drops the transaction. */
 function takenAnswer({ params }: ProviderCall, isHeld: boolean): ProviderAnswer {
   return { result: isHeld ? keccak256(params[0] as `0x${string}`) : `0x${'00'.repeat(32)}` };
 }

@@ -9,30 +9,28 @@ import {
 } from '#testing/store.ts';
 
 /**
- * Number of accounts. Commits of one account are sequential, so several keep the processors busy.
+ * How many accounts there are. The commits of one account are sequential, so it takes several to
+ * keep all processors busy.
  */
 const COUNTERS = 32;
-/** Number of processes that race each other. */
+/** How many processes race against each other. */
 const NODES = 4;
 /** Number of concurrent races. */
 const AT_ONCE = 48;
 
-/** A store with many counters of as many merchants, and the checks that every race must pass. */
+/** A store with many merchants and their terminals, and the checks that every race must pass. */
 export interface RaceCourse {
   readonly store: TestStore;
   readonly clock: FakeClock;
   counterOf(index: number): Counter;
   /**
-   * Returns the store as another process sees it: its payments share no transaction with the
-   * others.
+   * Returns the store as another process would use it; its payments never share a transaction with
+   * other processes' payments.
    */
   nodeOf(index: number): TestStore;
-  /**
-   * Checks that each intent is paid once or not at all, and that the sums match the simulated
-   * chain.
-   */
+  /** Checks that each intent is paid at most once, and that the sums match the simulated chain. */
   checkMoney(): Promise<void>;
-  /** Returns how many of the intents have each status. */
+  /** Returns how many of these intents have each status. */
   statusesOf(ids: readonly string[]): Promise<Map<string, number>>;
 }
 

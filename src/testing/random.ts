@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** The seed of every random history in this process. `SEED=…` repeats one that failed. */
+/** The seed of all random histories in this process. `SEED=…` repeats a failed one. */
 export const SEED = Number(process.env.SEED ?? randomInt(2 ** 31));
 
 /** A range of milliseconds from which pauses are chosen. */
@@ -15,7 +15,7 @@ export interface Random {
   below(limit: number): number;
   /** Returns a whole number from `low` to `high`, both included. */
   between(low: number, high: number): number;
-  /** Returns true in `percent` of a hundred cases. */
+  /** Returns true with a probability of `percent` %. */
   chance(percent: number): boolean;
   pick<T>(list: readonly T[]): T;
   /** Returns 24 hex digits, different at every call. */
@@ -24,7 +24,7 @@ export interface Random {
 
 const UINT32 = 0x1_0000_0000;
 
-/** Hashes a text to 32 bits, so that streams of one seed differ by their names. */
+/** Hashes a text to 32 bits, so that streams of one seed differ by name. */
 function hash(text: string): number {
   let value = 0x811c_9dc5;
   for (const character of text) {
@@ -34,8 +34,8 @@ function hash(text: string): number {
 }
 
 /**
- * Creates a random stream: xorshift with a Weyl sequence, small, and random enough to choose
- * faults.
+ * Creates a stream of random numbers with xorshift and a Weyl sequence: little code, and random
+ * enough to choose faults.
  */
 export function createRandom(seed: number, stream: string): Random {
   let state = (hash(`${seed} ${stream}`) | 1) >>> 0;

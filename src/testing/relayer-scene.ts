@@ -13,7 +13,7 @@ import type { TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** A proxy in front of the test's chain that a test makes misbehave. */
+/** A proxy in front of the test's chain that a test can make misbehave. */
 interface OddNode {
   readonly url: string;
   stop(): Promise<void>;
@@ -22,7 +22,7 @@ interface OddNode {
 type StartOddNode<Node extends OddNode> = (target: string) => Promise<Node>;
 
 interface OddWorldOptions {
-  /** Number of nodes, one by default. */
+  /** Number of nodes; default: one. */
   readonly nodes?: number;
   readonly config?: Partial<NetworkConfig>;
   /** True if the chain's own node announces its blocks. */
@@ -31,7 +31,9 @@ interface OddWorldOptions {
   readonly database?: TestDatabase;
 }
 
-/** A world whose relayer reaches its chain only through these nodes, which stop with the world. */
+/**
+ * A world whose relayer reaches its chain only through these nodes, which stop together with it.
+ */
 export interface OddWorld<Node> extends RelayerWorld {
   readonly nodes: readonly Node[];
 }
@@ -78,10 +80,7 @@ interface Sale {
   readonly amount: bigint;
 }
 
-/**
- * Waits until the sale is settled.
- * @returns the id of its payment, which the ledger contains by then.
- */
+/** Waits until the sale is settled. @returns the id of its payment, which is then booked. */
 export async function settleSale(
   world: RelayerWorld,
   sale: Sale,
@@ -101,7 +100,7 @@ export async function askRefund(
   return world.ask({ kind: 'refund', payload: await refundPayload(world, paymentId, amount) });
 }
 
-/** Returns a refund's settlement job for the relayer, with a new reference. */
+/** Returns the payload of a refund's settlement job, with a new reference. */
 export async function refundPayload(
   { database }: Pick<RelayerWorld, 'database'>,
   paymentId: string,
@@ -127,7 +126,7 @@ export function askWithdrawal(world: RelayerWorld, amount: bigint): Promise<stri
   return world.ask({ kind: 'withdrawal', payload });
 }
 
-/** Returns the settled numbers, in the chain's order. */
+/** Returns the settlement numbers of the settled payments, in the order of the chain. */
 export async function settledNumbers({ chain, config }: TestNetwork): Promise<bigint[]> {
   const { number: toBlock } = await chain.newest();
   const logs = await chain.logs({ fromBlock: 0n, toBlock });
@@ -141,7 +140,7 @@ export async function haveOutcomes(world: RelayerWorld, ids: readonly string[]):
   return outcomes.every((outcome) => outcome !== null);
 }
 
-/** Applies relayer results as the payments domain does. */
+/** Applies the relayer's results as the payments domain does. */
 export async function applyOutcomes({ database }: RelayerWorld): Promise<void> {
   await database.db.transaction(async (tx) => {
     const outcomes = await takeOutcomes(tx, 'payment', 10);
@@ -150,12 +149,12 @@ export async function applyOutcomes({ database }: RelayerWorld): Promise<void> {
   });
 }
 
-/** Minimum time to wait, because a busy machine may mine faster than its relayer follows. */
+/** Minimum time to wait, because a busy machine may mine faster than its relayer can follow. */
 const LEAST_MS = 20_000;
 
 /**
- * Mines blocks one by one, with a pause on both sides of each.
- * @throws after `blocks` of them, but not before {@link LEAST_MS}.
+ * Mines blocks one by one, pausing before and after each, until `check` succeeds. @throws after
+ * `blocks` blocks, but not before {@link LEAST_MS}.
  */
 export async function mineUntil(
   network: TestNetwork,
@@ -174,7 +173,7 @@ export async function mineUntil(
 
 type Switch = 'pauseSettling' | 'unpauseSettling' | 'pauseRefunding' | 'unpauseRefunding';
 
-/** Returns the account with the role: the guardian pauses, the admin resumes. */
+/** Returns the account that may do this: the guardian pauses, the admin resumes. */
 function switcher({ guardian, admin }: TestNetwork, name: Switch): PrivateKeyAccount {
   return name.startsWith('pause') ? guardian : admin;
 }
@@ -182,15 +181,15 @@ function switcher({ guardian, admin }: TestNetwork, name: Switch): PrivateKeyAcc
 const switchData = (functionName: Switch) =>
   encodeFunctionData({ abi: settlementAbi, functionName });
 
-/** Pauses or resumes a part of the contract, in a separate block. */
+/** Pauses or resumes a part of the contract, in its own block. */
 export async function switchContract(network: TestNetwork, name: Switch): Promise<void> {
   await network.send(switcher(network, name), network.config.settlement, switchData(name));
 }
 
 /**
  * Pauses or resumes like {@link switchContract}, but leaves the transaction in the pool. The node
- * orders a block by fees, so a block can hold the pause before the relayer's transaction, and the
- * resumption after it.
+ * orders transactions by fee, so that one block can pause before the relayer's transaction and
+ * resume after it.
  */
 export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint): Promise<void> {
   const { config, rpc, chain } = network;
@@ -209,7 +208,7 @@ export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint
   await rpc.call('eth_sendRawTransaction', [raw]);
 }
 
-/** Signs the payer's transaction that changes the allowance. It offers high fees. */
+/** Signs the payer's transaction that changes the allowance, with high fees. */
 export function signApproval(
   { config }: TestNetwork,
   payer: PrivateKeyAccount,

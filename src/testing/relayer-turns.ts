@@ -2,19 +2,19 @@ import type { HeldSender } from '#settlement/relayer/machine/memory.ts';
 import { sendPayments } from '#settlement/relayer/send/send-jobs.ts';
 import type { ProviderCall } from '#testing/back-ends.ts';
 
-/** A node between the relayer and the chain. */
+/** A node between relayer and chain whose calls can be observed. */
 interface Watched {
   readonly watchers: Set<(call: ProviderCall) => void>;
 }
 
 const WAIT_MS = 15_000;
 /**
- * Requests to wait for: the first may already be in progress, and only the second shows that its
- * answer was handled.
+ * How many requests to wait for. The first may already be in progress; only the second shows that
+ * the response to the first was handled.
  */
 const TURNS = 2;
 
-/** Resolves after this many further calls. */
+/** Resolves after this many more calls. */
 function callsLater(
   { watchers }: Watched,
   isMeant: (call: ProviderCall) => boolean,
@@ -36,18 +36,17 @@ function callsLater(
 }
 
 /**
- * Resolves when a loop of the relayer has sent this request and handled the answer, because only
- * then does it send the next one. By then, the relayer has done everything that follows from the
- * chain's state.
+ * Resolves once the relayer has sent this request and handled the response, which it has when it
+ * sends the next one. By then it has done everything that the chain's state requires.
  */
 export function turnsLater(node: Watched, asks: (call: ProviderCall) => boolean): Promise<void> {
   return callsLater(node, asks, TURNS);
 }
 
 /**
- * Resolves when the relayer has handled the chain's current head. Requires a single relayer that is
- * not preparing a refund, a withdrawal or similar, because its request for the newest block would
- * count as a poll of the head.
+ * Resolves once the relayer has handled the chain's current head. Requires a single relayer that is
+ * not preparing a refund, withdrawal or similar, whose request for the newest block would look like
+ * a poll of the head.
  */
 export function headFollowed(node: Watched): Promise<void> {
   return turnsLater(
@@ -56,7 +55,7 @@ export function headFollowed(node: Watched): Promise<void> {
   );
 }
 
-/** Sends waiting payments and waits for the node's answer. @returns how many were sent. */
+/** Sends queued payments and waits for the node's response. @returns how many were sent. */
 export async function sendPaymentsNow(sender: HeldSender): Promise<number> {
   const { payments, sent } = await sendPayments(sender);
   await sent;

@@ -30,7 +30,7 @@ import {
 
 type Keys = Pick<NetworkConfig, 'relayerKeys' | 'registrarKey' | 'sponsorKey'>;
 
-/** A database, a chain and a merchant; tests start the relayers. */
+/** A database, a chain and a merchant. Tests start the relayers. */
 export interface RelayerWorld {
   readonly network: TestNetwork;
   readonly database: TestDatabase;
@@ -38,11 +38,11 @@ export interface RelayerWorld {
   readonly wakeups: Wakeups;
   /** Error lines of relayers in this process. */
   readonly complaints: string[];
-  /** Starts a relayer with the keys of the network, or only with these. */
+  /** Starts a relayer with the network's keys, or with these only. */
   startRelayer(keys?: Partial<Keys>): Relayer;
   /**
-   * Starts a relayer in a separate process, which the test kills. If a failpoint is named, the
-   * process exits there.
+   * Starts a relayer in a separate process, which the test can kill. With a failpoint, the process
+   * exits when it reaches it.
    */
   spawnRelayer(failpoint?: Failpoint, keys?: Partial<Keys>): RelayerProcess;
   pay(payment: TestPayment): Promise<string>;
@@ -51,7 +51,7 @@ export interface RelayerWorld {
   outcome(subjectId: string): Promise<TestOutcome | null>;
   /** Waits until each job has a result. @throws after `timeoutMs`. */
   outcomes(subjectIds: readonly string[], timeoutMs?: number): Promise<TestOutcome[]>;
-  /** Writes the row of a settled payment as the payments domain does. @returns its id. */
+  /** Inserts the row of a settled payment as the payments domain would. @returns its id. */
   recordPayment(subjectId: string): Promise<string>;
   count(sql: string): Promise<number>;
   stop(): Promise<void>;
@@ -65,7 +65,7 @@ interface TestPayment {
   readonly payer: PrivateKeyAccount;
   readonly amount?: bigint;
   readonly orderId?: string;
-  /** The intent's id; by default a new intent's id. */
+  /** The intent's id; default: the id of a new intent. */
   readonly subjectId?: string;
   readonly settleWithinS?: number;
 }
@@ -83,11 +83,11 @@ interface RelayerProcess {
   readonly ended: Promise<unknown>;
 }
 
-/** Lease duration, short so that another worker takes over quickly from a killed one. */
+/** Lease duration. Short, so that another worker soon takes over from a killed one. */
 export const TEST_LEASE_MS = 600;
 const WAIT_MS = 15_000;
 const LOOK_MS = 10;
-/** Tables to empty, in an order that foreign keys allow. */
+/** Tables to empty, in an order that the foreign keys allow. */
 const CHAIN_TABLES = [
   'chain_alarms',
   'chain_payments',
@@ -201,8 +201,8 @@ function ownNumber(kind: string) {
 }
 
 /**
- * Returns a function that numbers payments. All jobs of a payment share its number, like those of
- * an intent.
+ * Returns a function that assigns settlement numbers. All jobs of a payment get the same number, as
+ * those of an intent do.
  */
 function numberer(database: TestDatabase, livemode: boolean) {
   const numbers = createSettlementNumbers(database.db);
@@ -218,8 +218,7 @@ function numberer(database: TestDatabase, livemode: boolean) {
 }
 
 /**
- * Empties the tables of a database that was used with another chain, which is cheaper than a new
- * database.
+ * Empties the tables of a database that another chain used, which is faster than a new database.
  */
 async function emptyChainTables(database: TestDatabase): Promise<TestDatabase> {
   for (const table of CHAIN_TABLES) await database.db.query(`delete from ${table}`);

@@ -9,14 +9,14 @@ import type { Hex } from '#settlement/requests.ts';
 import type { RemoteKey } from '#settlement/signer.ts';
 import { serveSigner } from '#signer/serve.ts';
 
-/** The signer that `npm run signer` starts. */
+/** A signer started with `npm run signer`. */
 export interface RemoteSigner {
   /** The first key. */
   readonly key: RemoteKey;
   readonly keys: readonly RemoteKey[];
   /** Makes it stop answering. */
   down(): Promise<void>;
-  /** Starts it again at the same port, with its memory. */
+  /** Restarts it on the same port, with the state that it stored. */
   up(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -12,11 +12,11 @@ import { type ChaosProcess, makeShop, startChaosProcess } from '#testing/chaos/c
 import { readContractEvents } from '#testing/invariants/contract-invariants.ts';
 import { comeToRest } from '#testing/invariants/invariants.ts';
 
-/** Time limit for repeating a request, or for a recovery. */
+/** Time limit for retries of a request, or for a recovery. */
 export const REST_MS = 45_000;
 const AMOUNT = 2_500_000;
 
-/** The fields of the test network's recovery that tests read. */
+/** The columns of the test network's recovery that tests read. */
 export interface RecoveryRow {
   readonly status: string;
   readonly reason: string;
@@ -30,41 +30,41 @@ export interface RecoveryRow {
 }
 
 export interface CreateOptions {
-  /** The terminal's key. Default: one per order. */
+  /** The idempotency key. Default: one per order. */
   readonly key?: string;
   readonly amount?: number;
-  /** Fields of the request body, such as a price in another currency instead of the amount. */
+  /** Request body fields, for example a price in another currency instead of the amount. */
   readonly sale?: object;
 }
 
-/** Two API nodes and the workers of a service whose database can be restored. */
+/** Two API nodes and the workers of a service whose database a test can restore. */
 export interface RestoreGround {
   readonly ground: ChaosGround;
   readonly db: Database;
   readonly sandbox: SandboxFile;
-  /** The two API nodes, then the workers. */
+  /** The two API nodes, followed by the workers. */
   readonly nodes: ChaosProcess[];
   node(place: number): { readonly merchant: Caller; readonly terminal: Caller };
   create(place: number, order: string, options?: CreateOptions): Promise<Reply>;
-  /** Taps the pass `ok`, or the named one. */
+  /** Taps the pass `ok` or another named pass. */
   tap(place: number, intent: unknown, key: string, pass?: 'ok' | 'ok_2'): Promise<Reply>;
   /** Taps once, whatever the answer. */
   tapOnce(place: number, intent: unknown, key: string): Promise<Reply>;
   pay(order: string, options?: CreateOptions): Promise<{ intent: string; payment: string }>;
-  /** Returns how many settlements the contract has made for this order. */
+  /** Returns how many payments the contract has settled for this order. */
   settledOnChain(order: string): Promise<number>;
   onChain<T>(read: (chain: Chain) => Promise<T>): Promise<T>;
   recovery(): Promise<RecoveryRow>;
-  /** Waits until a recovery requested after `requestCount` was read has ended. */
+  /** Waits until a recovery has ended that was requested after `requestCount` was read. */
   recovered(requestCount: bigint): Promise<RecoveryRow>;
-  /** Waits until all invariants hold, also between ledger and chain. */
+  /** Waits until all invariants hold, including those between ledger and chain. */
   comeToRest(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Repeats the request until there is a final answer, because a node may be down or starting, or may
- * answer 503.
+ * Repeats the request until it gets a final response, because a node may be down or starting, or
+ * may respond with 503.
  */
 export async function persist(ask: () => Promise<Reply>): Promise<Reply> {
   let answer: Reply | undefined;
@@ -133,9 +133,9 @@ function watching(ground: ChaosGround, db: Database) {
 }
 
 /**
- * Opens two API nodes and the workers. Each chain's node is reached through one address, which can
- * misbehave like a provider. `env`: extra settings of every process. `delays`: the contracts'
- * delays.
+ * Starts two API nodes and the workers. Each chain is reached through one proxy, which can
+ * misbehave like a provider. `env`: extra environment variables of every process. `delays`: the
+ * contracts' delays.
  */
 export async function openRestoreGround(
   workers = 1,

@@ -7,9 +7,7 @@ import type { QuickNetwork } from '#testing/model-network.ts';
 import { TEST_CHAIN_ID } from '#testing/test-network.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
-/**
- * A shop that makes every kind of sale over HTTP, with refunds and lists, as in a day's business.
- */
+/** A shop that makes every kind of sale over HTTP, with refunds and lists, as on a business day. */
 export interface Shop {
   /** Sells, refunds and lists once. */
   round(): Promise<void>;
@@ -22,7 +20,7 @@ interface Parties {
   readonly mode: QuickNetwork['sandbox']['test'];
 }
 
-/** Time in which background loops finish the work of a round. */
+/** How long background loops get to finish the work of a round. */
 const REST_MS = 2_000;
 
 async function ask(reply: Promise<Reply>, status = 200): Promise<Body> {
@@ -33,7 +31,7 @@ async function ask(reply: Promise<Reply>, status = 200): Promise<Body> {
 
 const idOf = (body: Body) => String(body.id);
 
-/** Adds one endpoint that accepts everything, and one that is disabled. */
+/** Adds one endpoint that accepts every event, and a disabled one. */
 async function addEndpoints(merchant: Caller, url: string): Promise<void> {
   await ask(merchant.post('/webhook_endpoints', { url, enabled_events: ['*'] }), 201);
   const other = { url: `${url}/off`, enabled_events: ['ping'] };
@@ -43,7 +41,7 @@ async function addEndpoints(merchant: Caller, url: string): Promise<void> {
   await ask(merchant.send('PATCH', `/webhook_endpoints/${id}`, { headers, body }));
 }
 
-/** Reads the first page and the second. */
+/** Reads the first two pages of a list. */
 async function list({ merchant }: Parties, path: string): Promise<readonly Body[]> {
   const first = `${path}${path.includes('?') ? '&' : '?'}limit=1`;
   const page = await ask(merchant.get(first));
@@ -58,7 +56,7 @@ const credential = (value: string | undefined) => ({ credential: { type: 'nfc_id
 
 async function sell(parties: Parties, key: string) {
   const { merchant, till, mode } = parties;
-  // Omits `tax_inclusive`, so that each create reads its default from the settings of the account.
+  // Omits `tax_inclusive`, so that each create takes the default from the account's settings.
   const line_items = [{ name: 'Flat white', quantity: 1, unit_amount: 2_000_000, tax_rate: 700 }];
   const order = { amount: 2_000_000, terminal: mode.terminal, order_id: key, line_items };
   const intent = idOf(await ask(merchant.post('/payment_intents', order, key), 201));

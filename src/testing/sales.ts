@@ -4,17 +4,17 @@ import type { Sql } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 
 export interface SalesOptions {
-  /** Returns the node of the next request: `http://127.0.0.1:1/api`. */
+  /** Returns the API URL of the node for the next request, for example `http://127.0.0.1:1/api`. */
   readonly node: () => string;
   /** The merchant, whose pass `ok` pays. */
   readonly shop: Pick<SandboxFile['test'], 'secret_key' | 'device_key' | 'terminal' | 'passes'>;
   readonly clients: number;
-  /** Number of clients that create intents without paying, ten a second each; default 0. */
+  /** How many clients create ten intents a second each without paying them; default 0. */
   readonly writers?: number;
   /** Milliseconds between two sales of a client; default 0. */
   readonly pauseMs?: number;
   /**
-   * `report`: each unexpected answer is a failure. `repeat`: the request is repeated with the same
+   * `report`: each unexpected response is a failure. `repeat`: repeats the request with the same
    * key until it succeeds.
    */
   readonly onFailure: 'report' | 'repeat';
@@ -22,30 +22,30 @@ export interface SalesOptions {
 
 export interface Sale {
   readonly orderId: string;
-  /** `null` until the create request has been answered. */
+  /** `null` until the response to the create request has arrived. */
   intentId: string | null;
   /** The status in the response to the tap; `null` until the response has arrived. */
   status: string | null;
 }
 
 /**
- * A shop that sells without a pause, through a load balancer that picks a node for each request.
+ * A shop that sells without pausing, through a load balancer that picks a node for each request.
  */
 export interface Sales {
   readonly sales: readonly Sale[];
   readonly failures: readonly string[];
-  /** Returns when the newest write succeeded, by `performance.now()`. */
+  /** Returns when a write last succeeded, by `performance.now()`. */
   lastWriteAt(): number;
-  /** Resolves once every started sale has ended. */
+  /** Stops new sales. Resolves once every started sale has ended. */
   stop(): Promise<void>;
 }
 
-/** Time limit of a request, above the 30 s in which the service answers every request. */
+/** Time limit of a request. The service responds within 30 s. */
 const ANSWER_MS = 35_000;
 const REPEAT_PAUSE_MS = 100;
 const WRITE_PAUSE_MS = 100;
 /**
- * How long a request is repeated: longer than any simulated outage, including alert and restart.
+ * How long a request is repeated. Longer than any simulated outage, including alert and restart.
  */
 const REPEAT_MS = 360_000;
 
@@ -58,7 +58,7 @@ interface Post {
   readonly body: Body;
 }
 
-/** Sends a request. @returns the object, or the error. */
+/** Sends a request. @returns the object, or an error message. */
 async function attempt(node: string, { path, bearer, key, body }: Post): Promise<Body | string> {
   try {
     const response = await fetch(`${node}${path}`, {
@@ -78,7 +78,10 @@ async function attempt(node: string, { path, bearer, key, body }: Post): Promise
   }
 }
 
-/** Sends the requests of one shop, repeated according to its options, and keeps their results. */
+/**
+ * Returns a function that sends one shop's requests, retries them as configured, and records
+ * results.
+ */
 function openCounter(options: SalesOptions) {
   const failures: string[] = [];
   let lastWriteAt = performance.now();
@@ -156,8 +159,8 @@ interface Booked {
 }
 
 /**
- * Compares the answers that the shop got with the books.
- * @returns contradictions: acknowledged sales that are lost or doubled.
+ * Compares the responses that the shop received with the ledger. @returns contradictions:
+ * acknowledged sales that are lost or doubled.
  */
 export async function compareSales(db: Sql, { sales }: Pick<Sales, 'sales'>): Promise<string[]> {
   const rows = await db.query<Booked>(

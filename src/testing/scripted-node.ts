@@ -18,7 +18,7 @@ export interface ScriptedReply {
   readonly delayMs?: number;
 }
 
-/** A third-party node with scripted answers, without a chain. */
+/** A third-party node that has no chain and sends scripted responses. */
 export interface ScriptedNode {
   readonly url: string;
   /** The requested methods, in order. */
@@ -26,12 +26,12 @@ export interface ScriptedNode {
   /** Headers of the newest request. */
   headers: IncomingHttpHeaders;
   reply: (call: ScriptedCall) => ScriptedReply;
-  /** The script for `eth_chainId`; `null` answers with its own chain's id. */
+  /** Returns the response to `eth_chainId`; `null` responds with the node's own chain id. */
   chainId: (() => ScriptedReply) | null;
   stop(): void;
 }
 
-/** Starts a node that answers with its own name by default. */
+/** Starts a node that by default responds with its own name. */
 export async function startScriptedNode(name: string, chainId: number): Promise<ScriptedNode> {
   const calls: string[] = [];
   const node = {

@@ -6,23 +6,25 @@ import { testDatabase } from '#testing/database.ts';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 /**
- * The file that describes the one sandbox of a test run; `test/run.ts` sets it. It appears once the
- * sandbox is ready, so that tests without a sandbox start earlier.
+ * Environment variable with the path of the file that describes the test run's shared sandbox;
+ * `test/run.ts` sets it. The file appears once the sandbox is ready, so that tests that need none
+ * start earlier.
  */
 export const SANDBOX_SETTING = 'TAPLINE_TEST_SANDBOX';
 
-/** Time limit of a start. Alongside the first tests of a run, a start has taken half a minute. */
+/** Time limit of a start. While the first tests of a run were starting, one took half a minute. */
 const START_MS = 180_000;
 
 export interface SharedSandbox {
   readonly sandbox: SandboxFile;
-  /** Stops the sandbox if this file started it. */
+  /** Stops the sandbox if this process started it. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a real network as `npm start` does, on a database of the run's cluster, because creating
- * and migrating a cluster takes half of a start. Tests that share it create their own terminals.
+ * Starts a real network as `npm start` does. It uses a database in the run's cluster, because
+ * creating and migrating a cluster takes half of the start. Tests that share the network create
+ * their own terminals.
  */
 export async function startSharedSandbox(
   env: Readonly<Record<string, string>> = {},
@@ -44,7 +46,7 @@ export async function startSharedSandbox(
   };
 }
 
-/** Opens the run's sandbox, or a new one if a test file is run alone. */
+/** Opens the run's sandbox, or starts one for a test file that runs alone. */
 export async function openSharedSandbox(): Promise<SharedSandbox> {
   const file = process.env[SANDBOX_SETTING];
   if (file === undefined) return startSharedSandbox();

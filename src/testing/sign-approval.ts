@@ -21,7 +21,7 @@ function inAnHour(): number {
   return Math.floor(Date.now() / 1000) + 3_600;
 }
 
-/** Signs the policy of `POST /api/payer/v1/approvals`. */
+/** Signs the policy for `POST /api/payer/v1/approvals`. */
 export async function signPolicyOn(
   network: NetworkConfig,
   signed: Signer & { readonly terms?: typeof TERMS },
@@ -43,7 +43,7 @@ export async function signPolicyOn(
   return { ...terms, expires_at: expiresAt, deadline, signature };
 }
 
-/** Signs the permit of the same request. */
+/** Signs the permit for the same request. */
 export async function signPermitOn(
   network: NetworkConfig,
   signed: Signer & { readonly value?: number },

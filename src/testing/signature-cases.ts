@@ -13,26 +13,27 @@ import { FACTORIES } from '#testing/undeployed-wallets.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
 /**
- * The verdict about a payment's signature, for each code that an account can have and each form of
- * a signature. The server (`verify-signature.ts`) and the package `tapline-x402` (`wallets.ts`),
- * which cannot import from it, must agree with this table. The contract wallets of these tests
- * check the first 65 bytes, and accept both values of s.
+ * The expected verdict on a payment's signature, for each kind of code at the payer's address and
+ * each form of signature. The server (`verify-signature.ts`) and the package `tapline-x402`
+ * (`wallets.ts`), which cannot share code, must both agree with this table. The contract wallets of
+ * these tests check the first 65 bytes and accept both values of s.
  */
 
 /**
  * `none`: an account with a key and no code. `wallet`: a contract wallet. `delegated`: an account
- * that has delegated (EIP-7702) to a wallet of another device's key. `mute`: one that has delegated
- * to a contract that confirms nothing. `undeployed`: a contract wallet of a listed factory that is
- * not on the chain yet.
+ * delegated (EIP-7702) to a wallet with another device's key. `mute`: delegated to a contract that
+ * confirms no signature. `undeployed`: a contract wallet of a listed factory that is not deployed
+ * yet.
  */
 const CODES = ['none', 'wallet', 'delegated', 'mute', 'undeployed'] as const;
 type Code = (typeof CODES)[number];
 
 /**
- * The account's or the wallet's own key signs, unless named otherwise. `small_v`: 0 or 1 instead of
- * 27 or 28. `high_s`: the second form of the same signature. `long`: with an extra byte. `listed`,
- * `unlisted`: wrapped with the deployment call of such a factory (ERC-6492). `badly_wrapped`: with
- * the suffix of such a wrapper, but without its content.
+ * Forms of a signature, made with the account's or wallet's own key unless named otherwise.
+ * `small_v`: 0 or 1 instead of 27 or 28. `high_s`: the other valid form of the signature. `long`:
+ * with an extra byte. `listed`, `unlisted`: wrapped with the deployment call of a listed or
+ * unlisted factory (ERC-6492). `badly_wrapped`: with the suffix of such a wrapper but without its
+ * content.
  */
 const FORMS = [
   ...(['own', 'device', 'stranger', 'small_v', 'high_s', 'long', 'empty'] as const),
@@ -115,13 +116,13 @@ const NO_SALT = numberToHex(0, { size: 32 });
 const WRAPPER_MARK: Hex = `0x${'6492'.repeat(16)}`;
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** One account, and one signature of a digest in its name. */
+/** One account, with one signature of a digest on its behalf. */
 export interface CasePresented {
   readonly from: Hex;
   signatureOf(digest: Hex): Promise<Hex>;
 }
 
-/** Checks each case on this network, whose factories must have their code, and be listed. */
+/** Runs each case on this network. Its factories must be deployed and listed. */
 export async function verdictsOf(
   network: TestNetwork,
   check: (presented: CasePresented) => Promise<string>,

@@ -7,19 +7,19 @@ import path from 'node:path';
 /** A small file system in memory, which a test fills up. */
 export interface SmallDisk {
   readonly path: string;
-  /** Leaves no free byte. @returns a function that frees the space again. */
+  /** Fills the disk completely. @returns a function that frees the space again. */
   fill(): Promise<() => Promise<void>>;
   unmount(): Promise<void>;
 }
 
-/** Attempts to fill it, because a write may come between reading its use and resizing it. */
+/** How many times to try, because a write may happen between reading the used size and resizing. */
 const FILL_TRIES = 20;
 
 function mount(...args: readonly string[]): boolean {
   return spawnSync('/bin/mount', args, { stdio: 'ignore' }).status === 0;
 }
 
-/** Shrinks the disk to its used size, which takes no memory, unlike filling it with a file. */
+/** Shrinks the disk to its used size. Filling it with a file would take memory. */
 async function shrink(folder: string): Promise<void> {
   for (let tries = 0; tries < FILL_TRIES; tries++) {
     const { blocks, bfree, bsize } = await statfs(folder);
@@ -29,7 +29,7 @@ async function shrink(folder: string): Promise<void> {
   throw new Error(`the disk at ${folder} could not be filled`);
 }
 
-/** Mounts a file system of this size. @returns `null` if this user may not mount one. */
+/** Mounts a file system of this size. @returns `null` if the current user may not mount one. */
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | null> {
   if (process.platform !== 'linux') return null;
   const folder = path.join(tmpdir(), `tapline-small-${randomUUID()}`);

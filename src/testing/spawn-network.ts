@@ -9,16 +9,16 @@ import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { SETTING_NAMES } from '#settings/setting-names.ts';
 
-/** A whole network in its own process, as `npm start` runs it. */
+/** A whole network in its own process, started like `npm start`. */
 export interface SpawnedNetwork {
   readonly sandbox: SandboxFile;
   readonly dataDir: string;
   readonly process: ChildProcess;
-  /** Returns its standard error so far. */
+  /** Returns the standard error output so far. */
   logs(): string;
-  /** Sends SIGKILL to this process only. Database and chains continue, as after a crash. */
+  /** Kills only this process with SIGKILL. Database and chains continue, as after a crash. */
   kill(): Promise<void>;
-  /** Sends SIGTERM and waits for the end. @returns the exit code. */
+  /** Sends SIGTERM and waits until the process has ended. @returns the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -26,21 +26,24 @@ export interface SpawnOptions {
   readonly dataDir: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** True to start it through npm, as its operator does; npm forwards signals. */
+  /** True to start it through npm, as operators do; npm forwards signals. */
   readonly throughNpm?: boolean;
-  /** The folder of the release; default: this one. */
+  /** The folder of the release to run; default: this working copy. */
   readonly root?: string;
 }
 
 /**
- * Time limit of a start. A first start takes 3 to 6 s on a quiet machine; beside long tests it has
- * taken more than 90.
+ * Time limit of a start. A first start takes 3 to 6 s on an idle machine; while long tests were
+ * running, one took more than 90 s.
  */
 const START_MS = 180_000;
 const POLL_MS = 25;
 const ROOT = path.join(import.meta.dirname, '../..');
 
-/** Creates a folder for one test's data. @returns it, and a function that removes it. */
+/**
+ * Creates a temporary folder for one test's data. @returns its path, and a function that removes
+ * it.
+ */
 export async function temporaryDataDir(): Promise<{ path: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-test-'));
   return {
@@ -50,8 +53,8 @@ export async function temporaryDataDir(): Promise<{ path: string; remove(): Prom
 }
 
 /**
- * Returns a clean environment, because settings of the developer's shell must not leak into a
- * test's network.
+ * Returns a clean environment, so that settings in the developer's shell cannot affect a test's
+ * network.
  */
 function cleanEnv(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const settings = new Set<string>(SETTING_NAMES);
@@ -61,7 +64,7 @@ function cleanEnv(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), ...extra };
 }
 
-/** Starts the process without waiting until it is ready: for starts that must fail. */
+/** Starts the process without waiting until it is ready, for tests of starts that must fail. */
 export function spawnMain(options: SpawnOptions): { child: ChildProcess; logs(): string } {
   const root = options.root ?? ROOT;
   const program =
@@ -127,7 +130,7 @@ export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwor
   };
 }
 
-/** Returns the words of that release's start script. */
+/** Returns the words of a release's start script. */
 function startWords(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
@@ -136,15 +139,15 @@ function startWords(root: string): string[] {
 }
 
 /**
- * Returns Node's flags as `npm start` sets them, so that tests and benchmarks run like users'
- * services. They limit the garbage that a busy second leaves in memory.
+ * Returns Node's flags from `npm start`, so that tests and benchmarks run like users' services. The
+ * flags limit the garbage that a busy second leaves in memory.
  */
 export function startFlags(): string[] {
-  // The check of the Node version is not a flag, and earlier releases lack it.
+  // Skips the check of the Node version (`--import`), which earlier releases lack.
   return startWords(ROOT).filter((word) => word.startsWith('--') && word !== '--import');
 }
 
-/** Returns the file that `npm start` runs in that release. */
+/** Returns the file that `npm start` runs in a release. */
 function startProgram(root: string): string {
   return path.join(root, present(startWords(root).at(-1), 'program'));
 }

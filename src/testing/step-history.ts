@@ -7,10 +7,10 @@ import type {
   Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
 
-// Observations of running relayers and their effects. `test/faults/record-steps.ts` records them in
-// runs with faults, and a test replays them.
+// Records the observations of running relayers and their effects. `test/faults/record-steps.ts`
+// makes the recordings in runs with faults, and a test replays them.
 
-/** A step that a relayer has taken. */
+/** One step that a relayer has taken. */
 export interface TakenStep {
   readonly before: Transaction;
   readonly observation: Observation;
@@ -26,7 +26,7 @@ interface Entry {
   readonly effects: Step['effects'];
 }
 
-/** All observations of one process about a transaction, from reading its rows on. */
+/** All observations that one process made of a transaction since reading its rows. */
 export interface History {
   readonly start: Transaction;
   readonly entries: readonly Entry[];
@@ -34,15 +34,14 @@ export interface History {
 
 type Line = Entry & { readonly id: bigint; readonly start?: Transaction };
 
-/** Writes a line for each step. @returns a function that stops it. */
+/** Writes one line per step. @returns a function that stops the recording. */
 export function recordSteps(write: (line: string) => void): () => void {
   const newest = new Map<bigint, Transaction>();
   const listen = (message: unknown) => {
     const { before, observation, now, after } = message as TakenStep;
     const { transaction, effects } = after;
     const { id } = before;
-    // Stores the state if it was read from the rows, so that it is not the result of the previous
-    // step.
+    // Stores the starting state if it came from the rows rather than from the previous step.
     const start = newest.get(id) === before ? {} : { start: before };
     newest.set(id, transaction);
     const line: Line = { id, ...start, observation, now, phase: transaction.phase, effects };
@@ -52,7 +51,7 @@ export function recordSteps(write: (line: string) => void): () => void {
   return () => steps.unsubscribe(listen);
 }
 
-/** Groups the lines of one process into histories. */
+/** Groups one process's lines into histories. */
 export function toHistories(lines: readonly string[]): History[] {
   const open = new Map<bigint, { start: Transaction; entries: Entry[] }>();
   const all: History[] = [];
@@ -68,7 +67,7 @@ export function toHistories(lines: readonly string[]): History[] {
   return all;
 }
 
-/** Replays the observations. @returns where phase or effects differ from the recording. */
+/** Replays the observations. @returns where phases or effects differ from the recording. */
 export function replay({ start, entries }: History, by: typeof step = step): string[] {
   let transaction = start;
   return entries.flatMap(({ observation, now, phase, effects }, index) => {
@@ -82,7 +81,7 @@ export function replay({ start, entries }: History, by: typeof step = step): str
   });
 }
 
-/** Fields that do not matter to a step and would fill the files. */
+/** Fields that no step reads and that would bloat the recordings. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['input', 'raw', 'logs', 'payload', 'second', 'transactions'],
 ]);

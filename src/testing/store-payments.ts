@@ -19,7 +19,7 @@ import {
   type TestStore,
 } from '#testing/store.ts';
 
-/** Adds another merchant in the same database, with its own counter and clock. */
+/** Adds another merchant in the same database, with its own terminal and clock. */
 export async function addStore(store: TestStore, clock: Clock): Promise<TestStore> {
   const merchant = await addMerchant(store.db, { now: clock.now() });
   const counter = await addTerminal(store.db, merchant, clock.now());
@@ -60,7 +60,7 @@ export type JsonObject = { readonly [field: string]: Json };
 export interface Seen {
   readonly status: number;
   readonly replayed: boolean;
-  /** The error's code, or the object's status. */
+  /** The error's code or the object's status. */
   readonly said: string;
   readonly body: JsonObject;
 }
@@ -103,10 +103,7 @@ export async function addPayment(
   return payment;
 }
 
-/**
- * Simulates relayer and contract: completes every pending refund.
- * @returns how many there were.
- */
+/** Simulates relayer and contract: completes all pending refunds. @returns how many there were. */
 export async function playRefunds(
   store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>,
   failure?: FailureReason,
@@ -126,7 +123,7 @@ export async function playRefunds(
   return rows.length;
 }
 
-/** Returns the types of the merchant's events in order, or only of one object's events. */
+/** Returns the types of the merchant's events in order, optionally only those of one object. */
 export async function eventTypes(
   store: Pick<TestStore, 'db' | 'merchant'>,
   objectId: string | null = null,
@@ -152,7 +149,7 @@ export async function lastData(
   return JSON.parse(rows[0]?.body ?? 'null')?.data;
 }
 
-/** Returns the object in that event. */
+/** Returns the object in the merchant's newest event of a type. */
 export async function lastSnapshot(
   store: Pick<TestStore, 'db' | 'merchant'>,
   type: string,

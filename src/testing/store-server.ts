@@ -18,18 +18,19 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import { startBareServer } from '#testing/http-kit.ts';
 import type { TestStore } from '#testing/store.ts';
 
-/** A store's APIs over HTTP. The store's preflight simulates the chain. */
+/** A store's APIs over HTTP. Its check before a payment uses the simulated chain. */
 export interface StoreServer {
   readonly url: string;
   /**
-   * Calls the terminal protocol with this device key. Default: the key of the store's own terminal.
+   * Returns a client of the terminal protocol with this device key. Default: the key of the store's
+   * own terminal.
    */
   device(key?: string): Caller;
-  /** Pay links, as wallets use them: without a key. */
+  /** A client of the pay links, which send no key, as in wallets. */
   readonly pay: Caller;
-  /** Calls the payer app's API with this session token. */
+  /** Returns a client of the payer app's API with this session token. */
   payer(token: string): Caller;
-  /** Calls the merchant API with a fresh key of the store's account. */
+  /** Returns a client of the merchant API with a new key of the store's account. */
   merchant(options?: { readonly livemode?: boolean }): Promise<Caller>;
   close(): Promise<void>;
 }
@@ -44,17 +45,17 @@ export interface StoreServerOptions {
   readonly push?: PushSettings;
   /** Private addresses that webhooks may reach. */
   readonly allowCidrs?: readonly string[];
-  /** Time limit of every route of the merchant API. Default: each route's own. */
+  /** Time limit of every merchant API route. Default: each route's own. */
   readonly timeLimitMs?: number;
 }
 
-/** Chain ids of test networks that have no chain. */
+/** Chain ids of test networks for which no chain runs. */
 const CHAIN_IDS = [
   { chainId: 31_337, livemode: false },
   { chainId: 31_338, livemode: true },
 ];
 
-/** Returns the context of a process with every surface, according to the options. */
+/** Returns a process context with all surfaces, according to the options. */
 function contextOf(store: TestStore, options: StoreServerOptions): ApiContext {
   const { db, wakeups, clock, idKey } = store;
   const { chains = [], passFiles, push = null, webUrl } = options;

@@ -35,11 +35,11 @@ import { settling } from '#testing/settling.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
-/** The id key that all tests share, so that ids of one part are valid in another. */
+/** The id key that all tests share, so that ids are valid across a test's parts. */
 export const TEST_ID_KEY = toIdKey(Buffer.alloc(32, 'id key'));
 export const TEST_RECEIPTS: ReceiptPages = { idKey: TEST_ID_KEY, webUrl: () => DEFAULT_WEB_URL };
 
-/** The key that seals the keys of cards. */
+/** The key that encrypts the keys of cards. */
 export const TEST_CARD_KEY = Buffer.alloc(32, 'card key');
 
 /** The keys of a test's process. */
@@ -51,7 +51,7 @@ export const TEST_KEYS: ProcessKeys = {
   people: Buffer.alloc(32, 'people'),
 };
 
-/** A merchant that is live in test mode, with its own database. */
+/** A merchant that is live in test mode, in its own database. */
 export interface TestStore {
   readonly database: TestDatabase;
   readonly db: TestDatabase['db'];
@@ -63,9 +63,7 @@ export interface TestStore {
   readonly merchant: MerchantAccount;
   readonly terminalId: string;
   readonly deviceKey: string;
-  /**
-   * The context of the store's process. A copy of it acts as another process with its own batches.
-   */
+  /** The context of the store's process. A copy acts as another process, with its own batches. */
   readonly ctx: ApiContext;
   readonly readiness: Readiness;
   readonly settleWithinS: number;
@@ -76,12 +74,12 @@ export interface StoreOptions {
   readonly clock?: Clock;
   readonly preflight?: Preflight;
   readonly maxConnections?: number;
-  /** An existing database; closing the store leaves it open. */
+  /** An existing database. Closing the store leaves it open. */
   readonly database?: TestDatabase;
   readonly wakeups?: Wakeups;
   /** The networks that settle. Default: both. */
   readonly readiness?: Readiness;
-  /** Settings of the rule STATIC_PASS; default: off. */
+  /** The terms of the decline rule STATIC_PASS; default: off. */
   readonly staticPass?: StaticPassTerms;
   /** The merchant's number on a real contract. */
   readonly merchantNumber?: bigint;
@@ -89,7 +87,7 @@ export interface StoreOptions {
 
 let merchantNumbers = 0n;
 
-/** Adds an account in good standing: verified and live on its network. */
+/** Adds a verified account that is live on its network. */
 export async function addMerchant(
   db: TestDatabase['db'],
   options: { readonly livemode?: boolean; readonly now: Date; readonly merchantNumber?: bigint },
@@ -110,7 +108,7 @@ export async function addMerchant(
   return { tenant, name: 'Corner Shop', kybApproved: true, merchantNumber, keyHash: null };
 }
 
-/** Adds a terminal with its device key. */
+/** Adds a terminal with a device key. */
 export async function addTerminal(
   db: TestDatabase['db'],
   merchant: MerchantAccount,
@@ -132,7 +130,7 @@ export async function addTerminal(
   return { terminalId, deviceKey };
 }
 
-/** Returns the context of payouts and recovery, with the keys of tests or those of `people`. */
+/** Returns the context of payouts and recovery, with the test keys or those of `people`. */
 export function chainContext(
   parts: Pick<ChainContext, 'db' | 'wakeups' | 'clock'> & { readonly people?: Mailing },
   chains: readonly Chain[],
@@ -144,7 +142,7 @@ export function chainContext(
   return { ...context, keys: { ...TEST_KEYS, people: people.secretKey }, pages };
 }
 
-/** Returns the context of a store's process, without network beyond its database. */
+/** Returns the context of a store's process, which reaches nothing but its database. */
 function contextOf(
   parts: Pick<ApiContext, 'db' | 'clock' | 'wakeups' | 'readiness'> & {
     readonly preflight: Preflight;
@@ -220,12 +218,12 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
   };
 }
 
-/** Returns the address of a wallet without a known key, for tests that do not use the chain. */
+/** Returns a wallet address without a known key, for tests that do not use the chain. */
 export function anyAddress(): Hex {
   return getAddress(`0x${randomBytes(20).toString('hex')}`);
 }
 
-/** Adds a payer with one pass. */
+/** Adds a payer who has one pass. */
 export async function addPayer(
   store: Pick<TestStore, 'db' | 'clock'>,
   wallet: { readonly livemode?: boolean; readonly address?: Hex } = {},
@@ -244,7 +242,7 @@ let keys = 0;
 /** Where a sale is made: a merchant and one of its terminals. */
 export type Counter = Pick<TestStore, 'merchant' | 'terminalId'>;
 
-/** Returns a request with a new Idempotency-Key, unless one is given. */
+/** Returns a request, with a new Idempotency-Key unless one is given. */
 export function newRequest(counter: Pick<Counter, 'merchant'>, key = `key-${++keys}`) {
   return {
     tenant: counter.merchant.tenant,
@@ -272,7 +270,7 @@ export function intentCreator({ ctx }: Pick<TestStore, 'ctx'>): CreateIntent {
   return (request) => createIntent(own, request);
 }
 
-/** Returns a function that creates open intents by group commit; concurrent calls share batches. */
+/** Returns a function that creates open intents. Concurrent calls share a database transaction. */
 export function intentMaker(store: Pick<TestStore, 'clock' | 'ctx'>) {
   const create = intentCreator(store);
   return async (counter: Counter, options: IntentOptions = {}): Promise<string> => {
@@ -298,7 +296,7 @@ export function intentMaker(store: Pick<TestStore, 'clock' | 'ctx'>) {
   };
 }
 
-/** Adds an open intent at the store's own counter. @returns its id. */
+/** Adds an open intent at the store's own terminal. @returns its id. */
 export function addIntent(store: TestStore, options: IntentOptions = {}): Promise<string> {
   return intentMaker(store)(store, options);
 }
@@ -320,7 +318,7 @@ export interface IntentBody {
   } | null;
 }
 
-/** Returns the intent of an answer. @throws for a refusal. */
+/** Returns the intent in a response. @throws if it is a refusal. */
 export function bodyOf(answer: Answer | Refusal): IntentBody {
   if (isRefusal(answer)) throw new Error(`refused: ${answer.code} ${answer.message}`);
   return JSON.parse(answer.body);
@@ -337,19 +335,17 @@ export function summaryOf(answer: Answer | Refusal): string {
 export interface Payment {
   readonly intentId: string;
   readonly counter?: Counter;
-  /** Pays with this agent token instead of a pass. */
+  /** The agent token to pay with instead of a pass. */
   readonly token?: string;
   readonly pass?: string;
   readonly tip?: number;
   readonly key?: string;
   readonly now?: Date;
-  /**
-   * True if the client disconnects immediately. The work continues, as after a crash of the client.
-   */
+  /** True if the client disconnects immediately. The work continues, as after a client crash. */
   readonly hangUp?: boolean;
 }
 
-/** Pays by a tap, or by a confirm with an agent token. */
+/** Pays by tapping a pass, or by confirming with an agent token. */
 export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusal> {
   const { intentId, counter = store, pass, token, tip, key } = payment;
   const { now = store.clock.now() } = payment;
@@ -373,9 +369,8 @@ export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusa
 type Chainlike = Pick<TestStore, 'db' | 'clock' | 'wakeups'>;
 
 /**
- * Simulates relayer and contract: gives every pending payment job a result, success or `failure`,
- * and applies the results.
- * @returns how many there were.
+ * Simulates relayer and contract: gives every pending payment job a result (success or `failure`)
+ * and applies the results. @returns how many there were.
  */
 export async function playChain(
   store: Chainlike,
@@ -415,7 +410,7 @@ export async function playChain(
   return rows.length;
 }
 
-/** Keeps simulating the chain until stopped. New jobs wake it, as they wake the relayer. */
+/** Simulates the chain until stopped. New jobs wake it up as they would the relayer. */
 export function keepSettling(store: Chainlike): { stop(): Promise<void> } {
   const loop = startLoop({
     name: 'played chain',

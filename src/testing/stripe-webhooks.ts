@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The maximum age of a signature, in seconds, if a receiver sets no limit. */
+/** The default maximum age of a signature, in seconds. */
 const TOLERANCE_S = 300;
 
 /**
- * Verifies `t=…,v1=…` as Stripe documents it for receivers without a library, and shares no code
- * with the signer. (`bench/clients` runs Stripe's own library of 23 MB on the same messages.)
- * @throws Error if no signature matches the body, or if the time is too old
+ * Verifies a `t=…,v1=…` signature as Stripe documents it for receivers without a library. Shares no
+ * code with the signer. (`bench/clients` runs Stripe's own 23 MB library on the same messages.)
+ * @throws Error if no signature matches the body, or if the timestamp is too old
  */
 export function constructEvent(
   body: string | Buffer,

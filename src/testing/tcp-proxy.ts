@@ -1,17 +1,17 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A proxy's action on bytes: pass them on, cut the connection, or both. */
+/** What a proxy does with bytes: passes them on, cuts the connection, or both. */
 export type Passage = 'pass' | 'cut' | 'pass_and_cut';
 
 export interface TcpProxy {
   readonly port: number;
   /** The target of new connections. */
   targetPort: number;
-  /** Decides about the bytes that the client sends. */
+  /** Decides what to do with the bytes that the client sends. */
   onClientBytes: (text: string) => Passage;
-  /** Returns true while the server's responses must wait. */
+  /** Returns true while the server's responses must be held back. */
   holdAnswers: () => boolean;
-  /** Cuts all connections; new ones are accepted. */
+  /** Cuts all connections. The proxy still accepts new ones. */
   cutAll(): void;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
     const passage = proxy.onClientBytes(bytes.toString('latin1'));
     if (passage === 'cut') return cut();
     server.write(bytes);
-    // The server has done the work by the time it answers, but the answer is lost.
+    // The server has done the work when it responds, but its response is dropped.
     answersAreLost ||= passage === 'pass_and_cut';
     release();
   });
@@ -42,7 +42,7 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
   for (const socket of [client, server]) socket.on('close', cut).on('error', cut);
 }
 
-/** Starts a proxy that can be cut, between a client and a server on this machine. */
+/** Starts a proxy between a client and a local server; tests can cut its connections. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

@@ -29,14 +29,14 @@ import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSD
 
 export const TEST_CHAIN_ID = 31_400;
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
-/** Whole USDC per hour: the contract's highest ceiling. */
+/** Whole USDC per hour: the highest ceiling that the contract allows. */
 const MAX_CEILING = 2 ** 24 - 1;
 const GAS_LIMIT = 16_000_000n;
 const GAS_PRICE = 10_000_000_000n;
-/** Expiry of policies, so far away that none expires during a test. */
+/** Expiry of policies, in Unix seconds: no policy expires during a test. */
 const FAR_FUTURE = 4_000_000_000;
 
-/** A new chain with the contracts deployed, and blocks only on demand. */
+/** A new chain with the contracts deployed. It mines only on demand. */
 export interface TestNetwork {
   readonly config: NetworkConfig;
   readonly rpc: Rpc;
@@ -49,19 +49,25 @@ export interface TestNetwork {
   readonly watcher: PrivateKeyAccount;
   readonly watchKey: Hex;
   mine(blocks?: number): Promise<void>;
-  /** Mines automatically until the returned function is called. */
+  /** Mines a block every `ms` until the returned function is called. */
   mineEvery(ms: number): () => Promise<void>;
-  /** Waits until the node holds an unmined transaction. @throws after a minute. */
+  /** Waits until the node's pool has a transaction. @throws after a minute. */
   pending(): Promise<void>;
-  /** Sends a transaction and mines it. @throws when it reverts. */
+  /** Sends a transaction and mines it. @throws if it reverts. */
   send(account: PrivateKeyAccount, to: Hex | null, data: Hex): Promise<void>;
-  /** Changes the contract by an operation of the timelock, which has no delay here. */
+  /** Changes the contract through the timelock, which has no delay here. */
   govern(data: Hex): Promise<void>;
-  /** Deploys the next contract with the same keys. @returns settings that name both. */
+  /** Deploys the contract's next version with the same keys. @returns settings that name both. */
   addContract(): Promise<NetworkConfig>;
-  /** Registers a merchant with the registrar's key. `key` is its wallet's private key. */
+  /**
+   * Registers a merchant with the registrar's key. `key` is the private key of the merchant's
+   * wallet.
+   */
   addMerchant(key?: Hex): Promise<TestMerchant>;
-  /** Adds payers with USDC, allowance and policy (or without, to be declined). */
+  /**
+   * Adds payers with USDC, allowance and policy. The options can omit each of these, for payers who
+   * are declined.
+   */
   addPayers(count: number, options?: PayerOptions): Promise<PrivateKeyAccount[]>;
   usdcOf(address: Hex): Promise<bigint>;
   merchantBalance(merchantNumber: bigint): Promise<bigint>;
@@ -78,13 +84,13 @@ export interface PayerOptions {
   readonly allowance?: bigint;
   /** `null` for no policy. */
   readonly perPayment?: bigint | null;
-  /** The keys of their wallets; default: new ones. */
+  /** Private keys of the wallets; default: new ones. */
   readonly keys?: readonly Hex[];
 }
 
-/** The contract's parameters that a test chooses. */
+/** Contract parameters that a test can choose. */
 export interface ContractTerms {
-  /** Seconds in which a new merchant cannot be paid out. */
+  /** Seconds for which a new merchant gets no payouts. */
   readonly payoutHold: number;
 }
 
@@ -92,7 +98,7 @@ export type Overrides = (
   rpcUrl: string,
 ) => Partial<NetworkConfig> | Promise<Partial<NetworkConfig>>;
 
-/** Starts a node of this chain that mines on demand. */
+/** Starts a node that mines this chain on demand. */
 export type StartNode = (chainId: number) => Promise<ThrowawayChain>;
 
 const startManualAnvil: StartNode = (chainId) =>
@@ -124,7 +130,7 @@ export async function startTestNetwork(
     settlement: getContractAddress({ from: roles.admin.address, nonce: 1n }),
     relayerKeys: roles.relayerKeys,
     registrarKey: roles.registrarKey,
-    // Allows any block time: tests mine on demand, so time-outs count only blocks.
+    // Accepts any block time: tests mine on demand, so that time-outs count only blocks.
     minBlockMs: 1,
     headPollMs: 10,
     idleHeadMs: 250,
@@ -155,7 +161,7 @@ export async function startTestNetwork(
 
 type Sender = ReturnType<typeof createSender>;
 
-/** Creates a function that signs, sends and mines, with the next nonce of the pool. */
+/** Returns a function that signs, sends and mines a transaction with the next nonce in the pool. */
 function createSender(rpc: Rpc) {
   const mine = async (blocks = 1) => {
     for (let i = 0; i < blocks; i++) await rpc.call('evm_mine', []);
@@ -230,8 +236,8 @@ function deploymentOf(config: NetworkConfig, wanted: Wanted): Hex {
 }
 
 /**
- * Time limit, so that a test that would wait forever fails with its reason, long before the runner
- * ends its file.
+ * Time limit, so that a test that would otherwise wait forever fails with a reason, long before the
+ * runner ends its file.
  */
 const PENDING_WAIT_MS = 60_000;
 

@@ -7,7 +7,8 @@ const TAKEN = [
   'DOMAIN_SEPARATOR()',
 ];
 /**
- * Storage slot in which the token's proxy (contracts/TestUSDC.sol) keeps the address of its code.
+ * Storage slot in which the token's proxy (contracts/TestUSDC.sol) keeps its implementation's
+ * address.
  */
 const LOGIC_SLOT = keccak256(toHex('tapline.test-usdc.logic'));
 
@@ -27,14 +28,17 @@ async function replaceCode(
   return async () => void (await rpc.call('anvil_setCode', [logic, code]));
 }
 
-/** Disables these functions by replacing their selectors in the dispatcher (PUSH4 selector, EQ). */
+/**
+ * Disables functions by replacing their selectors in the bytecode's dispatcher (PUSH4 selector,
+ * EQ).
+ */
 function without(code: string, names: readonly string[]): string {
   return names
     .map((name) => toFunctionSelector(name).slice(2))
     .reduce((text, selector) => text.replaceAll(`63${selector}14`, '63ffffffff14'), code);
 }
 
-/** Removes EIP-2612 from the network's token. @returns a function that restores it. */
+/** Removes EIP-2612 permits from the network's token. @returns a function that restores them. */
 export function takePermit(token: TokenOnChain): Promise<() => Promise<void>> {
   return replaceCode(token, (code) => without(code, TAKEN));
 }
@@ -42,8 +46,8 @@ export function takePermit(token: TokenOnChain): Promise<() => Promise<void>> {
 const NAME = 'Test USD Coin';
 
 /**
- * Renames the network's token, as Circle can: in its functions and in its EIP-712 domain.
- * @returns a function that undoes it.
+ * Renames the network's token, as Circle can, in its functions and its EIP-712 domain. @returns a
+ * function that undoes it.
  */
 export async function renameToken(
   token: TokenOnChain,

@@ -7,20 +7,21 @@ import { promisify } from 'node:util';
 const TOOLS = path.join(import.meta.dirname, '../../test/tools');
 
 /**
- * A third-party program that one or two tests need, and that is too large to be a dependency of the
- * service, or needs another version of one. Each has its own folder here; all share one lockfile.
+ * A third-party program that only one or two tests need, and that is too large for the service's
+ * dependencies or conflicts with them. Each tool has a folder here; all share one lockfile.
  */
 export interface Tool {
-  /** Its folder, with its files from test/tools. */
+  /** Working directory, with the tool's files from test/tools. */
   readonly cwd: string;
-  /** Returns the path of something installed: `ethers`, `.bin/newman`. */
+  /** Returns the path of an installed package or program, such as `ethers` or `.bin/newman`. */
   installed(name: string): string;
 }
 
-// Skips install scripts, which no tool needs, and peers, because they are listed explicitly.
+// Skips install scripts, which no tool needs, and peer dependencies, which package.json lists
+// explicitly.
 const FLAGS = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
 
-/** Installs only this tool, below `folder`. */
+/** Installs only this tool, in `folder`. */
 export async function installTool(name: string, folder: string): Promise<Tool> {
   await cp(TOOLS, folder, { recursive: true });
   const args = ['ci', `--workspace=${name}`, '--prefer-offline', ...FLAGS];

@@ -14,7 +14,7 @@ import type { Hex } from '#settlement/requests.ts';
 // Transactions in every phase and observations of every kind, for the table of the relayer's states
 // and for random sequences.
 
-/** Lists all kinds; the compiler checks that the list is complete. */
+/** Returns all kinds. The type checker verifies that the list is complete. */
 const all = <Kind extends string>(kinds: Readonly<Record<Kind, true>>) =>
   Object.keys(kinds) as Kind[];
 
@@ -133,7 +133,7 @@ const RULE = { from: 0n, waitsFor: 'time', ms: 5_000 } as const;
 const SENT = { sentAtBlock: 8n, seenAtBlock: 8n, early: null };
 const NEW = { wanted: null, overdue: 0, query: 'if_listed' } as const;
 
-/** Situations. Each stands for its phase and the variants within it. */
+/** Example transactions, at least one for each phase and each variant within it. */
 export const SITUATIONS = {
   unsigned: {
     ...FACTS,
@@ -294,10 +294,7 @@ export const CASES = {
 } as const satisfies Record<string, Case>;
 export type CaseName = keyof typeof CASES;
 
-/**
- * Returns the pairs for which two steps differ. The table of all pairs has the results of the right
- * step.
- */
+/** Returns the pairs of situation and observation for which two step functions differ. */
 export function differsFrom(right: typeof step, other: typeof step): string[] {
   const situations = Object.entries<Transaction>(SITUATIONS).filter(([name]) => name !== 'done');
   return situations.flatMap(([situation, transaction]) =>

@@ -5,11 +5,9 @@ import { keyWalletCode } from '#testing/pay-links.ts';
 import type { TestNetwork } from '#testing/test-network.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
-/** A factory's code that deploys its call data (CREATE2, salt 0). */
+/** Code of a factory that deploys its call data (CREATE2, salt 0). */
 const HONEST: Hex = '0x365f5f375f365f5ff500';
-/**
- * Such code that deploys only where gas is free, as in a simulation, and reverts in a transaction.
- */
+/** The same, but deploys only if gas is free, as in a simulation; reverts in a transaction. */
 const HOSTILE: Hex = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
 
 export const FACTORIES = {
@@ -30,17 +28,17 @@ export async function addFactories({ rpc }: Pick<TestNetwork, 'rpc'>): Promise<v
   await rpc.call('anvil_setCode', [hostile, HOSTILE]);
 }
 
-/** A wallet, and how its factory deploys it. */
+/** A wallet, with the call by which its factory deploys it. */
 interface Deployable {
   readonly from: Hex;
   readonly factory: Hex;
   readonly data: Hex;
 }
 
-/** A wallet that its factory has not deployed yet. */
+/** A wallet that its factory has not deployed. */
 export interface FactoryWallet extends Deployable {
   /**
-   * Signs as the wallet's key, and wraps the signature with the call that deploys the wallet
+   * Signs with the wallet's key and wraps the signature with the call that deploys the wallet
    * (ERC-6492).
    */
   readonly account: PrivateKeyAccount;
@@ -63,7 +61,9 @@ export function factoryWallet(made: Made = {}): FactoryWallet {
   return { ...wallet, account: wrapping(key, wallet, tail) };
 }
 
-/** Returns an account with the wallet's address and this key, whose signatures are wrapped. */
+/**
+ * Returns an account with the wallet's address that signs with this key and wraps its signatures.
+ */
 export function wrapping(
   key: PrivateKeyAccount,
   { from, factory, data }: Deployable,
@@ -78,7 +78,7 @@ export function wrapping(
   return { ...key, address: from, signTypedData, signMessage };
 }
 
-/** Returns the states of the deployments of all wallets, or of one, in the order of requests. */
+/** Returns the states of all deployments, or of one wallet's, in the order of the requests. */
 export async function deploymentsIn(sql: Sql, wallet?: Hex): Promise<string[]> {
   const rows = await sql.query<{ status: string }>(
     `select status from chain_requests

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 const END = 0x06054b50;
 const ENTRY = 0x02014b50;
 
-/** Extracts an archive of uncompressed files. */
+/** Extracts an archive whose files are not compressed. */
 export function unzip(bytes: Buffer): Map<string, Buffer> {
   const end = bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]));
   assert.equal(bytes.readUInt32LE(end), END);

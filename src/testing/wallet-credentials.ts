@@ -9,7 +9,8 @@ import type { PassFileLocations } from '#payers/load-pass-files.ts';
 const run = promisify(execFile);
 
 /**
- * Credentials such as Apple and Google issue to an operator, made by a test certificate authority.
+ * Credentials like those that Apple and Google issue to an operator, from a test certificate
+ * authority.
  */
 export interface WalletCredentials {
   readonly locations: PassFileLocations & {
@@ -21,7 +22,7 @@ export interface WalletCredentials {
   /** Returns the path of a file in the folder. */
   at(name: string): string;
   openssl(...args: string[]): Promise<{ readonly stderr: string }>;
-  /** A server certificate for this machine, by the same authority. */
+  /** A server certificate for this machine, from the same authority. */
   readonly server: { readonly key: string; readonly cert: string; readonly ca: string };
   remove(): Promise<void>;
 }
@@ -31,7 +32,8 @@ export const ISSUER = '3388000000012345678';
 export const SERVICE_ACCOUNT = 'passes@example.iam';
 
 /**
- * Makes the credentials. `tokenUrl`: where the service account gets its tokens; default: Google's.
+ * Creates the credentials. `tokenUrl`: where the service account gets its tokens; default: Google's
+ * URL.
  */
 export async function makeWalletCredentials(tokenUrl?: string): Promise<WalletCredentials> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-pass-'));

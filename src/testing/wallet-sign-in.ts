@@ -3,10 +3,7 @@ import { createSiweMessage } from 'viem/siwe';
 import type { Hex } from '#settlement/requests.ts';
 import { caller } from '#testing/api-client.ts';
 
-/**
- * The message of a wallet's sign-in. A test changes a field to a value that the service must
- * refuse.
- */
+/** A wallet's sign-in message. Tests change a field to a value that the service must refuse. */
 export interface SignInMessage {
   readonly chainId: number;
   readonly domain: string;
@@ -21,7 +18,7 @@ export function newWallet(): PrivateKeyAccount {
   return privateKeyToAccount(generatePrivateKey());
 }
 
-/** Returns the EIP-4361 text of this wallet. */
+/** Returns the message as EIP-4361 text. */
 export function messageOf(
   { address }: Pick<PrivateKeyAccount, 'address'>,
   message: SignInMessage,
@@ -37,13 +34,16 @@ export function messageOf(
 interface SignInOptions {
   readonly chainId?: number;
   readonly now?: Date;
-  /** The service's URL; default: the URL that the request is sent to. */
+  /** The service's public URL; default: the URL that the request is sent to. */
   readonly publicUrl?: string;
-  /** The wallet that signs in, if it is a contract wallet that this account's key controls. */
+  /**
+   * The contract wallet that signs in, controlled by this account's key; default: the account
+   * itself.
+   */
   readonly from?: Hex;
 }
 
-/** Signs in like a browser. @returns the session's token. */
+/** Signs in as a browser does. @returns the session's token. */
 export async function signInWallet(
   url: string,
   account: PrivateKeyAccount,

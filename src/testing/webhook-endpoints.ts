@@ -8,7 +8,7 @@ import { createEndpoint, type RevealedEndpoint } from '#webhooks/create-endpoint
 import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
-/** An account and the dependencies of its endpoints' use cases. */
+/** An account with what its endpoints' use cases depend on. */
 type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;
 
 /** Returns the endpoints of a store's merchant. */
@@ -19,7 +19,7 @@ export function endpointsOf(store: TestStore): EndpointBench {
   return { db, wakeups, clock, tenant: merchant.tenant, keys, outside: { webhooks: network } };
 }
 
-/** Adds an endpoint that gets all events, or those that `enabledEvents` names. */
+/** Adds an endpoint that gets all events, or only `enabledEvents`. */
 export async function addEndpoint(
   bench: EndpointBench,
   url: string,

@@ -26,8 +26,8 @@ export async function writeTestEvents(
 }
 
 /**
- * Waits until the account's queue is empty. Deliveries are queued with their event, so events
- * written earlier add no more.
+ * Waits until all of the account's deliveries have been made. Deliveries are queued together with
+ * their event, so no earlier event adds more.
  */
 export async function drainDeliveries(bench: WebhookBench): Promise<void> {
   const waiting = 'select from webhook_due where account_id = $1';

@@ -6,9 +6,9 @@ import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 import type { WebhookWorker } from '#webhooks/worker.ts';
 
 /**
- * Resolves when the worker has finished its deliveries in flight, has polled for due ones, and has
- * finished those, too. A request that has not arrived by then never will. It waits for a delivery
- * to another endpoint, because the poll that finds that one covers all endpoints.
+ * Resolves once the worker has finished its deliveries in flight, polled for due ones, and finished
+ * those. A request that has not arrived by then never will. It waits for a delivery to another
+ * endpoint, because the poll that finds it covers all endpoints.
  */
 export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): Promise<void> {
   const idle = () => eventually('nothing in flight', async () => worker.stats().inFlight === 0);
@@ -24,8 +24,8 @@ export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): 
 }
 
 /**
- * Resolves when a worker can claim the endpoint again, because a worker that pauses an endpoint
- * releases its lease first.
+ * Resolves once a worker can claim the endpoint again. A worker that pauses an endpoint first has
+ * to release its lease.
  */
 export function leaseGivenBack(bench: WebhookBench, endpointId: string): Promise<true> {
   const leased =

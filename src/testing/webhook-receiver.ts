@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** One request as a merchant's server received it. */
+/** A request as a merchant's server received it. */
 export interface Received {
   readonly method: string;
   readonly path: string;
@@ -19,9 +19,9 @@ export interface TestReceiver {
   readonly received: readonly Received[];
   /** Returns the number of connections accepted so far. */
   connections(): number;
-  /** Sets the responses to the next requests. Default: 200 with `ok`. */
+  /** Sets how to respond to the next requests. Default: 200 with `ok`. */
   answer(answerer: Answerer): void;
-  /** Returns the first `count` requests, once they have arrived. @throws after the time limit. */
+  /** Returns the first `count` requests once they have arrived. @throws after the time limit. */
   waitFor(count: number, limitMs?: number): Promise<readonly Received[]>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ async function readBody(request: http.IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Starts a merchant's server, which stores the requests and answers as the test sets it. */
+/** Starts a merchant's server, which records requests and responds as the test tells it to. */
 export async function startReceiver(
   host = '127.0.0.1',
   create: (listener: http.RequestListener) => http.Server = (listener) =>

@@ -5,7 +5,10 @@ import { connectWakeups } from '#db/wakeups.ts';
 import { LOCAL_CIDRS } from '#testing/webhooks.ts';
 import { startWebhookWorker } from '#webhooks/worker.ts';
 
-/** Runs a webhook worker in its own process, for tests that kill it: `<database url> <key hex>`. */
+/**
+ * Runs a webhook worker in its own process, for tests that kill it. Arguments: `<database url> <key
+ * hex>`.
+ */
 const [url = '', key = ''] = process.argv.slice(2);
 
 const db = openDatabase({ url, maxConnections: 4 });

@@ -13,14 +13,14 @@ import { startWebhookWorker, type WebhookWorker } from '#webhooks/worker.ts';
 
 export const LOCAL_CIDRS = ['127.0.0.0/8', '::1/128'];
 
-/** A database with one account, and the dependencies of the webhook use cases. */
+/** A database with one account, and what the webhook use cases depend on. */
 export interface WebhookBench extends WebhookDeps {
   readonly url: string;
   readonly tenant: Tenant;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly log: Log;
-  /** Starts a worker, which closes with the bench. */
+  /** Starts a worker, which stops when the bench closes. */
   startWorker(options?: Partial<Parameters<typeof startWebhookWorker>[0]>): WebhookWorker;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function insertAccount(db: Database, at: Date): Promise<Tenant> {
   return { accountId: id, livemode: false };
 }
 
-/** Returns the same bench for another, new account. */
+/** Returns the same bench with a new account. */
 export async function withNewAccount(bench: WebhookBench): Promise<WebhookBench> {
   return { ...bench, tenant: await insertAccount(bench.db, bench.clock.now()) };
 }

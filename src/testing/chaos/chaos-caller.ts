@@ -3,13 +3,12 @@ import type { Journal } from '#testing/chaos/chaos-journal.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import type { Random } from '#testing/random.ts';
 
-/** A client that follows the API's rules: the same key until there is an answer. */
+/** A client that follows the API's rules: it retries with the same key until it gets a response. */
 export interface ChaosCaller {
   get(path: string): Promise<ChaosAnswer | null>;
   /**
-   * Sends a request.
-   * @returns `null` if no answer came in time, or only after the database was restored; then the
-   * result is unknown.
+   * Sends a request. @returns `null` if the result is unknown: no response came in time, or the
+   * database was restored before it came.
    */
   post(path: string, body?: unknown, key?: string): Promise<ChaosAnswer | null>;
   send(method: string, path: string, body?: unknown): Promise<ChaosAnswer | null>;
@@ -23,14 +22,14 @@ export interface ChaosAnswer {
 }
 
 export interface CallerOptions {
-  /** `http://127.0.0.1:1/api/v1` of every node. */
+  /** API URLs of all nodes, such as `http://127.0.0.1:1/api/v1`. */
   readonly urls: readonly string[];
   readonly key: string;
   readonly random: Random;
   readonly journal: Journal;
 }
 
-/** The time for which a caller retries: longer than the outages of a run. */
+/** How long a caller retries. Longer than any outage in a run. */
 const GIVE_UP_MS = 40_000;
 const PAUSE_MS = 150;
 /**
@@ -40,15 +39,15 @@ const PAUSE_MS = 150;
 const SHORT_TIMEOUT_MS = 700;
 const TIMEOUT_MS = 35_000;
 
-/** True if the request must be repeated to learn its result. */
+/** Returns true if the client must repeat the request to learn its result. */
 function isOpen(answer: ChaosAnswer): boolean {
   if (answer.status >= 500 || answer.status === 429) return true;
   return errorCodeOf(answer.body) === 'idempotency_request_in_progress';
 }
 
 /**
- * True if the service stores the answer under its key: not for refused validation or permissions,
- * or while a request with the key still runs.
+ * Returns true if the service stores this response under the request's key. It stores none if
+ * validation or permissions failed, or while a request with the same key is running.
  */
 function holdsKey(answer: ChaosAnswer): boolean {
   return answer.status < 300 || answer.status === 404 || answer.status === 409;
@@ -62,7 +61,7 @@ async function attempt(url: string, init: RequestInit): Promise<ChaosAnswer | nu
     const replayed = response.headers.get('idempotent-replayed') === 'true';
     return { status: response.status, text, body, replayed };
   } catch {
-    // The connection was refused or cut, or timed out, so the result is unknown.
+    // The connection failed or timed out, so the result is unknown.
     return null;
   }
 }
@@ -74,7 +73,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
   const send = async (method: string, path: string, body?: unknown, key?: string) => {
     const deadline = performance.now() + GIVE_UP_MS;
     let node = random.below(urls.length);
-    // True if every answer so far means that nothing was done.
+    // Stays true while every response says that the request had no effect.
     let nothingDone = true;
     if (key !== undefined) senders.set(key, (senders.get(key) ?? 0) + 1);
     while (performance.now() < deadline) {
@@ -90,7 +89,8 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(hasShortTimeout ? SHORT_TIMEOUT_MS : TIMEOUT_MS),
       });
-      // Discards an answer of the lost database, which says nothing about the restored one.
+      // Discards a response that predates the restore, because the restored database may lack its
+      // data.
       const answer = journal.restores() === restores ? received : null;
       const code = (answer === null ? undefined : errorCodeOf(answer.body)) ?? '';
       journal.count(`answer ${answer?.status ?? 'none'} ${code}`);
@@ -103,7 +103,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         return answer;
       }
       if (code !== 'service_unavailable') nothingDone = false;
-      // Skips a node that does not answer, as a load balancer does.
+      // Moves on to another node if this one does not answer, as a load balancer would.
       if (answer === null || answer.status >= 500) node++;
       await sleep(PAUSE_MS + random.below(PAUSE_MS));
     }

@@ -13,38 +13,40 @@ import { ENDED_MS, persistently } from '#testing/chaos/chaos-restart.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** One chain of a chaos run. */
+/** One of the chains in a chaos run. */
 export interface ChaosChain {
   readonly config: NetworkConfig;
   /**
-   * A proxy in front of its node that rate-limits, falsifies and drops responses on command; `null`
-   * if there is none.
+   * A proxy in front of the node that rate-limits, falsifies or drops responses on command; `null`
+   * without one.
    */
   readonly provider: ProviderProxy | null;
-  /** kill -9: blocks since the last saved state are lost. */
+  /** Kills the node with SIGKILL; blocks mined since its last saved state are lost. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** The node hangs: connections stay open without answers. */
+  /** Hangs the node: connections stay open but get no response. */
   freeze(): void;
   thaw(): void;
-  /** Replaces the newest blocks by empty ones and forgets their transactions. */
+  /** Replaces the newest blocks with empty ones and drops their transactions. */
   reorganize(blocks: number): Promise<void>;
-  /** The issuer pauses or resumes all transfers of the token. */
+  /** Pauses or resumes all transfers of the token, as its issuer can. */
   pauseToken(paused: boolean): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The connection to the node: direct, also through a misbehaving provider, or only through it. */
+/**
+ * How processes reach the node: directly, through a misbehaving provider first, or only through it.
+ */
 export type Providers = 'none' | 'first' | 'only';
 
 const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
-/** The time for which the token stays paused. */
+/** How long the token stays paused. */
 const PAUSED_MS = 10_000;
 const GAS = 100_000n;
 
 /**
- * Creates the switch that pauses the token. A call resolves once the chain shows its effect, even
- * if the chain forgets transactions.
+ * Creates the function that pauses and resumes the token. It resolves once the chain shows the new
+ * state, and resends if the chain drops its transaction.
  */
 function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   const { network, usdc, chainId } = config;
@@ -68,7 +70,7 @@ function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   };
   return async (paused: boolean) => {
     if ((await isPaused()) === paused) return;
-    // The pool may already have it, so the chain's state decides.
+    // Ignores errors: the pool may already have the transaction, and the chain's state decides.
     await send(paused).catch(() => {});
     if (await waitUntil(async () => (await isPaused()) === paused, PAUSED_MS)) return;
     throw new Error(`USDC of ${network} did not become ${paused ? 'paused' : 'unpaused'}`);
@@ -115,7 +117,7 @@ export async function openChaosChain(
     kill: async () => {
       signal('SIGKILL');
       await waitUntil(() => pids().length === 0, ENDED_MS);
-      // Stops the mining of the dead node, which has nothing left to save.
+      // The node is dead and has nothing left to save; this only stops its mining timer.
       await node.stop();
     },
     start: async () => {

@@ -14,15 +14,18 @@ import { WAYS } from '#testing/ways/ways.ts';
 export interface ClientsOptions {
   /** `http://127.0.0.1:1/api` of every node. */
   readonly urls: readonly string[];
-  /** The worlds, among which the clients are distributed. */
+  /** The merchants with their terminals and payers; clients are distributed among them. */
   readonly worlds: readonly ChaosWorld[];
   readonly journal: Journal;
   readonly random: Random;
-  /** Endpoints that clients may disable and enable. */
+  /** Webhook endpoints that clients may disable and re-enable. */
   readonly endpoints: readonly string[];
-  /** In a soak: some prices are in euros, half of the sales use the rarer ways to pay. */
+  /**
+   * True in a soak: some prices are in euros, and half of the sales use the less common ways to
+   * pay.
+   */
   readonly everything: boolean;
-  /** The pause of a client between two scenes; `null` for none. */
+  /** A client's pause between two scenes; `null` for no pause. */
   readonly pauseMs: PauseMs | null;
 }
 
@@ -59,7 +62,7 @@ function noteIntent(client: Client, answer: ChaosAnswer | null): SeenIntent | nu
     payment,
     last_payment_error: error,
   } = answer.body as unknown as IntentBody;
-  // Counted only while the intent is open, because a paid intent keeps the error of an earlier
+  // Recorded only while the intent is open, because a paid intent keeps the error of an earlier
   // attempt.
   const declined = status === 'requires_payment_method' ? (error?.created ?? null) : null;
   const intent = { id, amount, tip: tip ?? 0, status, payment, declined };
@@ -79,7 +82,8 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
   const price = choosePrice(client);
   const key = random.key();
   const cashier = terminal === counter.id && random.chance(30);
-  // Records each answer immediately, because the database may be restored before the other one.
+  // Records each response immediately, because the database may be restored before the other one
+  // arrives.
   const once = async () =>
     noteIntent(
       client,
@@ -87,7 +91,7 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
         ? await counter.caller.post('/payment_intents', price, key)
         : await server.post('/payment_intents', { ...price, terminal }, key),
     );
-  // Sends twice concurrently, like a client that repeats a request too early.
+  // Sometimes sends the request twice concurrently, like a client that retries too early.
   const [made] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
   client.journal.count('create');
   return made ?? null;
@@ -111,7 +115,7 @@ async function tap(client: Client, intentId: string, pass = choosePass(client)) 
   return tapped ?? null;
 }
 
-/** Polls until the intent is neither being settled nor waiting for its payer. */
+/** Polls until the intent is no longer settling or waiting for its payer. */
 async function follow(client: Client, intentId: string): Promise<SeenIntent | null> {
   for (let looks = 0; looks < 40; looks++) {
     const intent = noteIntent(client, await client.server.get(`/payment_intents/${intentId}`));
@@ -143,7 +147,7 @@ async function refund(client: Client, payment: string, amount: number): Promise<
 async function refundSome(client: Client, intent: SeenIntent): Promise<void> {
   const { payment, amount } = intent;
   if (payment === null) return;
-  // Sometimes sends two refunds concurrently, which together must not refund more than is left.
+  // Sometimes sends two concurrent refunds, which together must not exceed the refundable amount.
   const count = client.random.chance(30) ? 2 : 1;
   await Promise.all(Array.from({ length: count }, () => refund(client, payment, amount)));
 }
@@ -163,7 +167,7 @@ const sale: Scene = async (client) => {
 let orders = 0;
 
 /**
- * Sells by one of the ways to pay, with a matching payer; sometimes presents the credential for a
+ * Sells by a random way to pay, with a matching payer. Sometimes presents the same credential for a
  * second sale.
  */
 const byAnyWay: Scene = async (client) => {
@@ -189,7 +193,7 @@ const byAnyWay: Scene = async (client) => {
     journal.count(`${way.name}: ${result.said}`);
     if (result.intent !== null) await follow(client, result.intent);
   } catch {
-    // No answer came in time, so the charge is compared at the end of the run.
+    // No response came in time, so the end of the run compares the charge with the chain.
     journal.count(`${way.name}: gave up`);
   }
 };
@@ -209,7 +213,7 @@ const cancelRace: Scene = async (client) => {
   await follow(client, made.id);
 };
 
-/** Lets two customers tap their passes for one intent. */
+/** Lets two customers tap their passes for the same intent. */
 const doubleTap: Scene = async (client) => {
   const made = await create(client);
   if (made === null) return;
@@ -230,7 +234,7 @@ const agentPays: Scene = async (client) => {
   const path = `/payment_intents/${made.id}/confirm`;
   noteIntent(client, await server.post(path, { agent_token: agentToken }));
   journal.count('confirm');
-  // The token was used, so it must not pay a second intent.
+  // The token is spent, so it must not pay a second intent.
   if (random.chance(30)) {
     const second = await create(client, world.agentTerminal);
     const again = second && `/payment_intents/${second.id}/confirm`;
@@ -263,10 +267,10 @@ const switchEndpoint: Scene = async ({ random, server, endpoints, journal }) => 
   journal.count('endpoint off and on');
 };
 
-/** Scenes that play the customer with test helpers, which exist in test mode only. */
+/** Scenes that simulate the customer with test helpers, which exist only in test mode. */
 const TEST_ONLY: ReadonlySet<Scene> = new Set([agentPays, expireNow]);
 
-/** Scenes with their weights in percent. */
+/** Scenes with their probabilities in percent. */
 const SCENES: readonly (readonly [number, Scene])[] = [
   [55, sale],
   [15, byAnyWay],
@@ -308,7 +312,7 @@ function openClient(options: ClientsOptions, number: number): Client {
   };
 }
 
-/** Yields the scenes of one client, who buys, cancels and refunds. */
+/** Yields the scenes of one client, which creates sales, cancels some and refunds some. */
 export function* scenesOf(options: ClientsOptions, number: number): Generator<Step> {
   const { pauseMs } = options;
   const client = openClient(options, number);

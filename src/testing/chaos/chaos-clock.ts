@@ -1,6 +1,6 @@
-// Sets this process's clock off by the milliseconds in the file CHAOS_CLOCK_FILE, like a machine
-// that has lost its time server; a changed file is a step. Loaded before the process's own code
-// (`node --import`). Timers and `performance.now()` are unaffected, as on a real machine.
+// Shifts this process's clock by the milliseconds in the file CHAOS_CLOCK_FILE, like a machine that
+// has lost its time server. Changing the file steps the clock. Loaded with `node --import` before
+// the service's code. Timers and `performance.now()` are unaffected, as on a real machine.
 import { readFileSync } from 'node:fs';
 
 const file = process.env.CHAOS_CLOCK_FILE ?? '';

@@ -7,20 +7,21 @@ import type { Fault, FaultSet, Plan } from '#testing/history.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import type { PauseMs, Random } from '#testing/random.ts';
 
-/** The targets of faults, and the parts that must be notified of them. */
+/** What faults can strike, and what must be notified when they do. */
 interface Field {
   readonly ground: ChaosGround;
   readonly processes: readonly ChaosProcess[];
   readonly journal: Pick<Journal, 'copied' | 'restored'>;
   readonly settleWithinMs: number;
   readonly reach: Reach;
-  /** Only faults whose name contains this; all if empty. */
+  /** Includes only faults whose name contains this text; an empty string includes all. */
   readonly only: string;
 }
 
 /**
- * short: faults of a few seconds. long: also those that take a minute. nightly: also losses. soak:
- * also machines whose clocks step and whose disks fill up, and every feature in use.
+ * Which faults a run includes. short: those that take a few seconds. long: also those that take a
+ * minute. nightly: also data loss. soak: also stepping clocks, full disks, and every feature of the
+ * service.
  */
 export type Reach = 'short' | 'long' | 'nightly' | 'soak';
 
@@ -32,29 +33,29 @@ export interface FaultsOptions extends Field {
   readonly log: (line: string) => void;
 }
 
-/** Excluded from short runs: an address that has served another chain is unused for a minute. */
+/**
+ * Excluded from short runs, because an address that has served another chain is not used for a
+ * minute.
+ */
 const TOO_LONG: BehaviorName = 'has become one of another chain';
 const BEHAVIOR_NAMES = (Object.keys(BEHAVIORS) as BehaviorName[]).filter(
   (name) => name !== TOO_LONG,
 );
 /**
- * Pause after a request for a recovery, which takes seconds, so that the next fault sometimes
- * strikes during it.
+ * Pause after requesting a recovery, which takes seconds, so that the next fault sometimes strikes
+ * while it runs.
  */
 const RECOVERED_MS = 3_000;
 /** The largest step of a clock: two minutes. */
 const CLOCK_STEP_MS = 120_000;
 
-/** A fault of a run, as its generator has planned it. */
+/** A fault whose random choices its plan has made. */
 type ChaosFault = Fault & {
-  /**
-   * True if blocks may be lost. Such faults are left out on a chain whose blocks are final
-   * immediately.
-   */
+  /** Marks faults that may lose blocks. A chain with immediate finality skips them. */
   readonly undoesBlocks?: true;
 };
 
-/** How to break the targets, for how long, and how to repair them. */
+/** Breaks some targets for a while, and repairs them. */
 interface Outage {
   readonly ms: number;
   readonly broken: (targets: readonly ChaosProcess[]) => unknown;
@@ -99,8 +100,8 @@ function processFaults(processes: readonly ChaosProcess[]): ChaosFault[] {
     signal({ name: 'kill -9 of two processes at once', weight: 8, count: 2 }, kill),
     signal({ name: 'SIGTERM to a process', weight: 8 }, (process) => process.terminate()),
     {
-      // Often long enough for the leases of a frozen worker to expire while it still believes that
-      // it holds them.
+      // Often freezes a worker until its leases have expired while it still believes that it holds
+      // them.
       name: 'a process stands still',
       weight: 8,
       plan: (random) => {
@@ -142,7 +143,7 @@ function databaseFaults({ ground, processes }: Field): ChaosFault[] {
   ];
 }
 
-/** Returns the faults of one network's node, chosen by the seed. */
+/** Returns the faults of one network's node; the seed chooses among them. */
 function chainFaults({ ground: { chains }, processes }: Field): ChaosFault[] {
   const workers = workersOf(processes);
   return [
@@ -192,12 +193,12 @@ function chainFaults({ ground: { chains }, processes }: Field): ChaosFault[] {
   ];
 }
 
-/** Returns faults that take longer than a short run. */
+/** Returns faults that take too long for a short run. */
 function longFaults({ processes, ground, settleWithinMs }: Field): ChaosFault[] {
   const workers = workersOf(processes);
   return [
     {
-      // Payments and refunds continue during the pause. A refused refund is retried after a minute.
+      // Payments and refunds continue during the pause; failed refunds are retried after a minute.
       name: 'USDC paused and unpaused',
       weight: 8,
       plan: (random) => {
@@ -218,7 +219,8 @@ function longFaults({ processes, ground, settleWithinMs }: Field): ChaosFault[] 
       },
     },
     {
-      // Strikes one worker or both. A worker with open transactions must refuse to start.
+      // Restarts one worker or both without the key. A worker whose sender has open transactions
+      // must refuse to start.
       name: 'a relayer key taken out early, and put back',
       weight: 8,
       plan: (random) => {
@@ -241,7 +243,10 @@ function longFaults({ processes, ground, settleWithinMs }: Field): ChaosFault[] 
   ];
 }
 
-/** Returns faults that lose the writes between a copy and its restore. The chains continue. */
+/**
+ * Returns faults that lose the writes between a backup of the database and its restore. The chains
+ * continue.
+ */
 function losses({ ground: { database }, journal, processes }: Field): ChaosFault[] {
   return [
     {
@@ -270,7 +275,7 @@ function losses({ ground: { database }, journal, processes }: Field): ChaosFault
   ];
 }
 
-/** Returns faults of the machines below the processes and the database. */
+/** Returns faults of the machines that run the processes and the database. */
 function machineFaults({ ground: { database, disk }, processes }: Field): ChaosFault[] {
   const step: Fault = {
     name: 'the clock of a process steps, and back',
@@ -296,7 +301,7 @@ function machineFaults({ ground: { database, disk }, processes }: Field): ChaosF
         },
         repaired: async () => {
           await free?.();
-          // A database that cannot write its log stops, and its supervisor starts it again.
+          // PostgreSQL stops when it cannot write its log; its supervisor would then restart it.
           await database.kill().catch(() => {});
           await database.start();
         },
@@ -324,10 +329,10 @@ function allFaults(field: Field): ChaosFault[] {
   return faults;
 }
 
-/** Returns the faults of a run. A replay waits for the moment of each. */
+/** Creates a run's set of faults. A replay waits for the moment at which each one struck. */
 export function chaosFaults(options: FaultsOptions): FaultSet {
   const { ground, processes, random, timetable, log, pauseMs, reach } = options;
-  // Resumes transfers, because a chain that lost its newest blocks may have forgotten that.
+  // Resumes transfers, because a chain that lost its newest blocks may still have the token paused.
   const mend = () => Promise.all(ground.chains.map((chain) => chain.pauseToken(false)));
   return {
     ...{ faults: allFaults(options), when: 'among', random, pauseMs },

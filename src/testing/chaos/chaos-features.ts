@@ -8,14 +8,17 @@ import type { ChaosWorld } from '#testing/chaos/chaos-world.ts';
 import { setLimits } from '#testing/offline-sales.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
-/** The features that only a soak uses: prices in euros, offline sales, a language, schedules. */
+/**
+ * The features that only a soak uses: prices in euros, offline sales, another language, and
+ * schedules.
+ */
 
 const LANGUAGE = 'ja';
 const DAY_SECONDS = DAY_MS / 1_000;
-/** Minimum time until the day ends, so that sales happen before. */
+/** Minimum time until the account's day ends, so that some sales happen before it does. */
 const SOONEST_MS = MINUTE_MS;
 
-/** Returns the time until a zone's day ends. */
+/** Returns the time until midnight in a time zone, in milliseconds. */
 function untilMidnight(timeZone: string, now: Date): number {
   const parts = new Intl.DateTimeFormat('en', {
     ...{ timeZone, hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' },
@@ -24,7 +27,7 @@ function untilMidnight(timeZone: string, now: Date): number {
   return DAY_MS - ((part('hour') * 60 + part('minute')) * 60 + part('second')) * 1000;
 }
 
-/** Returns the zone whose day ends next. */
+/** Returns the time zone in which midnight comes next. */
 function nextMidnight(now: Date): string {
   const zones = Intl.supportedValuesOf('timeZone')
     .map((name) => ({ name, ms: untilMidnight(name, now) }))
@@ -34,8 +37,8 @@ function nextMidnight(now: Date): string {
 }
 
 /**
- * Starts two feeds that agree on these rates (units per dollar).
- * @returns the value of RATES_URL.
+ * Starts two rate feeds that both return these rates (units per dollar). @returns the value of
+ * RATES_URL.
  */
 async function startRateFeeds(rates: Readonly<Record<string, string>>) {
   const server = createServer((_, response) => {
@@ -54,8 +57,8 @@ async function startRateFeeds(rates: Readonly<Record<string, string>>) {
 const NO_SCHEDULE = 'no statement or payout of an ended day';
 
 /**
- * Ends the day of the test account, so that its schedules run in a short soak, too.
- * @returns a check that they have.
+ * Ends the test account's day, so that its schedules run even in a short soak. @returns a function
+ * that checks whether they ran.
  */
 export async function endTheDay(merchant: Caller, db: Sql): Promise<() => Promise<string[]>> {
   const { status } = await merchant.post('/test_helpers/clock/advance', { seconds: DAY_SECONDS });
@@ -70,7 +73,9 @@ export async function endTheDay(merchant: Caller, db: Sql): Promise<() => Promis
   };
 }
 
-/** Counts the uses of each feature, so that a soak can report a feature that it never used. */
+/**
+ * Counts how often each feature was used, so that a soak can report features that it never used.
+ */
 export async function countUses(db: Sql): Promise<Readonly<Record<string, number>>> {
   const rows = await db.query<{ use: string; count: number }>(
     `select use, count(*)::int as count from (
@@ -91,7 +96,7 @@ export interface Features {
   close(): Promise<void>;
 }
 
-/** Lets the account use everything, with a day that ends early in the run. */
+/** Enables every feature for the account, whose day ends early in the run. */
 export async function useEverything(
   owner: PersonClient,
   { db, worlds }: { readonly db: Sql; readonly worlds: readonly ChaosWorld[] },

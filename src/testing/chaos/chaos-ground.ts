@@ -15,7 +15,7 @@ import { mountSmallDisk, type SmallDisk } from '#testing/small-disk.ts';
 
 interface PutBack {
   readonly promote: boolean;
-  /** Called while the database is down. */
+  /** Called while the database is stopped. */
   readonly whileAway?: () => void;
 }
 
@@ -26,23 +26,25 @@ export interface ChaosDatabase {
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Copies its files under this name while the database is stopped. */
+  /** Stops the database and copies its files under this name. */
   copy(name: string): Promise<void>;
   /**
-   * Restores the copy, which loses everything since. `promote` continues on a new timeline, like a
-   * promoted replica; otherwise files are restored.
+   * Restores a copy; later writes are lost. With `promote`, the database continues on a new
+   * timeline, like a promoted replica; otherwise its files are restored as they were.
    */
   putBack(name: string, how?: PutBack): Promise<void>;
-  /** Fails over without loss: the same log, on a new timeline. */
+  /** Fails over without data loss: the log continues on a new timeline. */
   failOver(): Promise<void>;
 }
 
-/** A database and two chains that outlive the service's processes, with faults to inject. */
+/**
+ * A database and two chains that outlive the service's processes, with methods to inject faults.
+ */
 export interface ChaosGround {
-  /** Removed at the end; contains the data folders of processes. */
+  /** Holds the processes' data folders. Removed at the end. */
   readonly folder: string;
   readonly database: ChaosDatabase;
-  /** The database's disk, which a fault fills; `null` if it shares this machine's. */
+  /** The database's own disk, which a fault fills; `null` if it uses this machine's disk. */
   readonly disk: SmallDisk | null;
   readonly testnet: ChaosChain;
   readonly mainnet: ChaosChain;
@@ -50,28 +52,28 @@ export interface ChaosGround {
   readonly chains: readonly ChaosChain[];
   /** 32 bytes: the TAPLINE_SECRET of every process. */
   readonly secret: Buffer;
-  /** Ends a child process when this process ends, however it ends. */
+  /** Ensures that a child process ends when this process does, even if it crashes. */
   endWithUs(pid: number): void;
   close(): Promise<void>;
 }
 
 const run = promisify(execFile);
-/** The shortest delays that production accepts. */
+/** The shortest contract delays that production accepts. */
 export const PRODUCTION_DELAYS: ContractDelays = {
   ...{ walletDelay: 86_400, payoutHold: 86_400, governanceDelay: 172_800 },
 };
-/** Longer than an answer takes between two processes of this machine. */
+/** Longer than a response takes to travel between two processes of this machine. */
 const ANSWERS_MS = 300;
 /**
- * Copies files with their owner, which may be another user, and their times. Into an existing
- * folder, cp would copy a subfolder, so that an older copy would be restored.
+ * Copies files with their owner (possibly another user) and timestamps. Deletes the target first:
+ * cp would put the copy into a subfolder of it, and a restore would then use an older copy.
  */
 async function copyFiles(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
   await run('cp', ['-a', from, to]);
 }
 
-/** Starts a PostgreSQL server in this folder, with faults to inject. */
+/** Starts a PostgreSQL server in this folder, with methods to inject faults. */
 export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosDatabase> {
   const { folder } = temporary;
   const postmaster = async () => {
@@ -79,7 +81,8 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     return Number((await readFile(file, 'utf8')).split('\n')[0]);
   };
   const start = async () => {
-    // Settings that a replica could follow; otherwise PostgreSQL refuses to begin a new timeline.
+    // The settings of a primary with a replica; without them, PostgreSQL refuses to start a new
+    // timeline.
     const settings = { wal_level: 'replica', restore_command: 'false' };
     const server = await startPostgres({ folder, log: () => {}, settings });
     temporary.endWithUs(await postmaster());
@@ -114,7 +117,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     },
     putBack: async (name, how = { promote: false }) => {
       await kill();
-      // Waits, because a response in flight may contain data that the copy lacks.
+      // Waits, because a response already on its way may contain data that the copy lacks.
       await sleep(ANSWERS_MS);
       how.whileAway?.();
       await copyFiles(`${cluster}.${name}`, cluster);
@@ -135,7 +138,7 @@ export async function openChaosGround(
     readonly blockMs?: number;
     readonly profile?: ProfileName;
     readonly delays?: ContractDelays;
-    /** The size of a separate disk for the database. */
+    /** The size of a separate disk for the database; omit for none. */
     readonly diskMegabytes?: number;
   } = { providers: 'none' },
 ): Promise<ChaosGround> {

@@ -1,29 +1,35 @@
-/** Records what the service reported to clients during a chaos run. Checked at the end. */
+/**
+ * Records what the service told its clients during a chaos run, so that the end of the run can
+ * check it.
+ */
 export interface Journal {
-  /** Records the response to a key; it must not change from now on. */
+  /** Records the response to an idempotency key. Every later response to this key must equal it. */
   answered(key: string, answer: { readonly status: number; readonly text: string }): void;
-  /** Records an intent as shown in an answer. */
+  /** Records an intent as a response showed it. */
   saw(intent: SeenIntent): void;
   sawRefund(refund: SeenRefund): void;
   sawWithdrawal(withdrawal: SeenWithdrawal): void;
-  /** Called before the database is copied, because later answers may be lost with it. */
+  /** Call before the database is copied: a restore may lose every response recorded after this. */
   copied(): void;
   /**
-   * Called when the copy was restored. Payments stay paid; other answers since the copy are
-   * dropped.
+   * Call after the copy was restored. Keeps payments, and drops other responses recorded since the
+   * copy.
    */
   restored(): void;
-  /** Returns how many times a copy was restored. An answer says nothing about a later database. */
+  /**
+   * Returns how many times the database was restored. A response from before a restore proves
+   * nothing about the database after it.
+   */
   restores(): number;
   count(what: string): void;
-  /** Reports a broken promise that the client noticed. */
+  /** Reports a violation that the client itself noticed. */
   complain(what: string): void;
   readonly intents: ReadonlyMap<string, SeenIntent>;
   readonly refunds: ReadonlyMap<string, SeenRefund>;
   readonly withdrawals: ReadonlyMap<string, SeenWithdrawal>;
-  /** Intents that were first reported with one final state, and later with another. */
+  /** Intents that were reported with two different final states. */
   readonly turns: readonly Turn[];
-  /** The times at which each intent was reported as declined: `last_payment_error.created`. */
+  /** The decline times reported for each intent (`last_payment_error.created`). */
   readonly declines: ReadonlyMap<string, ReadonlySet<string>>;
   readonly counts: ReadonlyMap<string, number>;
   readonly complaints: readonly string[];
@@ -35,11 +41,9 @@ export interface SeenIntent {
   readonly tip: number;
   readonly status: string;
   readonly payment: string | null;
-  /**
-   * The time at which the intent was last declined, so that nothing was charged; `null` if never.
-   */
+  /** When the intent was last declined without a charge; `null` if never. */
   readonly declined: string | null;
-  /** True if the intent may have been rebuilt from the chain, which does not know the tip. */
+  /** True if recovery may have rebuilt the intent from the chain, which does not store tips. */
   readonly mayBeRebuilt?: true;
 }
 
@@ -64,10 +68,10 @@ export interface SeenRefund {
 }
 
 const ENDED = new Set(['succeeded', 'canceled']);
-/** Enough complaints for a diagnosis; a fault under load may repeat thousands of times. */
+/** Enough complaints for a diagnosis. Under load, one fault may cause thousands. */
 const MAX_COMPLAINTS = 200;
 
-/** The part of the record that a database holds, and can lose. */
+/** The part of the journal that a database restore can invalidate. */
 interface Shown {
   readonly answers: Map<string, string>;
   readonly intents: Map<string, SeenIntent>;
@@ -86,10 +90,7 @@ function copyOf(shown: Shown): Shown {
   };
 }
 
-/**
- * Reduces `shown` to the copy, because it was restored. Payments stay, because the chain still
- * knows them.
- */
+/** Resets `shown` to the copy after a restore. Keeps payments, because the chain still has them. */
 function restore(shown: Shown, copy: Shown): void {
   const paid = [...shown.intents.values()].filter(({ status }) => status === 'succeeded');
   const put = <T>(into: Map<string, T>, from: Map<string, T>) => {
@@ -106,7 +107,7 @@ function restore(shown: Shown, copy: Shown): void {
       shown.intents.set(intent.id, { ...intent, mayBeRebuilt: true });
     else shown.intents.set(intent.id, intent);
   }
-  // Recovery may end open intents, and may find that pending ones are paid.
+  // Recovery may end open intents, and may find pending ones paid.
   for (const [id, intent] of shown.intents) {
     if (!ENDED.has(intent.status)) shown.intents.delete(id);
   }
@@ -131,8 +132,8 @@ export function openJournal(): Journal {
   const saw = (intent: SeenIntent) => {
     const before = shown.intents.get(intent.id);
     const over = before !== undefined && ENDED.has(before.status);
-    // An older answer may arrive late, so a state may go back, but two different final states
-    // contradict each other.
+    // Responses can arrive out of order, so an intent may appear to go back. Two different final
+    // states are a contradiction.
     if (over && ENDED.has(intent.status) && before.status !== intent.status) {
       turns.push({ id: intent.id, before: before.status, after: intent.status });
     }
@@ -159,7 +160,7 @@ export function openJournal(): Journal {
     },
     restored: () => {
       restores++;
-      // Copies the copy, because it may be restored again.
+      // Restores a clone of the copy, because the copy may be restored again.
       if (copy !== null) restore(shown, copyOf(copy));
     },
     restores: () => restores,
@@ -172,7 +173,7 @@ export function openJournal(): Journal {
   };
 }
 
-/** Records refunds and withdrawals, which go from pending to one end. */
+/** Records refunds and withdrawals. Each goes from pending to one final state. */
 function recordTransfers(shown: Shown, complain: (what: string) => void) {
   const record = <T extends { readonly id: string; readonly status: string }>(
     known: Map<string, T>,

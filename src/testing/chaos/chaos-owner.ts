@@ -7,9 +7,9 @@ import type { PauseMs, Random } from '#testing/random.ts';
 
 /** An account owner who occasionally withdraws on both networks. */
 export interface ChaosOwner {
-  /** Yields a sign-in, and then withdrawals. */
+  /** Yields one sign-in, then withdrawals. */
   steps(random: Random, journal: Journal): Iterable<Step>;
-  /** Signs in once. @returns a client for each node. */
+  /** Signs in once. @returns a client for each node, all with the same session. */
   signIn(random: Random, journal: Journal): Promise<readonly PersonClient[]>;
 }
 
@@ -25,17 +25,20 @@ interface OwnerOptions {
 }
 
 const MODES = ['test', 'live'] as const;
-/** Amounts similar to the sales of a few seconds, so that some withdrawals are refused. */
+/**
+ * Range of withdrawals in atoms: about what a few seconds of sales bring in, so that some are
+ * refused.
+ */
 const AMOUNT = { low: 1_000, high: 6_000_000 };
-/** The time for which a request is retried. An outage in a run lasts a few seconds. */
+/** How long a request is retried. Outages in a run last a few seconds. */
 const GIVE_UP_MS = 60_000;
 const AGAIN_MS = 400;
-/** The time for which a code is valid. It works only once. */
+/** How long a code is valid. Each code works once. */
 const CODE_MS = 30_000;
 
 /**
- * Sets up the authenticator app that withdrawals require.
- * @returns its secret, and a session that has just used it.
+ * Sets up the authenticator app that withdrawals require. @returns its secret, and a session that
+ * has just used it.
  */
 export async function enrolOwner(
   url: string,
@@ -59,20 +62,21 @@ interface Desk {
   readonly options: OwnerOptions;
   readonly random: Random;
   readonly journal: Journal;
-  /** Ends the waits of the current step. */
+  /** Aborts the waits of the current step. */
   signal?: AbortSignal;
   client: PersonClient;
 }
 
 /**
- * Switches to another node, because the last one may be down. Cookies and token are valid on all.
+ * Switches to another node, because the current one may be down. Cookies and CSRF token are valid
+ * on all nodes.
  */
 function moveOn(desk: Desk): void {
   const { client, random, options } = desk;
   desk.client = clientAt(random.pick(options.urls), client);
 }
 
-/** Returns a client of a node with another client's session. */
+/** Returns a client of this node that shares another client's session. */
 function clientAt(url: string, { cookies, csrfToken }: PersonClient): PersonClient {
   const client = new PersonClient(`${url}/dashboard/v1`);
   for (const [name, value] of cookies) client.cookies.set(name, value);
@@ -81,11 +85,11 @@ function clientAt(url: string, { cookies, csrfToken }: PersonClient): PersonClie
 }
 
 async function attempt(ask: () => Promise<PersonAnswer>): Promise<PersonAnswer | null> {
-  // The connection was refused or cut, or timed out, so the result is unknown.
+  // The connection failed or timed out, so the result is unknown.
   return ask().catch(() => null);
 }
 
-/** Signs in with both factors. Waits for the next code, because a used one is refused. */
+/** Signs in with both factors. Waits for the next code, because the service refuses a used one. */
 async function signIn(desk: Desk): Promise<void> {
   const { options } = desk;
   while (desk.signal?.aborted !== true) {
@@ -103,11 +107,11 @@ async function signIn(desk: Desk): Promise<void> {
   }
 }
 
-/** Waits. @returns early if the run has ended. */
+/** Waits this long. Returns early if the run ends. */
 const rest = ({ signal }: Desk, ms: number) =>
   sleep(ms, undefined, { ...(signal && { signal }) }).catch(() => {});
 
-/** Repeats the request until there is a final answer. @returns `null` if the result is unknown. */
+/** Repeats the request until it gets a final response. @returns `null` if the result is unknown. */
 async function persist(
   desk: Desk,
   ask: (client: PersonClient) => Promise<PersonAnswer>,
@@ -117,7 +121,8 @@ async function persist(
     const { journal } = desk;
     const restores = journal.restores();
     const received = await attempt(() => ask(desk.client));
-    // Discards an answer of the lost database, which says nothing about the restored one.
+    // Discards a response that predates the restore, because the restored database may lack its
+    // data.
     const answer = journal.restores() === restores ? received : null;
     const code = answer?.body.error?.code ?? '';
     journal.count(`owner answer ${answer?.status ?? 'none'} ${code}`);
@@ -148,7 +153,7 @@ async function withdraw(desk: Desk): Promise<void> {
   const once = async () =>
     note(desk, await persist(desk, (client) => client.post(path, { amount }, headers)));
   const restores = journal.restores();
-  // Sends two requests, like an owner who clicks twice.
+  // Sometimes sends the request twice, like an owner who double-clicks.
   const [first, second] = await Promise.all(random.chance(15) ? [once(), once()] : [once()]);
   journal.count('withdrawal');
   const remembered = journal.restores() === restores;

@@ -1,12 +1,12 @@
 import type { ChaosCaller } from '#testing/chaos/chaos-caller.ts';
 import type { Journal } from '#testing/chaos/chaos-journal.ts';
 
-/** Number of pages: enough to encounter rows that others write while it reads. */
+/** Enough pages that other clients add rows while this one reads. */
 const PAGES = 5;
 
 /**
- * Pages through a list while others write: no object may appear twice. @returns true if it reached
- * the end.
+ * Pages through a list while other clients write. No object may appear twice. @returns true if it
+ * reached the end.
  */
 export async function pageThrough(
   server: Pick<ChaosCaller, 'get'>,

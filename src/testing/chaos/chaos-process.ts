@@ -20,7 +20,7 @@ import {
 
 export type ChaosRole = 'api' | 'worker' | 'watch';
 
-/** One process of the service, restarted whenever it ends. */
+/** One process of the service, which is restarted whenever it ends. */
 export interface ChaosProcess {
   readonly name: string;
   readonly role: ChaosRole;
@@ -29,28 +29,34 @@ export interface ChaosProcess {
   readonly dataDir: string;
   /** Returns how many times it was started. */
   starts(): number;
-  /** True once the present instance is ready. */
+  /** Returns true if the current instance is ready. */
   isReady(): boolean;
-  /** Returns the output of all instances, newest last, bounded. */
+  /** Returns the recent output of all instances, oldest first, up to a size limit. */
   logs(): string;
-  /** Returns the last lines of instances that ended unexpectedly, without refusing to start. */
+  /**
+   * Returns the last lines of each instance that crashed. An instance that refused to start does
+   * not count.
+   */
   crashes(): readonly string[];
   kill(): void;
-  /** Sends SIGTERM, as a deployment does. */
+  /** Sends SIGTERM, as a deployment would. */
   terminate(): void;
-  /** Sets extra settings of the next instances; `null` restores the original ones. */
+  /** Sets extra environment variables for later instances; `null` restores the original ones. */
   tell(env: Readonly<Record<string, string>> | null): void;
-  /** Sets its machine's clock off by this much; `null`: by as much as at its start. */
+  /** Sets the clock error of its machine; `null` restores the initial error. */
   stepClock(offMs: number | null): Promise<void>;
-  /** Stops the process for this long, with its connections and leases. */
+  /** Freezes the process for this long. It keeps its connections, and its leases may expire. */
   freeze(ms: number): Promise<void>;
   /** Ends it without a restart. */
   close(): Promise<void>;
 }
 
-/** A process's connections to its database and nodes, which a run can observe and hold. */
+/**
+ * A process's connections to its database and nodes, through proxies that a run can observe and
+ * pause.
+ */
 export interface ProcessWires {
-  /** Settings that replace the real addresses. */
+  /** Environment variables with the proxies' addresses instead of the real ones. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -58,24 +64,27 @@ export interface ProcessWires {
 export interface ChaosProcessOptions {
   readonly name: string;
   readonly role: ChaosRole;
-  /** The clock error of its machine; `undefined` for a clock that cannot be stepped. */
+  /**
+   * The clock error of its machine in milliseconds; `undefined` for a clock that cannot be stepped.
+   */
   readonly clockOffMs?: number | undefined;
   readonly env?: Readonly<Record<string, string>>;
-  /** Settings of the first instance only, such as a failpoint. */
+  /** Environment variables of the first instance only, such as a failpoint. */
   readonly firstEnv?: Readonly<Record<string, string>>;
-  /** The folder of an earlier build, which the first instance runs. */
+  /** The folder of an earlier release, which only the first instance runs. */
   readonly firstRoot?: string | undefined;
-  /** Its connections to database and nodes, which a run observes; closed with it. */
+  /** Its proxied connections to database and nodes, which close with the process. */
   readonly wires?: ProcessWires;
 }
 
 /**
- * One public address, as behind a load balancer: responses contain it, and replays must be equal.
+ * All nodes share one public address, as behind a load balancer. Responses contain it, and a
+ * replayed response must equal the original.
  */
 export const PUBLIC_URL = 'http://127.0.0.1:4242';
-/** Pause before a restart, like that of a supervisor. */
+/** Pause before a restart, as a supervisor makes. */
 const RESTART_MS = 300;
-/** Time limit of a start. Beside long tests, one has taken more than a minute. */
+/** Time limit for a start. While long tests were running, one took more than a minute. */
 const READY_MS = 180_000;
 const LOG_LENGTH_MAX = 2_000_000;
 /** Length of a crash report: the error and where it was thrown. */
@@ -90,7 +99,7 @@ function textOf(keys: readonly (SigningKey | null)[]): string {
 function chainEnv(config: NetworkConfig): Record<string, string> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   return {
-    // Off, because static passes are tapped and no payer can confirm, as in the sandbox.
+    // Off as in the sandbox, because the runs tap static passes and no payer could confirm.
     STATIC_PASS_CONFIRM_FROM: 'off',
     [`${prefix}RPC_URL`]: config.rpcUrls.join(),
     ...(config.headsUrl === null ? {} : { [`${prefix}WS_URL`]: config.headsUrl }),
@@ -103,12 +112,12 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
     [`${prefix}RELAYER_KEYS`]: textOf(config.relayerKeys),
     [`${prefix}REGISTRAR_KEY`]: textOf([config.registrarKey]),
     [`${prefix}SPONSOR_KEY`]: textOf([config.sponsorKey]),
-    // Deployed on every test chain. Undeployed wallets name this contract as their factory.
+    // Exists on every test chain. Undeployed wallets name this contract as their factory.
     [`${prefix}WALLET_FACTORIES`]: CREATE2_FACTORY,
   };
 }
 
-/** Returns the settings of every process of a run. */
+/** Returns the environment variables of every process in a run. */
 export function groundEnv(ground: {
   readonly databaseUrl: string;
   readonly secret: Buffer;
@@ -121,8 +130,8 @@ export function groundEnv(ground: {
     TAPLINE_PUBLIC_URL: PUBLIC_URL,
     TAPLINE_SECRET: ground.secret.toString('hex'),
     RATE_LIMIT: '1000000/1',
-    // Lets clients send a different IP address per payer, because one address gets three
-    // deployments an hour.
+    // Lets clients send a different IP address for each payer, because one address may deploy only
+    // three wallets an hour.
     TRUSTED_PROXIES: '127.0.0.1/32',
     WALLET_DEPLOYMENT_GAS_PER_DAY: '100000000000',
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
@@ -130,7 +139,7 @@ export function groundEnv(ground: {
   };
 }
 
-/** Returns the same settings for a run's own ground. */
+/** Returns the same environment variables, taken from a run's database and chains. */
 export function chaosEnv({
   database,
   secret,
@@ -144,8 +153,8 @@ export function chaosEnv({
 const DEMO_FOLDER = 'first';
 
 /**
- * Starts a first process, which creates the demo account. The others get its secrets as a file.
- * @param release the release that it runs; default: this program
+ * Starts the first process, which creates the demo account. The other processes get its secrets as
+ * a file. @param release the release to run; default: this working copy
  */
 export async function makeDemo(
   ground: ChaosGround,
@@ -189,17 +198,17 @@ function lifeEnv(ground: ChaosGround, options: ChaosProcessOptions, port: number
 interface Supervised {
   readonly child: () => ChildProcess | undefined;
   readonly starts: () => number;
-  /** Returns the output of the present instance only. */
+  /** Returns the output of the current instance only. */
   readonly lifeLogs: () => string;
   readonly logs: () => string;
   readonly crashes: () => readonly string[];
-  /** Ends it without a restart; resolves when it has ended. */
+  /** Ends the process without a restart. Resolves once it has ended. */
   end(): Promise<void>;
 }
 
 /**
- * True if the process crashed. Signals come from us, and a refused start prints one line of this
- * form.
+ * Returns true if the process crashed. Signals come from the test, and a refused start prints one
+ * line of this form.
  */
 function crashed({ exitCode }: ChildProcess, logs: string): boolean {
   return exitCode !== null && exitCode !== 0 && !/^tapline: /m.test(logs);
@@ -242,7 +251,9 @@ function supervise(
   };
 }
 
-/** Leaves out settings that an earlier build does not know, because its start refuses them. */
+/**
+ * Drops environment variables that an earlier release does not know and would refuse to start with.
+ */
 function settingsOf(root: string, env: Readonly<Record<string, string>>): Record<string, string> {
   const page = readFileSync(path.join(root, 'docs/settings.md'), 'utf8');
   const isKnown = (name: string) => page.includes(`\`${name.replace(/^CHAIN_[A-Z]+_/, '')}\``);

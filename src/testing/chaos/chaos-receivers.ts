@@ -5,9 +5,9 @@ import { type Answerer, startReceiver, type TestReceiver } from '#testing/webhoo
 /** A merchant's webhook server that misbehaves. */
 export interface ChaosReceiver {
   readonly url: string;
-  /** Ids of the events that it has answered with a 2xx. */
+  /** Ids of the events that it has acknowledged with a 2xx status. */
   readonly accepted: ReadonlySet<string>;
-  /** Makes it behave correctly from now on. */
+  /** Makes it acknowledge every event from now on. */
   heal(): void;
   close(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface ChaosReceiver {
 export const TEMPERS = ['good', 'failing', 'slow', 'cutting'] as const;
 export type Temper = (typeof TEMPERS)[number];
 
-/** Longer than the 10 s that a receiver has. */
+/** Longer than the 10 s that a receiver has to respond. */
 const TOO_SLOW_MS = 12_000;
 
 function misbehave(temper: Temper, random: Random): Answerer {

@@ -1,6 +1,9 @@
-/** Time limit within which a process that got SIGKILL has ended. */
+/** How long a process may take to end after SIGKILL. */
 export const ENDED_MS = 10_000;
-/** Attempts to start, because a killed process's port or lock may persist for a moment. */
+/**
+ * How many times to try a start, because the killed process's port or lock may persist for a
+ * moment.
+ */
 const START_TRIES = 5;
 
 export async function persistently<T>(start: () => Promise<T>): Promise<T> {

@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => own.close());
 
-/** Opens a database client whose statements a timetable observes. */
+/** Opens a database client whose statements the timetable observes. */
 async function openClient(timetable: Timetable, process: string) {
   let sent = 0;
   const wire: Wire = await startWire({
@@ -43,7 +43,7 @@ async function openClient(timetable: Timetable, process: string) {
   return { db, sent: () => sent, close };
 }
 
-/** Writes one row after the other, with a rare statement half-way. */
+/** Inserts rows one by one, and runs a rare statement halfway through. */
 async function writeSteps(db: Database): Promise<void> {
   for (let step = 1; step <= STEPS; step++) {
     await db.query(INSERT, [step]);
@@ -76,7 +76,7 @@ describe('a timetable', () => {
     const moment = { process: 'worker-1', wire: 'database', way: 'answered', text: RARE } as const;
     const recorded: Strike[] = [{ fault: FAULT, moment: { ...moment, thenMs: 0 } }];
     const timetable = openTimetable(recorded);
-    // Lets the other worker send it this time.
+    // In the replay, a different worker sends the statement.
     const { db, sent, close } = await openClient(timetable, 'worker-2');
     const all = [processOf('worker-1'), processOf('worker-2')];
     await own.db.query('delete from steps');

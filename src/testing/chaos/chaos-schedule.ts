@@ -11,14 +11,14 @@ export interface Message {
   readonly text: string;
 }
 
-/** The moment of a fault, as the time since this message passed. */
+/** The moment of a fault: a message, and the time since it passed. */
 export interface Moment extends Message {
   readonly thenMs: number;
 }
 
 export interface Strike {
   readonly fault: string;
-  /** `null` if nothing had passed shortly before. */
+  /** `null` if no message passed shortly before the fault. */
   readonly moment: Moment | null;
 }
 
@@ -26,38 +26,44 @@ export interface Strike {
 export interface Blow {
   readonly fault: string;
   readonly all: readonly ChaosProcess[];
-  /** Targets whose messages define the moment. A fault of processes also strikes them. */
+  /** Processes whose messages can define the moment. A fault of processes also strikes them. */
   readonly targets: readonly ChaosProcess[];
   readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
 }
 
 export interface Timetable {
   /**
-   * Returns a process's gate, which closes when a fault strikes, so that the process cannot
+   * Returns the gate of a process. It closes when a fault strikes, so that the process cannot
    * continue.
    */
   gateOf(process: string): Gate;
   hear(message: Message): void;
-  /** Strikes immediately, or when the moment of the recorded run recurs. */
+  /** Strikes immediately. In a replay, waits until the recorded moment recurs. */
   strike(blow: Blow): Promise<void>;
-  /** The faults so far, with their moments. */
+  /** The faults so far, with the moments at which they struck. */
   readonly strikes: readonly Strike[];
-  /** Returns how many faults had a recorded moment, and how many of them struck at it. */
+  /** Returns how many faults had a recorded moment, and how many of them struck at that moment. */
   readonly met: () => { readonly hits: number; readonly of: number };
 }
 
-/** Maximum time before a fault at which a message may have passed to define its moment. */
+/**
+ * The longest time between a message and a fault at which the message still defines the fault's
+ * moment.
+ */
 const WINDOW_MS = 30;
-/** A fault whose moment has not recurred after this time strikes anyway. */
+/** How long a replay waits for a moment. After that, the fault strikes anyway. */
 const WAIT_MS = 8_000;
-/** The time for which a gate stays closed: longer than a signal takes. */
+/** How long a gate stays closed. Longer than a signal takes to be delivered. */
 const GATE_MS = 50;
 
 interface Heard extends Message {
   readonly at: number;
 }
 
-/** Returns `worker` for `worker-2`, because which worker holds a sender differs between runs. */
+/**
+ * Returns the role, for example `worker` for `worker-2`. Which worker holds a sender differs
+ * between runs.
+ */
 function roleOf(process: string): string {
   return process.replace(/-\d+$/, '');
 }
@@ -71,7 +77,7 @@ function isSame(moment: Moment, heard: Message): boolean {
   );
 }
 
-/** Counts messages by text, because the rarest recent message identifies a moment best. */
+/** Counts messages by text. The rarest of the recent messages identifies a moment best. */
 function openEar() {
   const counts = new Map<string, number>();
   const recent: Heard[] = [];
@@ -99,7 +105,7 @@ function openEar() {
 
 type Ear = ReturnType<typeof openEar>;
 
-/** Waits for the moment. @returns the process that reached it; `null` if none did in time. */
+/** Waits for the moment. @returns the process that reached it, or `null` if none did in time. */
 function waitFor(ear: Ear, moment: Moment): Promise<string | null> {
   return new Promise((resolve) => {
     const end = (process: string | null) => {
@@ -115,7 +121,7 @@ function waitFor(ear: Ear, moment: Moment): Promise<string | null> {
   });
 }
 
-/** Replaces the recorded target by the process that reached the moment. */
+/** Replaces the recorded target with the process that reached the moment. */
 function inPlaceOf(
   targets: readonly ChaosProcess[],
   processes: readonly ChaosProcess[],
@@ -129,8 +135,9 @@ function inPlaceOf(
 }
 
 /**
- * Records the message at which each fault strikes. With the strikes of an earlier run, it repeats
- * them: each waits until a process of the same role sends the same message, and holds it there.
+ * Records the message at which each fault strikes. Given the strikes of an earlier run, it repeats
+ * them: it waits until a process of the same role sends the same message, and holds that message
+ * during the fault.
  */
 export function openTimetable(recorded: readonly Strike[] | null): Timetable {
   const ear = openEar();

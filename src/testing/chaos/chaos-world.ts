@@ -10,7 +10,10 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import type { WayPayer } from '#testing/ways/payers.ts';
 
-/** The participants of a chaos run on one network: one merchant, many terminals, many payers. */
+/**
+ * The participants of a chaos run on one network: one merchant with many terminals, and many
+ * payers.
+ */
 export interface ChaosWorld {
   readonly livemode: boolean;
   readonly accountId: string;
@@ -19,33 +22,30 @@ export interface ChaosWorld {
   readonly terminals: readonly { readonly id: string; readonly deviceKey: string }[];
   /** Passes that pay. */
   readonly passes: readonly string[];
-  /**
-   * Passes of payers who are declined sooner or later, for example because of a limit or an empty
-   * wallet.
-   */
+  /** Passes of payers who will be declined, for example because of a limit or an empty wallet. */
   readonly poorPasses: readonly string[];
-  /** Payers for each way to pay; a chaos run adds them. */
+  /** Payers for each way to pay, which the chaos run adds. */
   readonly payers: readonly WayPayer[];
-  /** A pass whose payer confirms each first payment at a merchant, or `null`. */
+  /** The pass of a payer who must confirm the first payment at each merchant, or `null`. */
   readonly confirmPass: string | null;
 }
 
 export interface WorldSize {
   readonly terminals: number;
   readonly payers: number;
-  /** The number of payers with individual limits. */
+  /** How many payers get individual limits. */
   readonly limited: number;
-  /** Atoms that may be refunded per day, few enough to be reached. */
+  /** Daily refund limit in atoms, low enough that a run reaches it. */
   readonly refundDailyLimit: bigint;
 }
 
 const FUNDS = 10_000_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
-/** Limits of a limited payer in atoms, per payment and per day: reached after a dozen payments. */
+/** A limited payer's limits in atoms, reached after about a dozen payments. */
 const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
-/** In test mode, payments of at least this amount must be confirmed: one in 25. */
+/** In test mode, payers must confirm payments of at least this amount: about one in 25. */
 const CONFIRM_FROM = 2_400_000;
-/** The time to wait after the last answer. The total time depends on the latency of the node. */
+/** How long to wait after the last response. The whole set-up takes longer with a slow node. */
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const ACTOR = { type: 'system', name: 'chaos' } as const;
@@ -117,7 +117,7 @@ async function selectRich({ db, network }: Filling): Promise<Set<string>> {
   return new Set(rows.map((row) => row.label.replace('Demo: ', '')));
 }
 
-/** Creates the demo account with more counters and payers, while a first process runs. */
+/** Adds terminals and payers to the demo account while the first process runs. */
 export async function fillWorld(
   ground: Filling,
   { sandbox, size }: { readonly sandbox: SandboxFile; readonly size: WorldSize },

@@ -42,26 +42,26 @@ export interface ChaosOptions {
   readonly seed: number;
   /** The shortest command that repeats the run. */
   readonly repeat: string;
-  /** The time for which clients and faults run. */
+  /** How long clients and faults run, in seconds. */
   readonly seconds: number;
   readonly clients: number;
   readonly size: WorldSize;
   /** The faults to use. */
   readonly reach: Reach;
-  /** Only faults whose name contains this; default: all. */
+  /** Runs only faults whose name contains this text; default: all. */
   readonly only?: string;
   /** The block interval of both chains. */
   readonly blockMs: number;
-  /** The profile of both chains. A deterministic one never loses a block. */
+  /** The network profile of both chains. The deterministic profile never loses a block. */
   readonly profile: ProfileName;
   readonly log: (line: string) => void;
-  /** Time limit of settling down; default: {@link REST_MS}. */
+  /** Time limit for coming to rest; default: {@link REST_MS}. */
   readonly restMs?: number;
-  /**
-   * The time for which everything keeps running after a broken promise, for inspection; default: 0.
-   */
+  /** How long everything keeps running after a violation, for inspection; default: 0. */
   readonly lingerMs?: number;
-  /** Faults of an earlier run of the same seed: each waits for the message at which it struck. */
+  /**
+   * Faults of an earlier run with the same seed. Each one waits for the message at which it struck.
+   */
   readonly strikes?: readonly Strike[];
 }
 
@@ -73,30 +73,30 @@ export interface ChaosReport extends HistoryReport {
   readonly withdrawals: number;
   readonly events: number;
   readonly deliveries: number;
-  /** True if the database had a disk that a fault can fill. */
+  /** True if the database had its own disk, which a fault can fill. */
   readonly hasOwnDisk: boolean;
-  /** Counts of payments by their way, and of the other features' uses. */
+  /** How often each way to pay and each other feature was used. */
   readonly uses: Readonly<Record<string, number>>;
   readonly starts: Readonly<Record<string, number>>;
   readonly answers: Readonly<Record<string, number>>;
-  /** Counts of lines that the processes logged as errors, by message. */
+  /** Number of error lines in the processes' logs, by message. */
   readonly errors: Readonly<Record<string, number>>;
-  /** The last logged lines about each intent, refund and payout that a broken promise names. */
+  /** The last log lines about each intent, refund and payout named in a violation. */
   readonly lastLines: readonly string[];
-  /** The strikes. With the run's options, they reproduce it. */
+  /** The faults with their moments. Together with the run's options, they reproduce the run. */
   readonly strikes: readonly Strike[];
-  /** For a replay: how many faults had a recorded moment, and how many struck at it. */
+  /** In a replay: how many faults had a recorded moment, and how many struck at that moment. */
   readonly replayed: { readonly hits: number; readonly of: number };
 }
 
 /** How fast a run acts. */
 interface Pace {
-  /** The pause of a client between two scenes; `null` for none. */
+  /** A client's pause between two scenes; `null` for no pause. */
   readonly sceneMs: PauseMs | null;
   readonly faultMs: PauseMs;
-  /** The pause of the owner between two withdrawals. */
+  /** The owner's pause between two withdrawals. */
   readonly withdrawalMs: PauseMs;
-  /** Interval at which the rules that always hold are checked while faults strike. */
+  /** Interval of checking the rules that always hold, while faults strike. */
   readonly checkEveryMs: number;
 }
 
@@ -107,8 +107,8 @@ const FAST: Pace = {
   checkEveryMs: 10_000,
 };
 /**
- * The pace of a small shop: eight clients sell every two seconds, so that several soaks can share a
- * machine.
+ * The pace of a small shop: eight clients each sell every two seconds, so that several soaks can
+ * share a machine.
  */
 const SLOW: Pace = {
   sceneMs: { low: 6_000, high: 22_000 },
@@ -119,16 +119,16 @@ const SLOW: Pace = {
 
 const paceOf = ({ reach }: ChaosOptions) => (reach === 'soak' ? SLOW : FAST);
 
-/** Time limit after the last fault, on an idle machine, within which everything must settle. */
+/** On an idle machine, everything must settle within this time after the last fault. */
 const REST_MS = 150_000;
-/** Clock error of one process's machine: a minute. */
+/** Clock error of one process's machine: one minute. */
 const CLOCK_OFF_MS = 60_000;
 /**
- * The shortest settlement time-out that is allowed, so that an unsettled payment ends within the
- * run.
+ * The shortest settlement time-out that the service accepts, so that unsettled payments expire
+ * within the run.
  */
 const SETTLE_WITHIN_S = 30;
-/** The database's own disk in a soak, besides a megabyte for each second. */
+/** Base size of the database's own disk in a soak. Each second of the run adds a megabyte. */
 const DISK_MEGABYTES = 1_500;
 /** One client in this many sells on the live network. */
 const TEST_WORLDS = 3;
@@ -139,7 +139,9 @@ interface Endpoint {
   readonly accepted: ReadonlySet<string>;
 }
 
-/** The subscriptions of each endpoint. The last one is disabled and enabled during the run. */
+/**
+ * The event types of each endpoint. Clients disable and re-enable the last endpoint during the run.
+ */
 const ENABLED_EVENTS = [
   ['*'],
   ['payment.*', 'refund.*'],
@@ -163,8 +165,8 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
 }
 
 /**
- * Returns the watchtower's settings. It pauses the contract at any unexplained amount, so a false
- * finding would stop the run's payments.
+ * Returns the watchtower's settings. It pauses the contract on any unexplained amount, so that a
+ * false alarm would stop the run's payments.
  */
 function watchEnv({ chains, secret }: ChaosGround): Record<string, string> {
   return Object.fromEntries(
@@ -195,7 +197,8 @@ async function startProcesses(
     TAPLINE_PUBLIC_URL: wanted.publicUrl,
     ...features?.env,
   };
-  // Replaces only clocks that are wrong or step, because a replaced clock costs processor time.
+  // Replaces only clocks that are wrong or that step, because a replaced clock costs processor
+  // time.
   const right = features === null ? undefined : 0;
   const start = async (name: string, role: ChaosRole, clockOffMs: number | undefined = right) => {
     const wires = await openProcessWires(ground, name, timetable);
@@ -216,7 +219,7 @@ async function startProcesses(
   throw failed.reason;
 }
 
-/** Makes retries, expiries and confirmations due now that would be due in a minute or more. */
+/** Makes retries, expiries and confirmations due now instead of in a minute or later. */
 async function hurry(db: Database): Promise<void> {
   await db.query(`update webhook_due set due_at = '-infinity' where due_at > now()`);
   await db.query(`update webhook_endpoint_leases set not_before = '-infinity'`);
@@ -231,13 +234,13 @@ async function count(db: Database, table: string): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** Matches log messages that the run's own outages must cause. */
+/** Matches log messages that the run's own faults cause. */
 const EXPECTED = new RegExp(
   'cannot be reached|no node|RpcUnavailable|could not be asked|the connection broke while commit' +
     '|ended: (SIGKILL|SIGTERM|0)',
 );
 
-/** Counts error lines that no outage explains. */
+/** Counts error lines that none of the faults explains. */
 function countErrors(processes: readonly ChaosProcess[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const { name, logs } of processes) {
@@ -253,16 +256,14 @@ function countErrors(processes: readonly ChaosProcess[]): Record<string, number>
   return Object.fromEntries([...counts].sort((a, b) => b[1] - a[1]).slice(0, 60));
 }
 
-/**
- * Returns the crashes: a fault of the network, of a node or of the database must not end a process.
- */
+/** Returns the crashes. No process may crash because the network, a node or the database fails. */
 function crashesOf(processes: readonly ChaosProcess[]): string[] {
   return processes.flatMap(({ name, crashes }) =>
     crashes().map((lines) => `${name} ended by itself: ${lines}`),
   );
 }
 
-/** How many log lines per process and object a report shows. */
+/** How many log lines a report shows for each process and object. */
 const LAST_LINES = 3;
 
 function lastLinesAbout(
@@ -290,21 +291,24 @@ interface Stage {
   readonly timetable: Timetable;
 }
 
-/** Repairs what only this run knows how to repair. */
+/** Repairs what only this module knows how to repair. */
 async function mend({ endpoints, outside, db }: Stage): Promise<void> {
   for (const { receiver } of endpoints) receiver.heal();
-  // The worker resends a booked payment until its payer can pay, so send the lost funds and wallets
-  // again.
+  // The worker resends a booked payment until its payer can pay, so the payer's lost funds and
+  // wallet are restored.
   await Promise.all(outside.map((one) => one.sendAgain()));
   // Analyzes the tables, because a database that was killed repeatedly has no statistics and plans
   // badly.
   await db.query('analyze').catch(() => {});
 }
 
-/** An x402 token is valid for a minute, but one clock advances and others step by two minutes. */
+/**
+ * x402 tokens are valid for a minute, but one process's clock is a minute off and others step by
+ * two.
+ */
 const EXPIRED = new RegExp(`^${NOT_EXPIRED}: `);
 
-/** Returns clients, owner and faults, as the seed chooses them. */
+/** Creates clients, owner and faults from the seed. */
 function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): History {
   const { seed, repeat, log, reach, only = '', seconds, clients } = options;
   const { restMs: limitMs = REST_MS } = options;
@@ -322,7 +326,8 @@ function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): Histo
   return {
     ground: {
       ...{ db, journal, chains: ground.chains.map(({ config }) => config) },
-      // Excludes the last endpoint: it was disabled at times, and missed events are not sent again.
+      // Excludes the last endpoint: it was disabled for a while, and missed events are not sent
+      // later.
       endpoints: endpoints.slice(0, -1),
       ...{ limitMs, hurry: () => hurry(db), ...(reach === 'soak' ? { except: EXPIRED } : {}) },
     },
@@ -337,7 +342,7 @@ function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): Histo
   };
 }
 
-/** Ends the account's day, and checks the files that this creates. */
+/** Ends the account's day, and checks the files that the service then creates. */
 async function endDay(stage: Stage, options: ChaosOptions, history: History) {
   const { db, worlds, owner, processes } = stage;
   const { chains = [], journal = openJournal() } = history.ground;
@@ -356,7 +361,7 @@ function urlsOf(processes: readonly ChaosProcess[]): string[] {
   return processes.flatMap(({ url }) => (url === null ? [] : [url]));
 }
 
-/** Most clients sell on the test network, the others on the live one. */
+/** Fills the test network, where most clients sell, and the live network for the others. */
 async function fillWorlds(
   ground: Pick<Stage, 'ground' | 'db'> & Pick<PayersGround, 'publicUrl' | 'facilitators'>,
   wanted: { readonly sandbox: SandboxFile; readonly size: WorldSize },
@@ -375,7 +380,10 @@ async function fillWorlds(
   return { worlds, outside: [test.outside, live.outside] };
 }
 
-/** Opens everything that a run needs, and one way to stop all of it, even after a partial start. */
+/**
+ * Starts everything that a run needs. Adds to `stops` as it goes, so that a partial start can be
+ * undone.
+ */
 async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
   const { seed, log } = options;
   const { blockMs, profile } = options;
@@ -456,7 +464,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
   };
 }
 
-/** Runs chaos from a seed. The seed reproduces the choices; the timing varies. */
+/** Runs chaos from a seed. The same seed makes the same choices; only the timing varies. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const stops: (() => Promise<unknown>)[] = [];
   try {

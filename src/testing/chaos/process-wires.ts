@@ -4,16 +4,17 @@ import type { ProcessWires } from '#testing/chaos/chaos-process.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { type Reader, startWire, type Wire } from '#testing/chaos/chaos-wire.ts';
 
-/** Maximum length of a recorded statement: long enough to distinguish it from all others. */
+/** Maximum length of a recorded statement, enough to tell any two statements apart. */
 const LENGTH_MAX = 160;
 /**
- * Length of a message's head: type and length. Only the first message of a connection has no type.
+ * Length of a message's head: one type byte and a four-byte length. Only a connection's first
+ * message has no type.
  */
 const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 
 /**
- * Statement texts by name. A name is derived from the text, so it means the same on all
+ * Statements by prepared name. A name is a hash of the statement, so it is the same on all
  * connections.
  */
 const statements = new Map<string, string>();
@@ -27,7 +28,7 @@ function shorten(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, LENGTH_MAX);
 }
 
-/** Returns the statement of a complete PostgreSQL message, or `null` if it has none. */
+/** Returns the statement that a complete PostgreSQL message runs; `null` if it runs none. */
 function questionOf(type: string, body: Buffer): string | null {
   if (type === 'Q') return shorten(textAt(body, 0).text);
   if (type === 'P') {
@@ -41,7 +42,10 @@ function questionOf(type: string, body: Buffer): string | null {
   return name === '' ? null : (statements.get(name) ?? name);
 }
 
-/** Reads PostgreSQL's protocol 3: simple queries, and statements when they are bound. */
+/**
+ * Creates a reader of PostgreSQL's protocol 3, which returns simple queries and statements as they
+ * are bound.
+ */
 export function openPostgresReader(): Reader {
   let rest: Buffer = Buffer.alloc(0);
   let started = false;
@@ -62,7 +66,9 @@ export function openPostgresReader(): Reader {
   };
 }
 
-/** Reads the methods of JSON-RPC calls over HTTP; a batch is one message. */
+/**
+ * Creates a reader that returns the methods of JSON-RPC calls over HTTP. A batch is one message.
+ */
 export function openRpcReader(): Reader {
   return (bytes) => {
     const methods = bytes.toString('latin1').matchAll(/"method":\s*"(\w+)"/g);
@@ -72,8 +78,8 @@ export function openRpcReader(): Reader {
 }
 
 /**
- * Opens a process's wires. The node's own WebSocket is used for heads, because it carries no
- * requests.
+ * Opens a process's wires. Its WebSocket to the node stays direct, because it carries only new
+ * heads, no requests.
  */
 export async function openProcessWires(
   ground: Pick<ChaosGround, 'database' | 'chains'>,

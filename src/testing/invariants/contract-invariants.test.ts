@@ -21,16 +21,18 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 const PAID = 2_000_000n;
 const REFUNDED = 500_000n;
 const WITHDRAWN = 300_000n;
-/** The amount charged to the payer: acquirer and protocol fees minus the cashback add 0.45 %. */
+/**
+ * The amount charged to the payer: the acquirer and protocol fees, less the cashback, add 0.45 %.
+ */
 const CHARGED = (PAID * 10_045n) / 10_000n;
 
 let world: RelayerWorld;
 let payer: PrivateKeyAccount;
 let stopMining: () => Promise<void>;
-/** The invariants that the current suite breaks. */
+/** The invariants that the current suite violates on purpose. */
 let invariants: readonly Invariant<BothSides>[];
 
-/** Opens a network with payers, on which this suite compares ledger and chain. */
+/** Opens a network with payers, whose ledger and chain this suite compares. */
 async function openWorld(payers: number): Promise<PrivateKeyAccount[]> {
   world = await startRelayerWorld();
   stopMining = world.network.mineEvery(60);
@@ -49,7 +51,7 @@ async function ended(subject: string): Promise<string> {
   return subject;
 }
 
-/** Settles on the chain only. @returns the intent. */
+/** Settles a payment on the chain only. @returns the intent. */
 async function settle(amount: bigint, orderId?: string): Promise<string> {
   return ended(await world.pay({ payer, amount, ...(orderId !== undefined && { orderId }) }));
 }
@@ -77,7 +79,7 @@ async function bookRefund(paymentId: string, amount: bigint): Promise<void> {
   await bookEntry({ type: 'refund', objectId: `re_${paymentId}`, amount: -amount });
 }
 
-/** Adds an entry to the merchant's books. */
+/** Adds an entry to the merchant's ledger. */
 async function bookEntry(entry: Pick<Movement, 'type' | 'objectId' | 'amount'>): Promise<void> {
   const tenant = { accountId: 'acct_test', livemode: false };
   await world.database.db.transaction(async (tx) => {
@@ -97,7 +99,7 @@ async function bookWithdrawal(id: string, amount: bigint): Promise<void> {
   await bookEntry({ type: 'payout', objectId: id, amount: -amount });
 }
 
-/** The promises of which a violation was found. */
+/** The invariants for which a violation was found. */
 const seenBroken = new Set<string>();
 
 async function check(
@@ -111,12 +113,14 @@ async function check(
   return found.map(({ detail }) => detail);
 }
 
-/** Returns the differences after these statements, which are rolled back. */
+/**
+ * Returns the differences between ledger and chain after these statements, which are rolled back.
+ */
 function checkAfter(...damage: readonly string[]): Promise<string[]> {
   return checkWithout(undefined, ...damage);
 }
 
-/** Like `checkAfter`, if these settlements cannot be booked for any merchant. */
+/** Like `checkAfter`, for a chain with settlements that cannot be booked for any merchant. */
 function checkWithout(unbookable: ReadonlySet<bigint> | undefined, ...damage: readonly string[]) {
   return world.database.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
@@ -133,8 +137,8 @@ async function numberOf(intent: string | undefined): Promise<bigint> {
 }
 
 /**
- * Simulates a node that shows these events twice, or not at all, which the contract itself
- * prevents.
+ * Simulates a node that returns these events twice or omits them, which the contract itself never
+ * does.
  */
 function chainWithLogs(
   times: number,
@@ -151,7 +155,7 @@ function chainWithLogs(
   };
 }
 
-/** Columns of the payment, each with a wrong value. */
+/** SQL assignments that each make one column of the payment wrong. */
 const FIGURES: readonly string[] = [
   `payer_address = '0x${'11'.repeat(20)}'`,
   `order_id = 'other'`,
@@ -159,20 +163,20 @@ const FIGURES: readonly string[] = [
   'fee_acquirer = fee_acquirer + 1',
   'fee_protocol = fee_protocol + 1',
   'fee_cashback = fee_cashback - 1',
-  // The position of the payment, which its receipt shows.
+  // The payment's position on the chain, which its receipt shows.
   `tx_hash = '0x${'33'.repeat(32)}'`,
   'block_number = block_number + 1',
   'log_index = log_index + 1',
 ];
 
-/** Facts about a payment that only the relayer has recorded. */
+/** SQL assignments that change what only the relayer recorded about a payment. */
 const PLACES: readonly string[] = [
   'batch_number = batch_number + 1',
   `tx_hash = '0x${'22'.repeat(32)}'`,
 ];
 
 describe('the contract', () => {
-  /** A partly refunded payment, and one without a refund. */
+  /** A partly refunded payment; the other one has no refund. */
   let refunded: string;
   let untouched: string;
 
@@ -389,7 +393,7 @@ describe('the contract', () => {
 
     it('differs with tokens that not even the chain explains', async () => {
       const { chain } = world.network;
-      // Simulates a node that hides transfers to the contract, so that the gift above is
+      // Simulates a node that hides transfers to the contract, so that the gift above stays
       // unexplained.
       const call: Chain['rpc']['call'] = async (method, params) =>
         method === 'eth_getLogs' ? [] : chain.rpc.call(method, params);
@@ -401,7 +405,7 @@ describe('the contract', () => {
 
 describe('the charges', () => {
   let stranger: PrivateKeyAccount;
-  /** Ids of the payer's intents; the first one was partly refunded. */
+  /** The ids of the payer's intents. The first payment was partly refunded. */
   let intents: string[];
   let refunded: string;
 

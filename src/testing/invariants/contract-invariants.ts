@@ -16,7 +16,7 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** The batch number of a withdrawal that the merchant's own wallet made. */
+/** The batch number of a withdrawal that the merchant's own wallet sent. */
 const OF_THE_WALLET = 0n;
 /** Blocks per `eth_getLogs` call. */
 const RANGE = 500n;
@@ -27,13 +27,13 @@ type Settled = Extract<SettlementEvent, { event: 'PaymentSettled' }>;
 type Refunded = Extract<SettlementEvent, { event: 'PaymentRefunded' }>;
 type Withdrawn = Extract<SettlementEvent, { event: 'Withdrawn' }>;
 
-/** One network, as its ledger and its chain show it, read once for all invariants. */
+/** One network as its ledger and its chain show it, read once for all invariants. */
 export interface BothSides {
   readonly db: Sql;
   readonly chain: Chain;
   readonly rows: readonly PaymentRow[];
   readonly settled: readonly Settled[];
-  /** Settlements for merchants whose accounts were lost. They cannot be booked for anyone. */
+  /** Settlements of merchants whose accounts were lost. They cannot be booked. */
   readonly unbookable: readonly Settled[];
   readonly refunded: readonly Refunded[];
   readonly withdrawn: readonly Withdrawn[];
@@ -48,10 +48,10 @@ interface PaymentRow {
   fee_acquirer: bigint;
   fee_protocol: bigint;
   fee_cashback: bigint;
-  /** `null` if the relayer has no record of it. */
+  /** The batch number; `null` if the relayer has no record of the payment. */
   batch_number: bigint | null;
   tx_hash: string | null;
-  /** The transaction according to the payment, as its receipt shows it. */
+  /** The transaction hash in the payment's row, which its receipt shows. */
   shown_tx_hash: string | null;
   shown_block: bigint | null;
   shown_log_index: number | null;
@@ -59,13 +59,16 @@ interface PaymentRow {
   merchant_number: bigint | null;
 }
 
-/** Reads every event that the settlement contract has ever emitted. */
+/** Reads all events that the settlement contract has ever emitted. */
 export async function readContractEvents(chain: Chain): Promise<SettlementEvent[]> {
   const toBlock = (await chain.block('latest'))?.number ?? 0n;
   return readEvents(chain.config, await chain.logs({ fromBlock: 0n, toBlock }));
 }
 
-/** Reads both sides. `unbookable`: the settlement numbers of merchants whose accounts were lost. */
+/**
+ * Reads ledger and chain. `unbookable`: the settlement numbers of merchants whose accounts were
+ * lost.
+ */
 export async function readBothSides(
   db: Sql,
   chain: Chain,
@@ -84,7 +87,7 @@ export async function readBothSides(
   };
 }
 
-/** Uses left joins, so that a payment whose other rows are missing is not dropped. */
+/** Uses left joins to keep payments whose related rows are missing. */
 async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]> {
   return db.query<PaymentRow>(
     `select p.id, p.settlement_number, p.payer_address, p.order_id, p.amount, p.fee_acquirer,
@@ -100,8 +103,8 @@ async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]>
 }
 
 /**
- * True if row and event agree in every amount, and in the block if the relayer knows it, because a
- * reorganization may move it.
+ * Returns true if row and event agree on every amount, and on the block if the relayer recorded it.
+ * A reorganization may move the block.
  */
 function samePayment(row: PaymentRow, event: Settled): boolean {
   return (
@@ -120,7 +123,7 @@ function samePayment(row: PaymentRow, event: Settled): boolean {
   );
 }
 
-/** Checks that each payment has one settlement, and vice versa, equal in every figure. */
+/** Checks that each payment has exactly one settlement and vice versa, with equal amounts. */
 function comparePayments({ rows, settled }: BothSides): string[] {
   const broken: string[] = [];
   const byNumber = Map.groupBy(settled, (event) => event.number);
@@ -141,7 +144,7 @@ function comparePayments({ rows, settled }: BothSides): string[] {
   return broken;
 }
 
-/** Checks that an alarm tells operators about each settlement that no account can book. */
+/** Checks that an alarm reports each settlement that cannot be booked for any account. */
 async function checkAlarms({ db, chain, unbookable }: BothSides): Promise<string[]> {
   const rows = await db.query<{ subject: string }>(
     `select subject from chain_alarms where livemode = $1 and kind = 'foreign_settlement'`,
@@ -165,9 +168,9 @@ function compareRefunds({ rows, refunded }: BothSides): string[] {
 
 interface WithdrawalRow {
   id: string;
-  /** `null` if neither the withdrawal nor its job has a batch number. */
+  /** The batch number; `null` if neither the withdrawal nor its job has one. */
   number: bigint | null;
-  /** True if the withdrawal's batch number differs from its job's. */
+  /** True if the batch numbers of the withdrawal and its job differ. */
   two_numbers: boolean;
   wallet: string;
   amount: bigint;
@@ -227,7 +230,7 @@ interface View {
   readonly args?: readonly unknown[];
 }
 
-/** Calls a view. @returns the 32-byte words of its answer. */
+/** Calls a view function of a contract. @returns the 32-byte words of its result. */
 async function readWords(chain: Chain, to: Hex, view: View): Promise<bigint[]> {
   const [answer] = await chain.calls([{ to, data: encodeFunctionData(view), words: 'any' }]);
   if (answer?.ok !== true) throw new Error('a read of the chain reverted');
@@ -242,7 +245,7 @@ async function heldBy(chain: Chain, merchant: bigint): Promise<bigint> {
   return held;
 }
 
-/** Returns the contract's tokens in atoms. */
+/** Returns the contract's token balance in atoms. */
 async function heldInAll(chain: Chain): Promise<bigint> {
   const { usdc, settlement } = chain.config;
   const balance = { abi: testUsdcAbi, functionName: 'balanceOf', args: [settlement] };
@@ -251,7 +254,8 @@ async function heldInAll(chain: Chain): Promise<bigint> {
 }
 
 /**
- * Compares a merchant's balance on the contract with its payments less its refunds and withdrawals.
+ * Checks that each merchant's balance on the contract equals its payments minus refunds and
+ * withdrawals.
  */
 async function compareBalances({ chain, rows, withdrawn }: BothSides): Promise<string[]> {
   const broken: string[] = [];
@@ -272,9 +276,9 @@ async function compareBalances({ chain, rows, withdrawn }: BothSides): Promise<s
 interface Books {
   readonly account_id: string;
   readonly merchant_numbers: string;
-  /** The sum of all entries, which the account's statements list. */
+  /** The sum of all ledger entries, which the account's statements list. */
   readonly booked: bigint;
-  /** Payouts that the merchant's own wallet made and that are booked, because they are final. */
+  /** Booked payouts that the merchant's own wallet sent; only final ones are booked. */
   readonly own: bigint;
 }
 
@@ -297,7 +301,7 @@ async function selectBooks(db: Sql, livemode: boolean): Promise<Books[]> {
   );
 }
 
-/** Compares the books of each account with what the contract holds for it. */
+/** Compares each account's ledger with its balance on the contract. */
 async function compareBooks({ db, chain, withdrawn }: BothSides): Promise<string[]> {
   const broken: string[] = [];
   for (const books of await selectBooks(db, chain.config.livemode)) {
@@ -318,7 +322,7 @@ function takenBy({ amount, feeAcquirer, feeProtocol, cashback }: Settled): bigin
   return amount + feeAcquirer + feeProtocol - cashback;
 }
 
-/** Checks that the contract's tokens equal its merchants' balances plus the booked fees. */
+/** Checks that the contract's token balance equals the merchants' balances plus the booked fees. */
 async function compareTokens(sides: BothSides): Promise<string[]> {
   const { chain, rows, withdrawn, unbookable } = sides;
   const held = await heldInAll(chain);
@@ -341,11 +345,11 @@ interface ChargedIntent {
   number: bigint;
   id: string;
   status: string;
-  /** `null` if it has no payment. */
+  /** The number of the settlement that paid the intent; `null` if it has no payment. */
   paid_by: bigint | null;
 }
 
-/** Selects intents whose number the chain has settled. */
+/** Selects the intents whose settlement number the chain has settled. */
 async function selectCharged(db: Sql, livemode: boolean, numbers: readonly bigint[]) {
   return db.query<ChargedIntent>(
     `select n.number, i.id, i.status, p.settlement_number as paid_by
@@ -361,7 +365,7 @@ async function selectCharged(db: Sql, livemode: boolean, numbers: readonly bigin
   );
 }
 
-/** Checks that each charge paid for its own intent, once. */
+/** Checks that each charge paid its own intent, once. */
 async function compareIntents({ db, chain, settled }: BothSides): Promise<string[]> {
   const charged = [...new Set(settled.map(({ number }) => number))];
   const intents = await selectCharged(db, chain.config.livemode, charged);
@@ -383,9 +387,7 @@ async function compareIntents({ db, chain, settled }: BothSides): Promise<string
   return broken;
 }
 
-/**
- * Checks that an order has one sale at one merchant, even if its intent was lost and created again.
- */
+/** Checks that a merchant has one sale per order, even if an intent was lost and created again. */
 function compareOrders({ settled, unbookable }: BothSides): string[] {
   const all = [...settled, ...unbookable];
   const byOrder = Map.groupBy(all, (one) => `${one.orderId} of merchant ${one.merchantNumber}`);
@@ -400,7 +402,7 @@ interface TokenLog {
   readonly transactionHash: Hex;
 }
 
-/** Reads all logs of this address with these topics. */
+/** Reads all logs that this address emitted with these topics. */
 async function readLogs(chain: Chain, address: Hex, topics: readonly unknown[]) {
   const { number: head } = await chain.newest();
   const logs: TokenLog[] = [];
@@ -424,7 +426,7 @@ function readTransfers(chain: Chain, way: 'to' | 'from'): Promise<TokenLog[]> {
   );
 }
 
-/** Reads the atoms that each address paid to the contract, less what it received. */
+/** Reads how many atoms each address paid to the contract, minus what it received. */
 async function readFlows(chain: Chain): Promise<Map<string, bigint>> {
   const flows = new Map<string, bigint>();
   for (const [way, sign, party] of [['to', 1n, 1] as const, ['from', -1n, 2] as const]) {
@@ -436,7 +438,7 @@ async function readFlows(chain: Chain): Promise<Map<string, bigint>> {
   return flows;
 }
 
-/** Checks that each payer's payments on the chain equal the ledger's. */
+/** Checks that the sum of each payer's payments is the same on the chain and in the ledger. */
 async function comparePayers({ db, chain, unbookable }: BothSides): Promise<string[]> {
   const rows = await db.query<{ payer: string; paid: bigint }>(
     `select lower(payer_address) as payer, sum(amount + fee_acquirer + fee_protocol - fee_cashback
@@ -457,15 +459,15 @@ async function comparePayers({ db, chain, unbookable }: BothSides): Promise<stri
     broken.push(`${payer} paid ${moved} atoms, the ledger says ${paid}`);
   }
   for (const [who, moved] of flows) {
-    // Skips two kinds of addresses: the zero address, because minted tokens have no payer, and
-    // merchants, who received more than they paid.
+    // Skips the zero address, because minted tokens have no payer, and merchants, who received more
+    // than they paid.
     if (known.has(who) || moved <= 0n || who === zeroAddress) continue;
     broken.push(`${who} paid ${moved} atoms, the ledger says nothing of it`);
   }
   return broken;
 }
 
-/** Reads how many atoms were transferred to the contract without a call to it. */
+/** Reads how many atoms were sent to the contract by plain transfers. */
 async function readSurplus(chain: Chain): Promise<bigint> {
   const own = await readLogs(chain, chain.config.settlement, []);
   const called = new Set(own.map(({ transactionHash }) => transactionHash));
@@ -475,7 +477,7 @@ async function readSurplus(chain: Chain): Promise<bigint> {
 }
 
 /**
- * Explains the contract's tokens to the atom: its merchants' balances, the booked fees, and tokens
+ * Accounts for every atom that the contract holds: merchants' balances, booked fees, and tokens
  * sent by mistake.
  */
 async function explainTokens({ chain }: BothSides): Promise<string[]> {
@@ -492,7 +494,7 @@ async function explainTokens({ chain }: BothSides): Promise<string[]> {
   return [`the contract holds ${held} USDC atoms, and ${explained} are explained`];
 }
 
-/** Checked once everything has settled, because until then one side is ahead of the other. */
+/** Checked once everything has settled; until then, ledger or chain is ahead of the other. */
 export const CONTRACT_INVARIANTS: readonly Invariant<BothSides>[] = [
   {
     promise: 'each payment has one settlement on the chain, equal in every figure, and vice versa',
@@ -513,7 +515,9 @@ export const CONTRACT_INVARIANTS: readonly Invariant<BothSides>[] = [
   { promise: "the chain alone explains all of the contract's tokens", check: explainTokens },
 ];
 
-/** Check what each payer was charged, by the token's own transfers. Checked at rest, too. */
+/**
+ * Invariants that compare each payer's charges with the token's transfers. Also checked at rest.
+ */
 export const CHARGE_INVARIANTS: readonly Invariant<BothSides>[] = [
   { promise: 'a payer is charged once per intent, which has succeeded', check: compareIntents },
   { promise: 'an order is charged once', check: compareOrders },

@@ -12,7 +12,10 @@ import { violationsOf } from '#testing/invariants/invariant.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
-/** Breaks each rule about files in a healthy network, and expects the checker to name the rule. */
+/**
+ * This file violates each rule about files in a healthy network and expects the checker to name the
+ * rule.
+ */
 
 const ENDED_MS = 60_000;
 const DAY_SECONDS = 86_400;
@@ -65,7 +68,7 @@ after(async () => {
   await folder?.remove();
 });
 
-/** Returns the promises that are broken while the source is damaged. */
+/** Returns the invariants that this damaged source violates. */
 async function brokenBy(source: Files): Promise<string[]> {
   const found = await violationsOf(FILE_INVARIANTS, source);
   return [...new Set(found.map(({ promise }) => promise))];
@@ -75,7 +78,7 @@ test('a healthy network keeps every rule', async () => {
   assert.deepEqual(await violationsOf(FILE_INVARIANTS, files), []);
 });
 
-/** Returns a source whose member gets files without the last line that contains this text. */
+/** Returns a source whose downloads lack the last line that contains this text. */
 function shortened(text: string): Files {
   const [person] = files.people;
   assert.ok(person !== undefined);
@@ -100,8 +103,8 @@ test('an export without one of its rows is reported', async () => {
 });
 
 /**
- * Returns the promises that are broken between two statements: one damages the database, the other
- * undoes it.
+ * Returns the invariants violated between two statements: `damage` corrupts the database, `undo`
+ * repairs it.
  */
 async function brokenWhile(damage: string, undo: string): Promise<string[]> {
   await db.query(damage);

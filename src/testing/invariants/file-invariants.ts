@@ -14,7 +14,7 @@ import { parseJsonl } from '#testing/books.ts';
 import type { Invariant } from '#testing/invariants/invariant.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
-/** The files that an account downloads, and those that the processes keep. */
+/** The files that an account can download, and those that the processes keep on disk. */
 export interface Files {
   readonly db: Sql;
   readonly accountId: string;
@@ -27,19 +27,19 @@ export interface Files {
 
 type Source = Files & { readonly config: Files['chains'][number] };
 
-/** Days before and after today, so that a statement has everything, also on an advanced clock. */
-const MARGIN_DAYS = 5;
 /**
- * Number of newest payments whose receipts are compared with the chain. Each comparison takes six
- * calls.
+ * Days to include before and after today, so that a statement covers everything even if a clock was
+ * advanced.
  */
+const MARGIN_DAYS = 5;
+/** How many of the newest receipts are compared with the chain; each takes six calls. */
 const RECEIPTS = 40;
-/** Number of receipts that are read in every form. */
+/** How many receipts are read in every format. */
 const PRINTED = 3;
 
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
-/** Downloads a file from each node. @throws if the nodes disagree. */
+/** Downloads a file from each node. @throws if the copies differ. */
 async function download({ people, accountId, config }: Source, file: string): Promise<string> {
   const mode = config.livemode ? 'live' : 'test';
   const answers = await Promise.all(
@@ -57,7 +57,7 @@ const parseLines = (text: string) =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** Compares the statement of all days with the ledger, and its formats with each other. */
+/** Compares a statement of the whole period with the ledger, and its formats with each other. */
 async function compareStatement(source: Source): Promise<string[]> {
   const { db, accountId, config } = source;
   const now = new Date();
@@ -118,7 +118,7 @@ interface ReadyExport {
   readonly to: string;
 }
 
-/** Compares the files behind links with a member's exports of the same days. */
+/** Compares files behind public links with a member's exports of the same days. */
 async function compareLinks(source: Source): Promise<string[]> {
   const { db, accountId, config } = source;
   const events = await db.query<{ body: string }>(
@@ -143,11 +143,12 @@ async function compareLinks(source: Source): Promise<string[]> {
 }
 
 /**
- * Returns the forms of a receipt, besides its JSON, that are truncated or do not name its order.
+ * Returns the formats of a receipt, other than JSON, that are truncated or do not show its order
+ * number.
  */
 async function brokenForms(url: string, order: string): Promise<string[]> {
-  // Uses a new client address each time, where a proxy is trusted, because an address gets 30 PDFs
-  // a minute.
+  // Sends a random client address if the service trusts this proxy, because each address gets only
+  // 30 PDFs a minute.
   const headers = { 'X-Forwarded-For': `10.${[0, 0, 0].map(() => randomInt(256)).join('.')}` };
   const read = async (form: string) => (await fetch(`${url}.${form}`, { headers })).text();
   const [english, japanese, pdf] = [
@@ -190,7 +191,7 @@ async function verifyAuditLogs({ db }: Files): Promise<string[]> {
   );
 }
 
-/** Checks that a process killed during a write left either the old file or the new one. */
+/** Checks that a process killed while writing left either the old file or the new one. */
 async function checkFolders({ folders }: Files): Promise<string[]> {
   const broken: string[] = [];
   for (const folder of folders) {
@@ -210,7 +211,7 @@ async function checkFolders({ folders }: Files): Promise<string[]> {
   return broken;
 }
 
-/** Repeats a comparison for each network. */
+/** Runs a comparison once for each network. */
 function ofEachNetwork(compare: (source: Source) => Promise<string[]>) {
   return async (files: Files) => {
     const broken: string[] = [];

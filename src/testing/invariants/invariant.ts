@@ -1,9 +1,9 @@
-/** A promise that every history must keep, whatever failed during it. */
+/** A rule that every history must keep, whatever failed during it. */
 export interface Invariant<Source> {
   readonly promise: string;
-  /** True if it holds at every moment. The others hold only once everything has settled. */
+  /** True if the rule holds at every moment. The others hold only once everything has settled. */
   readonly always?: boolean;
-  /** Returns violations, as sentences; empty if there are none. */
+  /** Returns violations as sentences; an empty list means none. */
   readonly check: (source: Source) => readonly string[] | Promise<readonly string[]>;
 }
 

@@ -20,8 +20,8 @@ import {
 import { RESPONSE_INVARIANTS } from '#testing/invariants/response-invariants.ts';
 
 /**
- * Everything that every history must keep, grouped by data source. Chaos, model, ways and fuzz
- * share it (`history.ts`), each with the sources that it has.
+ * All invariants, grouped by data source. The tests of chaos, the API model, ways to pay and
+ * fuzzing share them (`history.ts`); each test has some of the sources.
  */
 export const INVARIANTS = {
   ledger: LEDGER_INVARIANTS,
@@ -33,7 +33,7 @@ export const INVARIANTS = {
 } as const;
 
 export interface Sources extends Ledger {
-  /** Chains to compare the ledger with. */
+  /** The chains with which to compare the ledger. */
   readonly chains?: readonly NetworkConfig[];
   readonly journal?: Journal;
   readonly endpoints?: Deliveries['endpoints'];
@@ -69,8 +69,8 @@ async function findViolations(sources: Sources, atRest: boolean): Promise<Violat
 const sentenceOf = ({ promise, detail }: Violation) => `${promise}: ${detail}`;
 
 /**
- * Checks all invariants of these sources, or only those that hold at every moment.
- * @returns violations, as sentences; empty if there are none.
+ * Checks all invariants of these sources, or only those that hold at every moment. @returns
+ * violations as sentences; an empty list means none.
  */
 export async function checkInvariants(
   sources: Sources,
@@ -81,12 +81,15 @@ export async function checkInvariants(
 
 const POLL_MS = 500;
 /**
- * On a busy machine, the limit may grow to this many times its length. Up to that, the number of
- * checks decides, because a check and the service slow down alike.
+ * On a busy machine, waiting may take up to this many times the limit. Within that, the number of
+ * checks decides, because the checks slow down together with the service.
  */
 const MOST_RESTS = 4;
 
-/** Repeats a check until it finds nothing. @returns what the last check found, at the limit. */
+/**
+ * Repeats a check until it finds nothing or the limit is reached. @returns what the last check
+ * found.
+ */
 async function untilNothing(
   check: () => Promise<readonly string[]>,
   limitMs: number,
@@ -102,18 +105,21 @@ async function untilNothing(
 }
 
 export interface Rest {
-  /** Time limit for the ledger to come to rest, and again for the others to agree with it. */
+  /**
+   * Time limit for the ledger to come to rest, and again for the other sources to agree with it.
+   */
   readonly limitMs: number;
-  /** Called before each check of the ledger. Makes later work due now. */
+  /** Called before each check of the ledger, to make later work due now. */
   readonly hurry?: () => Promise<void>;
-  /** Returns further violations, from facts that only this test knows. */
+  /** Returns further violations, found with facts that only this test knows. */
   readonly also?: () => Promise<readonly string[]>;
 }
 
 /**
- * Waits until a history has come to rest: first the ledger alone, because comparing it with a chain
- * takes longer, then everything. A rule that holds at every moment gets no second try.
- * @returns what was broken at any moment, or is still broken at the limit; empty if nothing was.
+ * Waits until a history is at rest: first checks the ledger alone, because comparing it with a
+ * chain takes longer, then everything. A violation of a rule that holds at every moment counts
+ * immediately. @returns what was violated at any moment, or is still violated at the limit; empty
+ * if nothing was.
  */
 export async function comeToRest(sources: Sources, rest: Rest): Promise<readonly string[]> {
   const { limitMs, hurry = async () => {}, also = async () => [] } = rest;
@@ -129,7 +135,7 @@ export async function comeToRest(sources: Sources, rest: Rest): Promise<readonly
     await hurry().catch(() => {});
     return check(ledger);
   }, limitMs);
-  // After a missed limit, checks everything once, even if the ledger is at rest by now.
+  // After the limit, checks everything once, even if the ledger has come to rest meanwhile.
   const broken =
     unsettled.length === 0
       ? await untilNothing(() => check(sources), limitMs)

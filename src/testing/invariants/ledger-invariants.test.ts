@@ -7,17 +7,14 @@ import { comeToRest } from '#testing/invariants/invariants.ts';
 import { LEDGER_INVARIANTS } from '#testing/invariants/ledger-invariants.ts';
 import { DELIVERY_INVARIANTS } from '#testing/invariants/receiver-invariants.ts';
 
-/** A corruption of the ledger by statements. A few need other statements `first`. */
+/** Statements that corrupt the ledger. Some need other statements to run `first`. */
 interface Damage {
-  /** Drops a constraint, in a transaction that is rolled back. */
+  /** Statements that drop a constraint, in a transaction that is rolled back. */
   readonly first?: readonly string[];
   readonly sql: readonly string[];
 }
 
-/**
- * The second half of an `update payment_intents` statement that cancels an intent without a
- * payment.
- */
+/** The rest of an `update payment_intents` statement that cancels an intent without a payment. */
 const CANCEL = `set status = 'canceled', payment_id = null, tx_hash = null, canceled_at = now(),
   cancellation_reason = 'requested_by_customer'`;
 
@@ -32,8 +29,7 @@ function dropChecks(table: string): string {
 }
 
 /**
- * Returns a statement that copies the rows of `where`, with `changes` (SQL for a JSON object)
- * applied.
+ * Returns a statement that duplicates the rows of `where` with `changes` (SQL for a JSON object).
  */
 function copy(table: string, where: string, changes: string): string {
   return `insert into ${table}
@@ -41,7 +37,7 @@ function copy(table: string, where: string, changes: string): string {
     from ${table} t where ${where} limit 1`;
 }
 
-/** Returns two damages for each type: its event is missing, or exists twice. */
+/** Returns two kinds of damage for each event type: its event is missing, or exists twice. */
 function wrongEvents(types: readonly string[]): Damage[] {
   return types.flatMap((type) => [
     { sql: [`delete from events where type = '${type}'`] },
@@ -49,7 +45,7 @@ function wrongEvents(types: readonly string[]): Damage[] {
   ]);
 }
 
-/** Returns the damage of an event about something that never happened. */
+/** Returns damage that adds an event for something that never happened. */
 function falseEvent(type: string, like: string): Damage {
   return { sql: [copy('events', `type = '${like}'`, `'id', 'evt_false', 'type', '${type}'`)] };
 }
@@ -68,7 +64,7 @@ const SECOND_REQUEST = `insert into chain_requests (livemode, kind, subject_id, 
   select livemode, kind, subject_id, number + 1000, payload, status, outcome, created, applied_at
   from chain_requests where kind = `;
 
-/** An offline sale that is still in progress although its intent has been paid. */
+/** Inserts an offline sale that is still in progress although its intent has been paid. */
 const STUCK_OFFLINE_SALE = `
   insert into offline_payments (id, account_id, livemode, position, created, terminal_id,
     payer_address, nonce, amount, value, accepted_at, counted_at, status, payment_intent_id)
@@ -76,7 +72,7 @@ const STUCK_OFFLINE_SALE = `
     '0x' || repeat('0', 64), amount, amount, created, created, 'processing', id
   from payment_intents where status = 'succeeded' limit 1`;
 
-/** Damages by promise: each must be detected as a violation of its promise. */
+/** Damage by invariant. The checker must report each as a violation of that invariant. */
 const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
   'an intent has a payment exactly when it has succeeded': [
     { first: [WITHOUT_REFUNDS_OF_PAYMENTS], sql: ['delete from payments'] },
@@ -209,7 +205,8 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     { sql: [`update refunds set account_id = 'acct_other'`] },
     { sql: ['update refunds set livemode = true'] },
     { sql: [`update refunds set location_id = 'other'`] },
-    // Changes all three tables, so that they still agree: the account has no such location.
+    // Changes all three tables alike, so that they agree on a location that the account does not
+    // have.
     {
       sql: ['payment_intents', 'payments', 'refunds'].map(
         (table) => `update ${table} set location_id = 'other'`,
@@ -496,7 +493,7 @@ describe('an alarm about a settlement that cannot be booked', () => {
 });
 
 describe('the wait for rest', () => {
-  /** Breaks the ledger before the first check, and mends it soon after. */
+  /** Breaks the ledger before the first check and repairs it soon after. */
   const restAfter = async (broken: string, mended: string) => {
     const statements = [broken, mended];
     const hurry = async () => {

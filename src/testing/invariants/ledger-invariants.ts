@@ -4,20 +4,20 @@ import type { Invariant } from '#testing/invariants/invariant.ts';
 /** The database of a history. */
 export interface Ledger {
   readonly db: Sql;
-  /** Settlement numbers of merchants whose accounts were lost: an alarm must report them. */
+  /** Settlement numbers of merchants whose accounts were lost. Alarms must report them. */
   readonly unbookable?: ReadonlySet<bigint>;
-  /** Matches violations that the test causes itself, as `promise: violation`. */
+  /** Matches violations (`promise: violation`) that the test itself causes. */
   readonly except?: RegExp;
 }
 
-/** An invariant as a statement that selects the rows that violate it. */
+/** An invariant in SQL: a statement that selects the rows that violate it. */
 interface Rule extends Omit<Invariant<Ledger>, 'check'> {
   /** Selects one text column: one violation per row. */
   readonly sql: string;
   readonly values?: (ledger: Ledger) => readonly unknown[];
 }
 
-/** The number of rows that the report of a broken rule shows. */
+/** How many rows a violation's report shows. */
 const SHOWN = 5;
 
 /** Tables whose rows have a unique position in the order of their account and mode. */
@@ -108,7 +108,7 @@ const MONEY: readonly Rule[] = [
   },
   {
     // Recovery books payments that were accepted before the database lost them, so a refund counts
-    // from its booking.
+    // from the time of its booking.
     promise: 'refunds of a day stay below the limit of the account',
     always: true,
     sql: `select a.id || ' refunded ' || sum(r.amount) from refunds r
@@ -159,7 +159,7 @@ const MONEY: readonly Rule[] = [
         or t.revoked_at < i.created`,
   },
   {
-    // Two processes' clocks decide this, so it does not hold where clocks step or are advanced.
+    // Depends on two processes' clocks, so it does not hold where clocks are stepped or advanced.
     promise: NOT_EXPIRED,
     always: true,
     sql: `select p.id || ' by ' || t.id from payments p
@@ -187,7 +187,7 @@ const MONEY: readonly Rule[] = [
   },
 ];
 
-/** All changes of the merchants' balances on the contract. */
+/** All changes of merchants' balances on the contract. */
 const ENTRIES = `
   select account_id, livemode, created, amount from payments where not recovered
   union all select account_id, livemode, created, amount from balance_entries`;
@@ -204,7 +204,7 @@ const BOOKS: readonly Rule[] = [
       having c.balance <> coalesce(sum(e.amount), 0)`,
   },
   {
-    // A payment that is booked immediately is an entry by its own row.
+    // A payment that is booked immediately counts as its own ledger entry.
     promise: 'the books have one entry for each movement of money',
     sql: `with moved as (
         select id, account_id, livemode, case when recovered then amount else 0 end as amount
@@ -356,7 +356,7 @@ const PLACES: readonly Rule[] = [
   {
     promise: 'the body of an event has its id, type and position',
     always: true,
-    // Searches the text, because parsing all of it as JSON every few seconds would be too slow.
+    // Searches the text, because parsing every event as JSON every few seconds would be too slow.
     sql: `select id || ' says ' || left(body, 200) from events
       where strpos(body, '"id":"' || id || '",') = 0
         or strpos(body, '"type":"' || type || '",') = 0
@@ -365,7 +365,8 @@ const PLACES: readonly Rule[] = [
 ];
 
 /**
- * Selects what the job `r` with the transaction `t` waits for, so that a report explains itself.
+ * SQL that describes what job `r` with transaction `t` is waiting for, so that a report explains
+ * itself.
  */
 const WAITS_FOR = `
   'booked at ' || r.applied_at, 'tries ' || r.tries, 'next try at ' || r.next_attempt,
@@ -455,7 +456,7 @@ async function selectViolations(ledger: Ledger, { promise, sql, values }: Rule) 
     values?.(ledger) ?? [],
   );
   const isExcused = (wrong: string) => ledger.except?.test(`${promise}: ${wrong}`) === true;
-  // Counts after that, because excused violations would hide the others.
+  // Limits the rows after the filter; otherwise excused violations could hide others.
   return rows.flatMap(({ wrong }) => (isExcused(wrong) ? [] : [wrong])).slice(0, SHOWN);
 }
 

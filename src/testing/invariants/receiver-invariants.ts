@@ -3,7 +3,7 @@ import type { Caller } from '#testing/api-client.ts';
 import type { Invariant } from '#testing/invariants/invariant.ts';
 import type { Received } from '#testing/webhook-receiver.ts';
 
-/** Objects of events, and the fields that must agree with the API. */
+/** The objects that events contain, and the fields that must agree with the API. */
 const LISTS = {
   payment_intent: {
     path: '/payment_intents',
@@ -21,12 +21,12 @@ interface Event {
   readonly data: { readonly object: Shown };
 }
 
-/** Final states. A lost object may be missing until it has reached one of them. */
+/** Final states. Until it reaches one of them, a lost object may be missing. */
 const ENDED = new Set(['succeeded', 'partially_refunded', 'refunded']);
 
 /**
- * Returns the state of a merchant's server that follows docs/guides/webhooks.md: it ignores
- * repeated events by id, and those whose `sequence` is lower than the last one of their object.
+ * Returns what a webhook receiver that follows docs/guides/webhooks.md knows. It ignores events
+ * with a known id, and those with a lower `sequence` than the last one of the same object.
  */
 export function viewOf(received: readonly Received[]): ReadonlyMap<string, Shown> {
   const known = new Set<string>();
@@ -64,13 +64,13 @@ function differences(kind: keyof typeof LISTS, shown: Shown, held: Shown): strin
   });
 }
 
-/** A receiver, beside the API that it must agree with. */
+/** A webhook receiver, and the API with which it must agree. */
 export interface Follower {
   readonly merchant: Caller;
   readonly received: readonly Received[];
 }
 
-/** Compares the receiver's view with the API. */
+/** Compares the receiver's data with the API. */
 async function compareView({ merchant, received }: Follower): Promise<string[]> {
   const view = viewOf(received);
   const broken: string[] = [];
@@ -91,22 +91,22 @@ async function compareView({ merchant, received }: Follower): Promise<string[]> 
   return broken;
 }
 
-/** Endpoints that were enabled during the whole history. */
+/** Endpoints that were enabled throughout the history. */
 export interface Deliveries {
   readonly db: Sql;
   readonly endpoints: readonly {
     readonly id: string;
-    /** Ids of the events that its receiver has answered with a 2xx. */
+    /** Ids of the events that its receiver acknowledged with a 2xx status. */
     readonly accepted: ReadonlySet<string>;
   }[];
 }
 
-/** Checks that each event since an endpoint was enabled has its delivery. */
+/** Checks that every event since an endpoint was enabled has a delivery. */
 async function checkDeliveries({ db, endpoints }: Deliveries): Promise<string[]> {
   const broken: string[] = [];
   for (const { id, accepted } of endpoints) {
     const [endpoint] = await db.query('select id from webhook_endpoints where id = $1', [id]);
-    // A deleted endpoint misses nothing, so its absence is reported.
+    // A deleted endpoint has no missing deliveries, so its absence is reported instead.
     if (endpoint === undefined) broken.push(`${id} is gone`);
     const missing = await db.query<{ id: string }>(
       `select v.id from events v join webhook_endpoints e

@@ -32,7 +32,7 @@ before(async () => {
 });
 after(() => store?.close());
 
-/** Creates a journal of clients that got true answers. */
+/** Creates the journal of clients that received correct responses. */
 function honest(): Journal {
   const journal = openJournal();
   journal.saw(intent);
@@ -42,7 +42,7 @@ function honest(): Journal {
   return journal;
 }
 
-/** The promises of which a violation was found. */
+/** The invariants for which a violation was found. */
 const seenBroken = new Set<string>();
 
 async function check(db: Sql, journal: Journal): Promise<string> {
@@ -138,10 +138,7 @@ describe('the check of what the owner was told of a withdrawal', () => {
 /** The time of the decline, in the format of a response. */
 const DECLINED = '2026-01-02T03:04:05.678Z';
 
-/**
- * Returns the violations after a client got the response "declined", if these events exist in this
- * order.
- */
+/** Returns the violations if a client was told "declined" and these events exist in this order. */
 function checkDeclined(types: readonly string[], ...damage: readonly string[]): Promise<string> {
   return store.db.transaction(async (tx) => {
     const body = { data: { object: { last_payment_error: { created: DECLINED } } } };
@@ -195,7 +192,8 @@ describe('the check of a payer who was told "declined"', () => {
 
 describe('what was told before the database was restored', () => {
   /**
-   * Returns the violations if these answers were given before and after the copy that is restored.
+   * Returns the violations if these responses were sent before and after the copy, and the copy is
+   * then restored.
    */
   async function checkRestored(
     tell: (journal: Journal) => void,
@@ -237,7 +235,7 @@ describe('what was told before the database was restored', () => {
   });
 });
 
-/** Returns the violations if clients also got these answers. */
+/** Returns the violations if clients also received these responses. */
 async function checkAnswers(tell: (journal: Journal) => void): Promise<string> {
   const journal = honest();
   tell(journal);
@@ -306,7 +304,7 @@ describe('a client of a chaos run', () => {
     readonly replayed?: boolean;
   }
 
-  /** Returns the complaints of a client whose repeated request gets these answers. */
+  /** Returns the complaints of a client whose retries get these responses. */
   async function complaintsOf(answers: readonly Said[]): Promise<readonly string[]> {
     const said = [...answers];
     receiver.answer((_received, response) => {
@@ -345,7 +343,7 @@ describe('a client of a chaos run', () => {
     assert.deepEqual(await complaintsOf([nothing, nothing, { status: 201 }]), []);
   });
 
-  /** Returns the complaints about a list with these ids on its pages. */
+  /** Returns the complaints about a list whose pages contain these ids. */
   async function complaintsOfPagination(pages: readonly (readonly string[])[]): Promise<string[]> {
     receiver.answer(({ path }, response) => {
       const page = Number(new URL(path, receiver.url).searchParams.get('cursor'));

@@ -7,7 +7,7 @@ import type {
 } from '#testing/chaos/chaos-journal.ts';
 import type { Invariant } from '#testing/invariants/invariant.ts';
 
-/** The responses that clients received, and the database that must still agree with them. */
+/** The responses that clients received, and the database, which must still agree with them. */
 export interface Responses {
   readonly db: Sql;
   readonly journal: Journal;
@@ -24,11 +24,11 @@ interface TransferRow {
   id: string;
   status: string;
   amount: bigint;
-  /** The payment of a refund, or the wallet of a withdrawal. */
+  /** The payment of a refund, or the destination wallet of a withdrawal. */
   place: string;
 }
 
-/** A transfer as reported, or as in its row. */
+/** A refund or withdrawal, as a response reported it or as its row stores it. */
 interface ReportedTransfer {
   readonly shown: SeenRefund | SeenWithdrawal;
   readonly place: string;
@@ -37,8 +37,8 @@ interface ReportedTransfer {
 }
 
 /**
- * Selects the ids with an alarm. A difference is only allowed if an alarm reports that the chain
- * has settled the object after all.
+ * Selects ids with an alarm. A response may differ from the database only if an alarm reports that
+ * the chain settled the object after all.
  */
 async function selectAlarmed({ db, journal }: Responses): Promise<Set<string>> {
   const { intents, declines, turns } = journal;
@@ -85,13 +85,13 @@ interface AttemptRow {
   object_id: string;
   type: string;
   position: bigint;
-  /** The time of a decline: `last_payment_error.created`. */
+  /** The time of the decline (`last_payment_error.created`). */
   declined: string | null;
 }
 
 /**
- * Checks that an attempt reported as declined did not charge the payer: another attempt began after
- * it, or the intent is not paid. The order of the events decides, because clocks differ.
+ * Checks that an attempt reported as declined did not charge the payer: either another attempt
+ * began after it, or the intent is unpaid. Uses the order of events, because clocks differ.
  */
 async function checkDeclines({ db, journal }: Responses): Promise<string[]> {
   const alarmed = await selectAlarmed({ db, journal });

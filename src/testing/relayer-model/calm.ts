@@ -11,11 +11,11 @@ import {
 import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/world.ts';
 
 /**
- * Number of blocks within which everything settles without faults: offers are raised, cancellations
- * mined.
+ * Number of blocks within which everything must settle once faults stop. Fees are raised and
+ * cancellations mined within it.
  */
 const BLOCKS = 30;
-/** More tasks than one head can cause. */
+/** More tasks than one new head can cause. */
 const TASKS = 40;
 
 interface Situation {
@@ -44,7 +44,7 @@ export function requireProgress(start: Situation, step: Machine['step'], bounds:
 }
 
 function isSettled({ jobs, transactions }: Rows, chain: ChainState, { slots }: Bounds): boolean {
-  // Another key holder's transaction may have taken a nonce before ours.
+  // A nonce may also have been used by someone else's transaction.
   const isFull = slots.every(
     (_, slot) => transactions[slot] !== null || chain.mined[slot] !== null,
   );
@@ -52,7 +52,7 @@ function isSettled({ jobs, transactions }: Rows, chain: ChainState, { slots }: B
   return !isOpen && jobs.every(({ status }) => status === 'succeeded' || isFull);
 }
 
-/** Returns the fullest block of the newest attempts. */
+/** Mines the fullest possible block of the newest attempts. */
 function calmBlock(chain: ChainState, bounds: Bounds): ChainState {
   const quiet = { ...bounds, reorganizations: 0, evictions: 0, isStolen: false };
   return chainMoves(chain, quiet).at(-1) ?? chain;
@@ -71,7 +71,7 @@ function calmTurn(start: Scene, machine: Machine): Scene {
 
 function calmMove(scene: Scene, machine: Machine): Scene | null {
   const done = carryOut(scene, machine);
-  // A remote signer returns its bytes here.
+  // Simulates the remote signer, which returns its signed bytes.
   if (done.length > 0) return done.at(-1) ?? null;
   return (
     earlyAnswers(scene, machine).at(-1) ??

@@ -3,7 +3,7 @@ import type { Bounds, Branch, ChainState } from '#testing/relayer-model/world.ts
 /** The deepest reorganization. */
 const DEEPEST = 3;
 
-/** Returns all next states that the chain and its nodes can reach without the relayer. */
+/** Returns all states that the chain and its nodes can reach next without the relayer. */
 export function chainMoves(chain: ChainState, bounds: Bounds): ChainState[] {
   return [
     ...minings(chain, bounds),
@@ -12,7 +12,7 @@ export function chainMoves(chain: ChainState, bounds: Bounds): ChainState[] {
   ];
 }
 
-/** Returns an empty block, and blocks with an attempt of one sender or of both. */
+/** Returns an empty block, and blocks with a transaction of one sender or of both. */
 function minings(chain: ChainState, bounds: Bounds): ChainState[] {
   const height = chain.height + 1;
   let variants: Branch['mined'][] = [chain.mined];
@@ -41,7 +41,7 @@ function bitsOf(bits: number): number[] {
   return found;
 }
 
-/** Returns reorganizations: other blocks, without our transactions, replace the last ones. */
+/** Returns reorganizations: the last blocks are replaced by others, without our transactions. */
 function reorganizations(chain: ChainState, bounds: Bounds): ChainState[] {
   if (chain.reorganizations >= bounds.reorganizations) return [];
   const { height, cuts, mined } = chain;

@@ -31,9 +31,9 @@ import {
   type Task,
 } from '#testing/relayer-model/world.ts';
 
-// Carries out effects one at a time, because a crash can come before and after each.
+// Executes the next effect. Returns a scene for every possible result.
 
-/** Carries out the next effect. Returns a scene for every possible result. */
+/** Executes the next effect. Returns a scene for every possible result. */
 export function carryOut(scene: Scene, machine: Machine): Scene[] {
   const [task, ...tasks] = scene.worker.tasks;
   if (task === undefined) return [];
@@ -54,8 +54,8 @@ export function carryOut(scene: Scene, machine: Machine): Scene[] {
 }
 
 /**
- * Returns the scene after another worker took the sender, so that this worker's memory of it is
- * void.
+ * Returns the scene after another worker took the sender, which makes this worker's memory of it
+ * invalid.
  */
 function lost({ worker, ...scene }: Scene, { bounds }: Machine, sender: number): Scene {
   const isOfIt = (task: Task) =>
@@ -99,8 +99,8 @@ function commits(
 }
 
 /**
- * Requires that jobs move to a new transaction only if the old one can never be mined, or its rows
- * forbid sending it again.
+ * Requires that jobs move to a new transaction only if the old one can never be mined, or if its
+ * rows forbid a resend.
  */
 function requireDead(
   { worker, rows }: Scene,
@@ -134,8 +134,7 @@ function signatures(
 }
 
 /**
- * Inspects the nonce: if another transaction used it, marks ours as foreign and queues its jobs
- * again.
+ * Handles a nonce that another transaction used: marks ours as foreign and queues its jobs again.
  */
 function inspected(
   scene: Scene,
@@ -174,7 +173,7 @@ function applied(
   return { ...scene, rows, worker: learn(scene.worker, machine, slot, { kind: 'result_written' }) };
 }
 
-/** Reopens rows whose blocks left the chain. */
+/** Reopens rows whose blocks a reorganization removed. */
 function watchFinality(scene: Scene, machine: Machine): Scene {
   const { chain, worker } = scene;
   let next = scene;
@@ -200,7 +199,7 @@ function askAgain(scene: Scene, machine: Machine): Scene {
   return { ...scene, worker };
 }
 
-/** Returns the scenes after a broadcast: the bytes reach nodes, get lost, or are refused. */
+/** Returns the scenes after a broadcast: the bytes reach nodes, are lost, or are refused. */
 function broadcasts(scene: Scene, machine: Machine, slot: number): Scene[] {
   const { chain, rows } = scene;
   const transaction = present(openOf(scene.worker, machine, slot), 'open transaction');
@@ -236,7 +235,10 @@ function broadcasts(scene: Scene, machine: Machine, slot: number): Scene[] {
   return [delivered, ...faults];
 }
 
-/** Returns scenes in which a receipt arrives with an announced head, before it is requested. */
+/**
+ * Returns the scenes in which a receipt arrives together with an announced head, before it is
+ * requested.
+ */
 export function earlyAnswers(scene: Scene, machine: Machine): Scene[] {
   const { worker, chain } = scene;
   if (!machine.bounds.isAnnounced) return [];

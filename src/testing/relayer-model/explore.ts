@@ -24,9 +24,9 @@ import { EFFECTS, OBSERVATIONS, PHASES } from '#testing/transaction-cases.ts';
 export interface Exploration {
   /** The number of distinct states. */
   readonly states: number;
-  /** Steps from the first state to the farthest. */
+  /** Number of moves from the first state to the farthest one. */
   readonly depth: number;
-  /** The broken promise, and the moves that led to it; `null` if all hold. */
+  /** The violated invariant with the moves that led to it; `null` if all hold. */
   readonly violation: { readonly what: string; readonly path: readonly string[] } | null;
 }
 
@@ -34,7 +34,7 @@ export interface Exploration {
 export interface Met {
   readonly observations: Set<string>;
   readonly effects: Set<string>;
-  /** Transitions between phases, as `from → to`. */
+  /** Transitions between transaction phases, as `from → to`. */
   readonly passages: Set<string>;
 }
 
@@ -45,9 +45,9 @@ export function nothingMet(): Met {
 export const ALL = { observations: OBSERVATIONS, effects: EFFECTS, phases: PHASES };
 
 /**
- * Interns values: gives equal ones equal numbers, so that a state is a few numbers. A value's text
- * names its parts by their numbers, because most moves change only few parts, and immutable values
- * can be compared by identity.
+ * Interns values: equal values get equal numbers, so that a few numbers identify a state. A value's
+ * text refers to its parts by number, because most moves change only a few parts, and immutable
+ * parts can be compared by identity.
  */
 class Numbers<T extends object> {
   readonly #known = new WeakMap<object, number>();
@@ -68,8 +68,8 @@ class Numbers<T extends object> {
     return number;
   }
 
-  // Writes lists and times out, because they are rarely the same object as before, so numbering
-  // them does not pay.
+  // Inlines lists and times, which are rarely the same object as before, so that numbering them
+  // would not pay off.
   readonly #partOf = (value: unknown): string => {
     if (typeof value !== 'object' || value === null) return String(value);
     const isInline = Array.isArray(value) || value instanceof Date;
@@ -81,7 +81,7 @@ class Numbers<T extends object> {
   }
 }
 
-/** Returns the same text for equal values, regardless of the order of their fields. */
+/** Returns the same text for equal values, whatever the order of their fields. */
 function writtenOut(value: object, partOf: (part: unknown) => string): string {
   if (value instanceof Date) return `@${value.getTime()}`;
   let text = '';
@@ -95,20 +95,20 @@ function writtenOut(value: object, partOf: (part: unknown) => string): string {
   return `{${text}}`;
 }
 
-/** Formats a value for the path to a violation, which people read. */
+/** Formats a value for the path to a violation, which developers read. */
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? writtenOut(value, textOf) : String(value);
 
 type State = readonly [chain: number, rows: number, first: number, second: number];
 type Moves = readonly (readonly [name: string, chain: number, rows: number, worker: number])[];
 
-/** Explorations share only the set of visited states. */
+/** Options of one exploration. Explorations share only the set of visited states. */
 export interface ExploreOptions {
   readonly step?: typeof step;
   readonly met?: Met;
-  /** Limit of states if time is short; by default all that the bounds allow. */
+  /** Maximum number of states, if time is short. Default: all that the bounds allow. */
   readonly mostStates?: number;
-  /** One state in this many is continued without faults, to check that everything settles. */
+  /** From one state in this many, continues without faults and checks that everything settles. */
   readonly calmEach?: number;
 }
 
@@ -145,18 +145,18 @@ export function explore(bounds: Bounds, options: ExploreOptions = {}): Explorati
 const STATES_AT_FIRST = 4_096;
 
 /**
- * The states found so far, in order of discovery, with the move that led to each. Uses a hash table
- * with open addressing over plain numbers, because most moves lead to a known state. A `Map` with a
- * text per state took more time, and several times the memory.
+ * The states found so far, in order of discovery, each with the move that led to it. Uses a hash
+ * table with open addressing over plain numbers, because most moves lead to a known state. A `Map`
+ * keyed by text was slower and took several times the memory.
  */
 class States {
   size = 0;
   /** Four numbers for each state. */
   #parts = new Int32Array(4 * STATES_AT_FIRST);
-  /** Index of the state from which each one was first reached. */
+  /** For each state, the index of the state from which it was first reached. */
   #origins = new Int32Array(STATES_AT_FIRST);
   readonly #moves: string[] = [];
-  /** A state's index plus one, or 0, by hash. Never more than half full. */
+  /** A hash table of state indexes plus one; 0 means empty. Never more than half full. */
   #places = new Int32Array(2 * STATES_AT_FIRST);
 
   at(index: number): State {
@@ -165,7 +165,7 @@ class States {
     return [chain, rows, first, second];
   }
 
-  /** Adds a state unless it is known. @returns true if it is new. */
+  /** Adds a state unless it is known. @returns true if it was new. */
   add(state: State, from: number, move: string): boolean {
     const place = this.#placeOf(state);
     if (this.#places[place] !== 0) return false;
@@ -190,7 +190,7 @@ class States {
     return path;
   }
 
-  /** Returns the slot of a state, or the free slot for it. */
+  /** Returns the slot of a state, or a free slot if the state is unknown. */
   #placeOf([chain, rows, first, second]: State): number {
     const mask = this.#places.length - 1;
     let hash = Math.imul(chain, 0x9e3779b1) ^ Math.imul(rows, 0x85ebca6b);
@@ -219,7 +219,7 @@ class States {
   }
 }
 
-/** Rare, because each continuation takes hundreds of steps. */
+/** Few, because each continuation takes hundreds of steps. */
 const CALM_EACH = 499;
 
 const MOVES = { 'carry out': carryOut, poll, tend, flush, 'take up': takeUp, early: earlyAnswers };
@@ -282,8 +282,8 @@ function createExplorer(
 }
 
 /**
- * Checks each combination that matters once, because most states only combine parts of earlier
- * ones.
+ * Checks each combination of parts only once, because most states combine parts that were checked
+ * before.
  */
 function createRequirements({ chains, allRows, workers }: Numbered, bounds: Bounds) {
   const rowsHold = remember((rows: number) => {
@@ -315,7 +315,7 @@ interface Numbered {
 function movesOfWorker(
   { chains, allRows, workers }: Numbered,
   machine: Machine,
-  /** The current move, for the path to a violation. */
+  /** The current move, which the path to a violation shows. */
   moving: { name: string },
   at: { readonly chain: number; readonly rows: number; readonly worker: number },
 ): Moves {
@@ -352,12 +352,10 @@ function remember<T>(make: (number: number) => T): (number: number) => T {
   };
 }
 
-/**
- * Upper limit of the numbers, so that two of them fit into one key. Real ones stay far below it.
- */
+/** Upper limit of the numbers, so that two fit into one key. Actual numbers stay far below it. */
 const WIDE = 2 ** 26;
 
-/** Returns a function that checks each pair of numbers when it first meets the pair. */
+/** Returns a function that checks each pair of numbers only the first time. */
 function oncePerPair(
   required: (one: number, other: number) => void,
 ): (one: number, other: number) => void {

@@ -10,8 +10,8 @@ import {
 import type { BoundsName } from '#testing/relayer-model/world.ts';
 
 /**
- * A planted mistake in the relayer's step, the promise that it breaks, and the exploration that
- * shows it.
+ * A mistake planted in the relayer's step function, the invariant that it violates, and the
+ * exploration that finds it.
  */
 export interface PlantedFault {
   readonly name: string;
@@ -26,7 +26,7 @@ type Change = (
   observation: Observation,
 ) => { readonly transaction: Transaction; readonly effects: Step['effects'] };
 
-/** Returns the correct step, changed by a fault. */
+/** Returns the correct step function with a mistake added. */
 function changed(change: Change): typeof step {
   return (transaction, observation, now) => {
     const after = step(transaction, observation, now);
@@ -34,7 +34,7 @@ function changed(change: Change): typeof step {
   };
 }
 
-/** Returns a fault that omits an effect. */
+/** Returns a step function that omits one kind of effect. */
 function without(kind: Step['effects'][number]['kind']): typeof step {
   return changed(({ transaction, effects }) => ({
     transaction,
@@ -42,7 +42,7 @@ function without(kind: Step['effects'][number]['kind']): typeof step {
   }));
 }
 
-/** Queues the canceled jobs again immediately, although the old transaction may still be mined. */
+/** Queues canceled jobs again too early, when the old transaction may still be mined. */
 const requeued = (effects: Step['effects']): Step['effects'] =>
   effects.map((one) => (one.kind === 'cancel' ? { ...one, requeue: true } : one));
 
@@ -154,7 +154,9 @@ export const PLANTED: readonly PlantedFault[] = [
   },
 ];
 
-/** Bugs that the relayer once had, each expressed in the current step. Their commits are named. */
+/**
+ * Bugs that the relayer once had, each planted in today's step function. Their commits are named.
+ */
 export const RELAPSES: readonly PlantedFault[] = [
   {
     name: '302820a5: old bytes go out while a signer is asked for a cancellation',
@@ -204,8 +206,8 @@ export const RELAPSES: readonly PlantedFault[] = [
 ];
 
 /**
- * Bugs like {@link RELAPSES} in spite of which the model settles: some only settle later, and the
- * danger of others is outside the model.
+ * Bugs like {@link RELAPSES} with which the model still settles: some only delay it, and others
+ * cause harm outside the model.
  */
 export const IN_TABLE: readonly Pick<PlantedFault, 'name' | 'step'>[] = [
   {

@@ -2,17 +2,15 @@ import { promise } from '#testing/relayer-model/worker-moves.ts';
 import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/world.ts';
 
 /**
- * Requires the invariants that hold in every state, whatever worker died and whatever the chain and
- * its nodes did. This function checks the rows; those below check rows with a chain or a worker.
+ * Requires the invariants on rows that hold in every state, whichever worker died and whatever the
+ * chain and its nodes did. The functions below compare rows with a chain or a worker.
  */
 export function requireSoundRows(rows: Rows, bounds: Bounds): void {
   requireJobs(rows);
   requireNonces(rows, bounds);
 }
 
-/**
- * Requires that a job is queued, or that one open transaction carries it, or that it has succeeded.
- */
+/** Requires that each job is queued, is carried by one open transaction, or has succeeded. */
 function requireJobs({ jobs, transactions }: Rows): void {
   jobs.forEach((job, index) => {
     const carriers = transactions.filter((row) => row?.jobs.includes(index));
@@ -32,7 +30,7 @@ function requireJobs({ jobs, transactions }: Rows): void {
   });
 }
 
-/** Requires that nodes hold only transactions that have a row. */
+/** Requires that every transaction in a node's pool has a row. */
 export function requireStored({ pool }: ChainState, { transactions }: Rows): void {
   pool.forEach((bits, slot) => {
     const stored = 2 ** (transactions[slot]?.attempts.length ?? 0);
@@ -48,7 +46,7 @@ function requireNonces({ transactions }: Rows, { slots }: Bounds): void {
   });
 }
 
-/** Requires that a lease holder's memory equals the rows. */
+/** Requires that a lease holder's memory matches the rows. */
 export function requireMemory(worker: Worker, rows: Rows, { slots }: Bounds, self: number): void {
   slots.forEach(({ sender }, slot) => {
     const held = worker.held[sender] ?? null;

@@ -40,7 +40,8 @@ export interface Scene {
 }
 
 /**
- * The step under exploration (the relayer's, or one with a fault), and the worker that takes it.
+ * The step function under test (the relayer's, or one with a planted fault), and the worker that
+ * runs it.
  */
 export interface Machine {
   readonly step: typeof step;
@@ -73,7 +74,9 @@ export function slotsOf(worker: Worker): number[] {
 
 const COMES_LAST: ReadonlySet<string> = new Set(['broadcast', 'ask_signer']);
 
-/** Converts effects to tasks. Effects on a result are carried out where the result is read. */
+/**
+ * Converts effects to tasks, except effects on results, which are applied where the result is read.
+ */
 export function toTasks(slot: number, effects: readonly Effect[]): Task[] {
   return effects.flatMap((effect): Task[] => {
     switch (effect.kind) {
@@ -122,7 +125,7 @@ export function observe(
   return { worker: withOpen(worker, machine, slot, transaction), effects };
 }
 
-/** Applies an observation like `observe`, and turns its effects into tasks. */
+/** Applies an observation as `observe` does, and turns the resulting effects into tasks. */
 export function learn(
   worker: Worker,
   machine: Machine,
@@ -133,13 +136,13 @@ export function learn(
   return withTasks(next.worker, toTasks(slot, next.effects));
 }
 
-/** True if, according to the rows, the worker still holds the sender. */
+/** Returns true if, according to the rows, the worker still holds the sender. */
 export function isHolder(rows: Rows, worker: Worker, machine: Machine, sender: number): boolean {
   const lease = rows.leases[sender];
   return lease?.holder === machine.self && lease.fencingToken === worker.held[sender]?.fencingToken;
 }
 
-/** Returns the worker after a crash: memory and pending tasks are lost. */
+/** Returns the worker after a crash, without its memory and pending tasks. */
 export function crash(worker: Worker, { bounds }: Machine): Worker[] {
   const isEmpty = worker.head === null && worker.held.every((held) => held === null);
   if (isEmpty || worker.crashes >= bounds.crashes) return [];
@@ -168,7 +171,10 @@ export function queuedAgain(rows: Rows, slot: number, jobs: readonly number[]): 
   };
 }
 
-/** Stores another offer, as `storeOffer` does. @returns the observation for the transaction. */
+/**
+ * Stores a broadcast with a higher fee, as `storeOffer` does. @returns the observation for the
+ * transaction.
+ */
 export function storeOffer(
   rows: Rows,
   transaction: OpenTransaction,
@@ -196,7 +202,7 @@ export function storeOffer(
 
 type Offer = Row['attempts'][number];
 
-/** Reads the rows of a sender that are not in the worker's memory. */
+/** Reads a sender's rows that the worker does not have in memory. */
 export function load(scene: Scene, machine: Machine, sender: number): Scene {
   const { rows, chain } = scene;
   let { worker } = scene;
@@ -232,7 +238,7 @@ function fromRow(
   return fromRows(facts, 'always', isBarred);
 }
 
-/** Takes over a sender whose lease this worker has got. */
+/** Takes over a sender whose lease this worker has acquired. */
 export function takeUp(scene: Scene, machine: Machine): Scene[] {
   const { worker, rows, chain } = scene;
   if (worker.tasks.length > 0) return [];
@@ -257,9 +263,7 @@ export function reopenedFrom(rows: Rows, { bounds }: Machine, sender: number, fr
   }, rows);
 }
 
-/**
- * Sends a queued job with the next nonce of a sender: signs it, stores it, and then broadcasts it.
- */
+/** Sends a queued job with the sender's next nonce: signs, stores and then broadcasts it. */
 export function flush(scene: Scene, machine: Machine): Scene[] {
   const { worker, rows, chain } = scene;
   const { bounds } = machine;

@@ -9,51 +9,53 @@ import type {
 } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-// A small model of the relayer's environment: a chain that loses blocks, two nodes that differ, the
-// rows, and two workers with a lease that moves. All values are plain and immutable, so that equal
-// states have equal texts.
+// A small model of the relayer's environment: a chain that can lose blocks, two nodes that can
+// disagree, the database rows, and two workers between which a lease moves. All values are plain
+// and immutable, so that equal states have equal texts.
 
 /** The bounds of one exploration. */
 export interface Bounds {
   readonly name: string;
-  /** Each transaction has a slot: a sender and a nonce. Jobs take the next free one. */
+  /** A slot for each transaction: its sender and nonce. Each job takes the next free slot. */
   readonly slots: readonly { readonly sender: number; readonly nonce: number }[];
   readonly jobs: number;
   readonly workers: number;
   readonly confirmations: number;
-  /** True if a success waits until its block is safe: two blocks below the head. */
+  /** True if a success counts only once its block is safe: two blocks below the head. */
   readonly waitsForSafe: boolean;
-  /** True if the keys are remote: bytes are requested after the commit. */
+  /** True if the keys are on a remote signer, which signs after the commit. */
   readonly signsElsewhere: boolean;
-  /** True if the node answers the first broadcast only once the bytes are in a block. */
+  /** True if the node responds to the first broadcast only once its transaction is in a block. */
   readonly isAnnounced: boolean;
-  /** A call is valid for this many blocks. */
+  /** How many blocks a call is valid for. */
   readonly validBlocks: number;
   readonly reorganizations: number;
   readonly leaseMoves: number;
   readonly crashes: number;
   /** How often pools forget bytes. */
   readonly evictions: number;
-  /** How many times nodes may refuse bytes, or give no answer about receipts and results. */
+  /** How many times nodes may refuse a broadcast, or fail to return receipts or results. */
   readonly faults: number;
   /** True if a thief has the key of the first sender. */
   readonly isStolen: boolean;
   readonly steps: number;
 }
 
-/** One chain, as a node shows it. */
+/** A chain as a node shows it. */
 export interface Branch {
   readonly height: number;
-  /** Heights: blocks above the n-th one belong to the n-th branch. */
+  /**
+   * Heights at which the branch changes: blocks above the n-th height belong to the n-th branch.
+   */
   readonly cuts: readonly number[];
-  /** By slot: the mined attempt (-1 for another transaction) and its height. */
+  /** For each slot: the mined attempt (-1 for someone else's transaction) and its height. */
   readonly mined: readonly (null | { readonly attempt: number; readonly at: number })[];
 }
 
 export interface ChainState extends Branch {
-  /** The chain before the last reorganization: a node may still show it. */
+  /** The chain before the last reorganization, which a node may still show. */
   readonly lost: Branch | null;
-  /** By slot: attempts that nodes hold, as bits. */
+  /** For each slot: the attempts in the nodes' pools, as a bit mask. */
   readonly pool: readonly number[];
   readonly reorganizations: number;
   readonly evictions: number;
@@ -64,7 +66,7 @@ export interface Row {
   readonly status: 'signed' | 'mined' | 'foreign';
   readonly attempts: readonly Offer[];
   readonly wanted: Offer | null;
-  /** The jobs whose rows name this transaction. */
+  /** The jobs whose rows refer to this transaction. */
   readonly jobs: readonly number[];
   /** The jobs that its call would settle. */
   readonly carried: readonly number[];
@@ -111,10 +113,10 @@ export interface Held {
 
 export interface Worker {
   readonly head: { readonly height: number; readonly hash: Hex } | null;
-  /** What the worker holds, by sender; `null` if it believes that it holds nothing. */
+  /** For each sender: what the worker holds; `null` if it believes that it holds nothing. */
   readonly held: readonly (Held | null)[];
   readonly tasks: readonly Task[];
-  /** True if the receipts of its head were read, but its transactions have not been checked yet. */
+  /** True if it has read the receipts at its head but not yet handled overdue transactions. */
   readonly isTending: boolean;
   readonly crashes: number;
   readonly faults: number;
@@ -126,8 +128,8 @@ export const hashAt = ({ cuts }: Branch, height: number): Hex => {
 };
 
 /**
- * Returns what nodes may show: the chain, the chain without its newest block, or the branch that
- * the last reorganization replaced. Any of them may answer any request.
+ * Returns the branches that nodes may show: the chain, the chain without its newest block, or the
+ * branch that the last reorganization replaced. A node may answer any request from any of them.
  */
 export function viewsOf(chain: ChainState): readonly Branch[] {
   const height = chain.height - 1;
@@ -136,11 +138,11 @@ export function viewsOf(chain: ChainState): readonly Branch[] {
   return chain.lost === null ? [chain, behind] : [chain, behind, chain.lost];
 }
 
-/** Returns the time of a height. Blocks are a second apart. */
+/** Returns the time of a block. Blocks are one second apart. */
 export const timeOf = (height: number) => new Date(height * 1_000);
 
 const OFFERED: Fees = { maxFeePerGas: 80n, maxPriorityFeePerGas: 8n };
-/** Fee ceiling that allows one higher offer, but not a second. */
+/** Fee ceiling that allows one fee increase but not a second. */
 const FEE_CEILING = 95n;
 export const FIRST_OFFER: Offer = { cancels: false, fees: OFFERED };
 export const SAFE_RULE = { from: 0n, waitsFor: 'safe', ms: 0 } as const;
@@ -160,8 +162,8 @@ export function nowAt(height: number | null, { confirmations }: Bounds): Now {
 }
 
 /**
- * Returns the lowest head at which the block at a height may be read; every confirmation requires
- * it.
+ * Returns the lowest head at which the result of a block at `at` may be read; all confirmations
+ * must exist.
  */
 export function leastHead(at: number, bounds: Bounds, isSuccess: boolean): number {
   return at + (bounds.waitsForSafe && isSuccess ? SAFE_BLOCKS : bounds.confirmations);
@@ -192,12 +194,15 @@ export function jobOf(index: number, owed: boolean): OpenRequest {
   };
 }
 
-/** Returns how many nonces of a sender a branch has used. */
+/** Returns how many nonces of a sender are used on a branch. */
 export function nonceOn(branch: Branch, sender: number, { slots }: Bounds): number {
   return slots.filter((slot, index) => slot.sender === sender && branch.mined[index]).length;
 }
 
-/** Returns the jobs that the chain has settled: the first call in time that carries a job does. */
+/**
+ * Returns the jobs that the chain has settled. The first call in time that carries a job settles
+ * it.
+ */
 export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, number> {
   const settled = new Map<number, number>();
   branch.mined.forEach((mined, slot) => {
@@ -212,8 +217,8 @@ export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, numbe
   return settled;
 }
 
-// Each exploration combines only some faults. All of them would have more states than fit into
-// memory; each further step multiplies the states by two and a half.
+// Each exploration combines only some faults, because all of them would have more states than
+// memory can hold: each further step multiplies the states by 2.5.
 
 const ONE_SENDER = [{ sender: 0, nonce: 0 }];
 const TWO_SENDERS = [...ONE_SENDER, { sender: 1, nonce: 0 }];
@@ -254,7 +259,7 @@ export const BOUNDS = {
 
 export type BoundsName = keyof typeof BOUNDS;
 
-/** Returns the bounds. `deeper`: this many steps more than in every test run. */
+/** Returns the bounds. `deeper`: how many more steps than in every test run. */
 export function boundsOf(name: BoundsName, deeper = 0): Bounds {
   const bounds = { ...CALM, ...BOUNDS[name], name };
   return { ...bounds, steps: bounds.steps + deeper };

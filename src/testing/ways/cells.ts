@@ -6,7 +6,10 @@ import { addShop, addTill, type Till } from '#testing/ways/shops.ts';
 import { type Attempt, WAYS, type Way, type WayResult } from '#testing/ways/ways.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** What is newer than the backup: nothing, the sale only, or the sale and the named object. */
+/**
+ * Which objects are newer than the backup, and so get lost: none, only the sale, or the sale and
+ * the named object.
+ */
 export const AGES = ['nothing', 'sale', 'payer', 'credential', 'till', 'merchant'] as const;
 export type Age = (typeof AGES)[number];
 
@@ -16,12 +19,17 @@ export interface Cell {
   readonly tip: boolean;
 }
 
-/** True if the object can be new: passes and cards can, wallets cannot. */
+/**
+ * Returns true if the object can be newer than the backup: passes and cards can, wallets cannot.
+ */
 function canBeYoung(way: Way, young: Age): boolean {
   return young !== 'credential' || way.payer === 'enrolled';
 }
 
-/** Each way to pay with each age; with and without a tip if everything is old. */
+/**
+ * Each way to pay combined with each age. If everything is older than the backup, both with and
+ * without a tip.
+ */
 export const CELLS: readonly Cell[] = WAYS.flatMap((way) =>
   AGES.filter((young) => canBeYoung(way, young)).flatMap((young, place) => {
     const tips = way.atTill && place % 2 === 0;
@@ -59,7 +67,7 @@ interface Cast {
 
 async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
   const [payer, till] = [cast.payer(cell), cast.till(cell)];
-  // Uses unique amounts, so that the test never confuses two sales.
+  // Uses a unique amount for each sale, so that the test cannot confuse two sales.
   const amount = AMOUNT + ++orders;
   const tip = cell.tip ? TIP : null;
   const wish = { amount, tip, order: newOrder() };
@@ -70,7 +78,9 @@ async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
   return { cell, attempt, payer, till, amount: amount + (tip ?? 0), result: null };
 }
 
-/** Runs each payer's sales in sequence, because a card can only be at one reader at a time. */
+/**
+ * Runs each payer's sales one after another, because a card can only be at one reader at a time.
+ */
 async function byPayer<T, R>(
   items: readonly T[],
   payerOf: (item: T) => WayPayer,
@@ -91,7 +101,7 @@ async function pay(play: Play): Promise<void> {
   play.result = await play.attempt.pay(0);
 }
 
-/** Returns the steps of each payer: one sale after the other. */
+/** Returns each payer's payments as steps, one sale after another. */
 export function paymentsOf(plays: readonly Play[]): Step[][] {
   const steps = Map.groupBy(plays, ({ payer }) => payer).values();
   return [...steps].map((group) => group.map((play) => () => pay(play)));
@@ -100,7 +110,7 @@ export function paymentsOf(plays: readonly Play[]): Step[][] {
 async function addCast(ways: WaysWorld, label: string): Promise<readonly WayPayer[]> {
   const kinds = WAYS.map(({ payer }) => payer);
   const payers = await addPayers(ways.payers, kinds, label);
-  // Skips cards, because a card is created together with its payer.
+  // Skips cards, because each card is created together with its payer.
   await Promise.all(payers.filter(({ kind }) => kind === 'enrolled').map((one) => one.chip()));
   return payers;
 }
@@ -111,11 +121,11 @@ const at = (payers: readonly WayPayer[], { way }: Cell): WayPayer => {
   return payer;
 };
 
-/** Begins cells whose participants exist already. */
+/** Begins cells whose participants already exist. */
 export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: string) {
   const old = await addCast(ways, `${label}old`);
   const cast = { payer: (cell: Cell) => at(old, cell), till: () => ways.till };
-  // A sale makes its payer known to the service, so the cells of unknown wallets come first.
+  // A sale makes its payer known to the service, so cells with unknown wallets come first.
   const unknown = WAYS.filter(({ payer }) => ['wallet', 'contract', 'bridge'].includes(payer));
   const first = await byPayer(
     unknown,
@@ -131,7 +141,7 @@ export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: s
   return { old, first, plays };
 }
 
-/** Begins the cells that have an object newer than the backup. */
+/** Begins cells in which an object is newer than the backup. */
 export async function beginYoung(
   ways: WaysWorld,
   cells: readonly Cell[],
@@ -157,7 +167,7 @@ export async function beginYoung(
   return [...plays, ...renewed];
 }
 
-/** Checks at this node that the books agree with the payer's response about the sale. */
+/** Checks on one node that the ledger agrees with the payer's response about the sale. */
 async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
   const { result, amount, till } = play;
   if (result?.said !== 'succeeded') return [`it was reported ${result?.said}`];
@@ -176,7 +186,7 @@ async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<
   return wrong.flat();
 }
 
-/** Declines the sale as a caller who has no part in it. */
+/** Tries to decline the sale without being its payer or merchant. */
 async function sayNo(
   { url, till }: WaysWorld,
   { intent }: WayResult,
@@ -187,13 +197,15 @@ async function sayNo(
   await persist(() => merchant.post(path, { approve: false }));
 }
 
-/** True if the answer is allowed. After a data loss, a lost pass may be unknown. */
+/**
+ * Returns true if the response is allowed. After a data loss, the service may not know a lost pass.
+ */
 function isAllowed({ way, young }: Cell, said: string): boolean {
   const isGone = young === 'payer' || young === 'credential';
   return way.again.includes(said) || (isGone && said === 'requires_payment_method');
 }
 
-/** Repeats the client's request, and tries to spend the credential again. */
+/** Repeats the client's request, and then tries to use the credential for another sale. */
 async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
   const { cell, attempt, result } = play;
   const wrong = await checkBooked(ways, play, place);
@@ -210,13 +222,13 @@ async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<st
   return wrong;
 }
 
-/** Checks all cells. @returns the errors of each, by name; empty if there are none. */
+/** Checks all cells. @returns the errors by cell name; empty if there are none. */
 export async function checkPlays(
   ways: WaysWorld,
   plays: readonly Play[],
   place: number,
 ): Promise<string[]> {
-  // Skips the sales of a lost merchant, because no key can query them.
+  // Skips sales of a lost merchant, whose keys no longer work.
   const asked = plays.filter(({ cell }) => cell.young !== 'merchant' || ways.unbookable.size === 0);
   const found = await byPayer(
     asked,

@@ -17,30 +17,30 @@ import { keyWalletCode } from '#testing/pay-links.ts';
 import { wrapping } from '#testing/undeployed-wallets.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** Wallets with USDC on a network's chain that the service does not know. */
+/** Wallets with USDC on a network's chain, unknown to the service. */
 export interface OutsideWallets {
   add(kind: 'key' | 'contract', usdc: bigint): Promise<OutsideWallet>;
   addUndeployed(usdc: bigint): Promise<UndeployedWallet>;
   fund(to: Hex, usdc: bigint): Promise<void>;
   /**
-   * Sends the funds and contract wallets again that a reorganization has removed. On a real chain,
-   * they would be mined again without help.
+   * Sends the funds and contract wallets again that a reorganization removed. A public chain would
+   * mine them again on its own.
    */
   sendAgain(): Promise<void>;
   /** Sends USDC by mistake. */
   transfer(to: Hex, usdc: bigint): Promise<void>;
 }
 
-/** A contract wallet that is not on the chain yet. Its signatures are wrapped (ERC-6492). */
+/** A contract wallet that is not deployed yet. Its signatures are wrapped (ERC-6492). */
 export interface UndeployedWallet {
   readonly from: Hex;
-  /** Wraps its key's signature with the call that deploys it. */
+  /** Signs with its key and wraps the signature with the call that deploys the wallet. */
   readonly account: PrivateKeyAccount;
 }
 
 interface OutsideWallet {
   readonly from: Hex;
-  /** Its key; for a contract wallet, its owner's key. */
+  /** Signs with its key; for a contract wallet, with its owner's key. */
   readonly account: PrivateKeyAccount;
   readonly privateKey: Hex;
 }
@@ -87,7 +87,7 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
   };
 }
 
-/** Opens the account that deploys and funds the wallets, and gives others gas. */
+/** Opens the account that deploys and funds the wallets, and that gives gas to others. */
 async function openSender({ rpcUrls, chainId }: NetworkConfig) {
   const { address, signTransaction } = privateKeyToAccount(generatePrivateKey());
   const client = createPublicClient({ transport: http(rpcUrls[0]), pollingInterval: 50 });
@@ -103,22 +103,19 @@ async function openSender({ rpcUrls, chainId }: NetworkConfig) {
   };
   await supply(address);
   const broadcast = async (serializedTransaction: Hex) => {
-    // The node may already have it, or be down, so only the receipt decides.
+    // Ignores errors: the node may already have it or be down, so only the receipt decides.
     await client.sendRawTransaction({ serializedTransaction }).catch(() => {});
     return client.waitForTransactionReceipt({ hash: keccak256(serializedTransaction) });
   };
-  /** All transactions, each at the index of its nonce. */
+  /** All signed transactions, indexed by nonce. */
   const signed: Hex[] = [];
-  /**
-   * Sends lost transactions again first, because a new one would otherwise take the nonce of a lost
-   * one.
-   */
+  /** Resends lost transactions before a new one, which would otherwise take a lost one's nonce. */
   const sendLost = async () => {
     const mined = await client.getTransactionCount({ address });
     for (const raw of signed.slice(mined)) await broadcast(raw);
   };
   let queue: Promise<unknown> = Promise.resolve();
-  /** Sends in sequence, because all transactions use one account's nonces. */
+  /** Sends one at a time, because all transactions use one account's nonces. */
   const send = (to: Hex | null, data: Hex) => {
     const sent = queue.then(async () => {
       await sendLost();

@@ -20,10 +20,10 @@ import type { Till } from '#testing/ways/shops.ts';
 import { type Facilitator, openFacilitator } from '../../../x402/src/index.ts';
 
 /**
- * Kinds of payers. `enrolled`: with passes and a policy on the chain. `agent`: an agent with tokens
- * of such a payer. The others are wallets that the service does not know until they pay: a plain
- * one, a contract, a new contract for each sale that is not on the chain yet, or the bridge between
- * x402 buyers and the merchant.
+ * Kinds of payers. `enrolled`: has passes, and a policy on the chain. `agent`: pays with tokens of
+ * an enrolled payer. The others are wallets that the service first sees when they pay: a plain one,
+ * a contract, a new undeployed contract for each sale, or the bridge between x402 buyers and the
+ * merchant.
  */
 export type PayerKind = 'enrolled' | 'agent' | 'wallet' | 'contract' | 'undeployed' | 'bridge';
 
@@ -33,28 +33,27 @@ export interface WayPayer {
   readonly from: Hex;
   /** The account that signs. */
   readonly account: PrivateKeyAccount;
-  /** Returns the content of the pass's chip. */
+  /** Returns the id on the pass's chip. */
   pass(): string;
-  /** Returns a code for the next minute. */
+  /** Returns a payment code that is valid for a minute. */
   code(): Promise<string>;
   /**
-   * Adds a phone with a key for rotating codes.
-   * @returns a function that returns the code shown now.
+   * Adds a phone with a key for rotating codes. @returns a function that returns its current code.
    */
   rotating(): Promise<() => string>;
   /**
-   * Returns what a phone with the newest pass sends to a reader, from a test helper of the
-   * merchant.
+   * Returns what a phone with the newest pass sends to a reader, obtained from a merchant test
+   * helper.
    */
   phone(kind: PhoneKind, merchant: Caller): Promise<string>;
-  /** Returns the chip of the card in use. */
+  /** Returns the chip of the current card. */
   chip(): Promise<CardChip>;
-  /** Replaces pass and card by new ones. */
+  /** Replaces the payer's pass and card with new ones. */
   renew(): Promise<void>;
   agentToken(account: string, amount: number): Promise<string>;
-  /** Creates a machine's wallet with money that has never bought anything. */
+  /** Creates a funded wallet for a machine that has never bought anything. */
   buyer(): Promise<PrivateKeyAccount>;
-  /** Creates a contract wallet with money that is not on the chain yet. */
+  /** Creates a funded contract wallet that is not deployed yet. */
   undeployed(): Promise<UndeployedWallet>;
   facilitator(till: Till): Promise<Facilitator>;
 }
@@ -66,21 +65,21 @@ export interface PayersGround {
   /** The service's public URL. */
   readonly publicUrl: string;
   readonly outside: OutsideWallets;
-  /** Facilitators, which must be closed at the end. */
+  /** The facilitators opened so far, to be closed at the end. */
   readonly facilitators: Facilitator[];
 }
 
 const FUNDS = 10_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
-/** Time after which a facilitator answers "pending" and must be called again. */
+/** How long a facilitator waits before it answers "pending" and must be called again. */
 const SETTLE_MS = 5_000;
 
-/** Maximum number of phones per payer: it has at most 16 passes, some of them of other kinds. */
+/** Maximum number of phones per payer. A payer may have 16 passes, and some are not phones. */
 const MOST_PHONES = 8;
 const PHONE = 'A phone';
 
-/** Creates wallets with passes, like the demo's. @returns the secrets of the passes by name. */
+/** Creates wallets with passes, like those of the demo. @returns the passes' secrets by name. */
 async function enrol({ db, secret, network }: PayersGround, names: readonly string[]) {
   const { passes, subjects } = await createDemoPayers(db, {
     network,
@@ -101,8 +100,8 @@ async function enrol({ db, secret, network }: PayersGround, names: readonly stri
 }
 
 /**
- * Returns the facilitators. The first sale at a till opens its facilitator, with the merchant's key
- * and the bridge's wallet.
+ * Returns a function that opens a till's facilitator at the first sale there, with the merchant's
+ * key and the bridge's wallet.
  */
 function openFacilitators({ network, publicUrl, facilitators }: PayersGround, privateKey: Hex) {
   const open = new Map<string, Promise<Facilitator>>();
@@ -132,8 +131,8 @@ interface Wallet {
 }
 
 /**
- * Opens phones that show rotating codes, and uses them in turn, because a phone's code pays only
- * once per time step.
+ * Returns a function that adds phones with rotating codes and takes turns among them, because a
+ * phone's code pays only once per time step.
  */
 function openPhones(ask: ReturnType<typeof openApp>) {
   const phones: string[] = [];
@@ -204,7 +203,7 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
   };
 }
 
-/** Adds one payer of each kind, in this order; `label` makes their names unique. */
+/** Adds one payer of each kind, in this order. `label` makes their names unique. */
 export async function addPayers(
   ground: PayersGround,
   kinds: readonly PayerKind[],
@@ -232,7 +231,7 @@ export async function addPayers(
   return payers;
 }
 
-/** Opens a payer's app, which signs in again when its session has ended. */
+/** Opens a payer's app, which signs in again when its session expires. */
 function openApp(
   { publicUrl, network }: { readonly publicUrl: string; readonly network: NetworkConfig },
   account: PrivateKeyAccount,
@@ -251,7 +250,7 @@ function openApp(
   return async (path: string, body?: object): Promise<Reply['body']> => {
     const answer = await persist(async () => {
       const first = await ask(path, body);
-      // The session has ended, or the wallet's last signature is too old for this request.
+      // The session has expired, or the wallet's last signature is too old for this request.
       if (first.status !== 401 && first.status !== 403) return first;
       app = null;
       return ask(path, body);

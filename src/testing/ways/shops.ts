@@ -11,13 +11,13 @@ import { createTerminal } from '#terminals/create-terminal.ts';
 import { setLimits } from '#testing/offline-sales.ts';
 import { REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** A merchant's counter with the credentials of its machines, on the test network. */
+/** A merchant's terminal on the test network, with the credentials of its devices. */
 export interface Till {
   readonly account: string;
   readonly secretKey: string;
   readonly terminal: string;
   readonly deviceKey: string;
-  /** A terminal that no device polls, for sales to agents. */
+  /** A terminal without a device, for sales to agents. */
   readonly agentTerminal: string;
 }
 
@@ -35,12 +35,12 @@ async function addTerminal(tx: Tx, accountId: string, label: string) {
   return made;
 }
 
-/** Lets a terminal sell offline, with limits too high for any fault test to reach. */
+/** Allows a terminal to sell offline, with limits that no fault test reaches. */
 export async function allowOffline(sql: Sql, terminalId: string): Promise<void> {
   await setLimits({ store: { db: sql, terminalId } });
 }
 
-/** Returns the demo merchant's own counter. */
+/** Returns the demo merchant's own terminal. */
 export function demoTill({ sandbox }: RestoreGround): Till {
   const { secret_key, terminal, device_key, agent_terminal } = sandbox.test;
   return {
@@ -52,18 +52,18 @@ export function demoTill({ sandbox }: RestoreGround): Till {
   };
 }
 
-/** Adds another counter of the same merchant, with a terminal for agents. */
+/** Adds another terminal to the same merchant, and one for agents. */
 export async function addTill({ db }: RestoreGround, till: Till, label: string): Promise<Till> {
   const { row, secret } = await db.transaction((tx) => addTerminal(tx, till.account, label));
   return { ...till, terminal: row.id, deviceKey: secret, agentTerminal: row.id };
 }
 
-/** Returns the settlement wallet that the contract has registered for the merchant. */
+/** Returns the settlement wallet that is registered for the merchant on the contract. */
 export function shopWallet({ secret }: RestoreGround['ground'], accountId: string) {
   return wallet(secret, `settlement wallet of ${accountId}`);
 }
 
-/** Returns the credentials of a shop's owner. */
+/** Returns the sign-in credentials of a shop's owner. */
 export function shopOwner(name: string) {
   return { email: `${name}@shop.test`, password: `the password of ${name}, which is long` };
 }
@@ -94,7 +94,7 @@ async function registerOnChain({ db, ground }: RestoreGround, accountId: string)
   if (!(await waitUntil(isLive, REST_MS))) throw new Error('a merchant was not registered');
 }
 
-/** Adds a merchant that has signed up and is registered on the chain. */
+/** Adds a merchant that signs up and is registered on the chain. */
 export async function addShop(world: RestoreGround, name: string): Promise<Till> {
   const { db } = world;
   const owner = { ...shopOwner(name), name };

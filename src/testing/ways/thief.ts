@@ -10,7 +10,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** The first settlement number that the service has never drawn. */
+/** A settlement number that the service never draws, the first of those that the thief uses. */
 const DRAWN_BY_NOBODY = 1n << 40n;
 const AMOUNT = 2_500_000n;
 
@@ -24,9 +24,8 @@ async function merchantNumberOf(db: Database, accountId: string): Promise<bigint
 }
 
 /**
- * Acts as a thief with a sender's key: settles payments for the shop from a payer who agreed to
- * nothing, refunds part of them and pays out another part.
- * @returns the alarms that the service must raise.
+ * Acts as a thief with a sender's key: charges a payer for the shop without consent, then refunds
+ * one part and pays out another. @returns the alarms that the service must raise.
  */
 export async function steal({ world, till }: WaysWorld, payer: Hex): Promise<readonly string[]> {
   const outside = outsideService(world.ground.testnet.config);
@@ -40,15 +39,15 @@ export async function steal({ world, till }: WaysWorld, payer: Hex): Promise<rea
   return ['payment 2500000', 'payment 2500000', 'refund 400000', 'withdrawal 300000'];
 }
 
-/** Returns the foreign events found so far. */
+/** Returns the foreign events that the service has found so far. */
 export async function foundForeign({ world }: WaysWorld): Promise<string[]> {
   const rows = await selectForeign(world.db);
   return rows.map(({ kind, amount }) => `${kind} ${amount}`).toSorted();
 }
 
 /**
- * Accepts the foreign events, as two operators do by command. From then on they count as the
- * service's own.
+ * Accepts the foreign events by command, as two operators would. They then count as the service's
+ * own.
  */
 export async function acceptForeign({ world, till }: WaysWorld): Promise<void> {
   const tenant = { accountId: till.account, livemode: false };

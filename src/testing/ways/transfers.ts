@@ -5,7 +5,7 @@ import { PersonClient } from '#testing/person-client.ts';
 import { persist } from '#testing/restore-ground.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** Signs in the shop's owner with both factors. */
+/** Signs in as the shop's owner, with both factors. */
 export async function openOffice({ world, url, till }: WaysWorld): Promise<PersonClient> {
   const person = world.sandbox.dashboard;
   const client = new PersonClient(`${url(0)}/dashboard/v1`);
@@ -26,7 +26,7 @@ type RefundBy = (at: WaysWorld & { office: PersonClient }, refund: Refund) => Pr
 
 const keyOf = ({ payment }: Refund) => `refund ${payment}`;
 
-/** Ways to refund a payment, by where the refund is made. */
+/** The ways to refund a payment, by where the refund is made. */
 export const REFUNDS: Readonly<Record<'API' | 'till' | 'dashboard', RefundBy>> = {
   API: ({ url, till }, refund) => {
     const merchant = caller(`${url(0)}/v1`, till.secretKey);
@@ -42,7 +42,7 @@ export const REFUNDS: Readonly<Record<'API' | 'till' | 'dashboard', RefundBy>> =
   },
 };
 
-/** Withdraws money to the merchant's wallet. */
+/** Withdraws money to the merchant's settlement wallet. */
 export async function withdraw(
   { till }: WaysWorld,
   office: PersonClient,

@@ -20,56 +20,56 @@ import { DECIDED_MS } from '#testing/ways/world.ts';
 
 /** The terms of a sale. */
 export interface Wish {
-  /** Atoms of the sale, without its tip. */
+  /** Amount of the sale in atoms, without the tip. */
   readonly amount: number;
-  /** The tip in atoms; `null` if none is offered. */
+  /** The tip in atoms; `null` if the till offers none. */
   readonly tip: number | null;
-  /** At most 7 characters, each one unique. */
+  /** The order number: at most 7 characters, unique. */
   readonly order: string;
   readonly splitGroup?: string;
 }
 
-/** The response about the sale to a payer or a seller. */
+/** What the service told a payer or seller about the sale. */
 export interface WayResult {
-  /** The status of the intent, or the code of a refusal. */
+  /** The status of the intent or the code of a refusal. */
   readonly said: string;
   readonly intent: string | null;
   readonly payment: string | null;
 }
 
-/** One sale, and the credential that its payer presents. */
+/** One sale, with the credential that its payer presents. */
 export interface Attempt {
-  /** `null` if the payment itself creates it. */
+  /** The intent's id; `null` if the payment itself creates the intent. */
   readonly intent: string | null;
-  /** Pays. Repeats send the same request until there is an answer. */
+  /** Pays. A repeated call sends the same request until it gets a final response. */
   pay(place: number): Promise<WayResult>;
   /** Presents the same credential for another sale of the same amount at this till. */
   spendAgain(place: number, till: Till): Promise<WayResult>;
 }
 
 export interface Shopping {
-  /** Returns `http://127.0.0.1:1/api` of a node. */
+  /** Returns a node's API URL, for example `http://127.0.0.1:1/api`. */
   url(place: number): string;
   readonly till: Till;
   readonly payer: WayPayer;
   readonly wish: Wish;
 }
 
-/** A way to pay, used as customers and their machines use it: over HTTP, from outside. */
+/** A way to pay, used over HTTP as customers and their devices use it. */
 export interface Way {
   readonly name: string;
-  /** The payment method that its payments report. */
+  /** The payment method that the API reports for its payments. */
   readonly method: PaymentMethod;
   readonly payer: PayerKind;
-  /** True if it pays at a till, which splits bills and asks for tips. */
+  /** True if it is used at a till, which can split bills and ask for tips. */
   readonly atTill: boolean;
-  /** Allowed answers if the credential is presented for another sale. Only a pass can pay twice. */
+  /** Allowed results if the credential is presented for another sale. Only a pass can pay twice. */
   readonly again: readonly string[];
-  /** Creates the sale and the credential. Nothing is paid yet. */
+  /** Creates the sale and the credential, without paying. */
   begin(shopping: Shopping): Promise<Attempt>;
 }
 
-/** The number of nodes that answer. */
+/** How many API nodes there are. */
 const NODES = 2;
 
 interface Door {
@@ -117,7 +117,7 @@ async function create(shopping: Shopping, place: number, order: string): Promise
 
 type Present = (door: Door, intent: string, key: string) => Promise<Reply>;
 
-/** Waits for the result: a till that gets "processing" polls until there is one. */
+/** Waits for the result. Like a till, polls while the response is "processing". */
 async function awaitEnd(shopping: Shopping, place: number, intent: string): Promise<WayResult> {
   let result: WayResult = { said: 'processing', intent, payment: null };
   await waitUntil(async () => {
@@ -128,7 +128,7 @@ async function awaitEnd(shopping: Shopping, place: number, intent: string): Prom
   return result;
 }
 
-/** Begins a sale as a merchant's server does. */
+/** Begins a sale as a merchant's server would. */
 async function beginWith(
   shopping: Shopping,
   prepare: (intent: string) => Promise<Present>,
@@ -136,12 +136,12 @@ async function beginWith(
   const { order } = shopping.wish;
   const intent = await create(shopping, 0, order);
   const present = await prepare(intent);
-  // Tries the other node if there is no answer, like a client behind a load balancer.
+  // Tries the other node if one does not respond, as a client behind a load balancer would.
   const send = async (at: Shopping, place: number, { id, key }: { id: string; key: string }) => {
     let tries = 0;
     const ask = async () => {
       const reply = await present(doorAt(at, (place + tries++) % NODES), id, key);
-      // Not a result, so send the same key again until there is one.
+      // Not a result: the same key must be sent again until there is one.
       if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
       return reply;
     };
@@ -161,7 +161,7 @@ async function beginWith(
 
 const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wish.tip });
 
-/** Begins a sale that is paid with a credential that the till reads. */
+/** Begins a sale that the payer pays with a credential that the till reads. */
 function tapped(
   type: Exclude<TappedType, 'rotating_code'>,
   read: (payer: WayPayer, merchant: Caller) => Promise<string>,
@@ -177,7 +177,7 @@ function tapped(
 }
 
 /**
- * Begins a sale whose payer shows a phone when the till asks, because its code expires after half a
+ * Begins a sale whose payer shows a code when the till asks, because the code expires within half a
  * minute.
  */
 function shown(shopping: Shopping): Promise<Attempt> {
@@ -197,15 +197,18 @@ async function linkOf({ terminal }: Door, intent: string): Promise<string> {
   return String(body.payment_url).split('/').at(-1) ?? '';
 }
 
-/** Begins a sale in which a wallet scans the link on the till, and signs. */
+/** Begins a sale in which a wallet scans the till's link and signs. */
 const signed = (shopping: Shopping) => signedBy(shopping, shopping.payer);
 
-/** Begins the same kind of sale with a new wallet that is not on the chain yet. */
+/** Begins the same kind of sale with a new wallet that is not deployed yet. */
 async function signedUndeployed(shopping: Shopping): Promise<Attempt> {
   return signedBy(shopping, await shopping.payer.undeployed());
 }
 
-/** Returns an IP address for each wallet, because an address gets three deployments an hour. */
+/**
+ * Returns a different IP address for each wallet, because one address may deploy only three wallets
+ * an hour.
+ */
 function addressOf(from: Hex): string {
   return `10.${[4, 6, 8].map((at) => Number.parseInt(from.slice(at, at + 2), 16)).join('.')}`;
 }
@@ -213,7 +216,7 @@ function addressOf(from: Hex): string {
 function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const door = doorAt(shopping, 0);
-    // Stores the terms from opening the page, because a till shows no link while its sale is being
+    // Keeps the terms from opening the page, because a till shows no link while its sale is being
     // paid.
     const shown = new Map<string, Promise<string>>();
     const tokenOf = (at: Door, id: string) => {
@@ -227,7 +230,7 @@ function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Prom
     const signature = await sign(account, await open(door, intent));
     const body = { from, signature, ...tipOf(shopping) };
     return async (at, id, key) => {
-      // The other sale must have terms for this wallet, so that it can refuse the signature.
+      // The other sale must have terms for this wallet before it can refuse the signature.
       if (id !== intent) await open(at, id);
       return at.pay.send('POST', `/${await tokenOf(at, id)}/authorization`, {
         headers: {
@@ -241,9 +244,7 @@ function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Prom
   });
 }
 
-/**
- * Begins a sale in which a chip at the till signs the terms, and the till submits the signature.
- */
+/** Begins a sale in which a chip at the till signs the terms, and the till sends the signature. */
 function signedAtTill(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const { account, from } = shopping.payer;
@@ -267,8 +268,8 @@ function confirmed(shopping: Shopping): Promise<Attempt> {
 }
 
 /**
- * The table of all ways to pay. A credential in the code that no way here uses fails
- * `test/faults/ways.test.ts`.
+ * All ways to pay. `test/faults/ways.test.ts` fails if the code has a credential that no way here
+ * uses.
  */
 export const WAYS: readonly Way[] = [
   {
@@ -378,7 +379,7 @@ export const WAYS: readonly Way[] = [
   },
 ];
 
-/** What a till stores before it loses its connection. */
+/** What a till must store before it goes offline. */
 interface OfflineTerms {
   readonly chain_id: number;
   readonly usdc: Hex;
@@ -400,9 +401,7 @@ async function offlineTermsOf({ terminal }: Door): Promise<OfflineTerms> {
   return terms;
 }
 
-/**
- * Begins a sale that a till accepts offline: the wallet signs, and the till stores the signature.
- */
+/** Begins a sale at an offline till: the wallet signs, and the till stores the signature. */
 async function acceptOffline(shopping: Shopping): Promise<Attempt> {
   const { account, from } = shopping.payer;
   const { amount } = shopping.wish;
@@ -434,7 +433,7 @@ async function acceptOffline(shopping: Shopping): Promise<Attempt> {
   return {
     intent: null,
     pay: (place) => forward(shopping, place, record),
-    // The signature commits to merchant, amount and salt, so it is not valid for another sale.
+    // The signature covers merchant, amount and salt, so it is not valid for another sale.
     spendAgain: (place, till) => {
       const other = `0x${randomBytes(32).toString('hex')}`;
       return forward({ ...shopping, till }, place, { ...record, salt: other });
@@ -443,7 +442,7 @@ async function acceptOffline(shopping: Shopping): Promise<Attempt> {
 }
 
 /**
- * Forwards a stored sale until the chain has decided, as a till does: to any node, again and again.
+ * Forwards a stored sale repeatedly and to any node, as a till does, until the chain has decided.
  */
 async function forward(shopping: Shopping, place: number, record: object): Promise<WayResult> {
   let result: WayResult = { said: 'no answer', intent: null, payment: null };
@@ -466,12 +465,12 @@ async function forward(shopping: Shopping, place: number, record: object): Promi
 
 type Settling = Awaited<ReturnType<Shopping['payer']['facilitator']>>;
 
-/** Signs an x402 client's payment for a resource with the real package. */
+/** Signs an x402 client's payment for a resource, using the published x402 package. */
 async function signPayload(shopping: Shopping, facilitator: Settling, resource: string) {
   const { wish, payer } = shopping;
   const requirements = {
     ...facilitator.requirements({ price: wish.amount, resource }),
-    // Long, because expired signatures are not the subject here.
+    // Long, because expired signatures are not tested here.
     maxTimeoutSeconds: 3_600,
   };
   const { network, asset } = requirements as { network: `eip155:${number}`; asset: string };
@@ -487,7 +486,7 @@ async function signPayload(shopping: Shopping, facilitator: Settling, resource: 
   return { payload, requirements };
 }
 
-/** Sells to a machine over x402. The seller's facilitator takes its money and pays the merchant. */
+/** Sells to a machine over x402. The seller's facilitator takes the money and pays the merchant. */
 async function sellOverX402(shopping: Shopping): Promise<Attempt> {
   const { payer, till, wish } = shopping;
   const facilitator = await payer.facilitator(till);
@@ -496,8 +495,8 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
   const settle = async (asked: object): Promise<WayResult> => {
     let result: WayResult = { said: 'no answer', intent: null, payment: null };
     await waitUntil(async () => {
-      // Throws while a node is down. A seller's server would answer 500, and the client would
-      // retry.
+      // The call fails while a node is down. A seller's server would then return 500, and the
+      // client would retry.
       const settled = await facilitator.settle(payload, asked).catch(() => null);
       if (settled === null || settled.errorReason === 'settlement_pending') return false;
       const said = settled.success ? 'succeeded' : (settled.errorReason ?? 'failed');

@@ -12,17 +12,17 @@ import type { PayersGround } from '#testing/ways/payers.ts';
 import { allowOffline, demoTill, type Till } from '#testing/ways/shops.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
-/** A service with two nodes, shops, and a webhook receiver that follows our guide. */
+/** A service with two nodes and several shops, and a webhook receiver that follows our guide. */
 export interface WaysWorld {
   readonly world: RestoreGround;
   readonly payers: PayersGround;
-  /** The merchant whose webhooks the receiver gets. */
+  /** A terminal of the merchant whose webhooks the receiver gets. */
   readonly till: Till;
   /** Extra settings of every process. */
   readonly env: Readonly<Record<string, string>>;
   /** Settlement numbers of merchants whose accounts were lost. */
   readonly unbookable: Set<bigint>;
-  /** Returns `http://127.0.0.1:1/api` of a node. */
+  /** Returns a node's API URL, for example `http://127.0.0.1:1/api`. */
   url(place: number): string;
   /** Returns what the invariants read. */
   ground(): Ground;
@@ -39,11 +39,11 @@ async function addReceiver(url: string, till: Till) {
 }
 
 /**
- * Settlement time-out in seconds, longer than any fault here lasts on a busy machine, so that no
- * payment is declined for lack of time.
+ * Settlement time-out in seconds. Longer than any fault here lasts on a busy machine, so that no
+ * payment is declined because of time.
  */
 const SETTLE_WITHIN_S = 120;
-/** Time after which a payment is paid or never will be. */
+/** After this time, a payment is either paid or never will be. */
 export const DECIDED_MS = 140_000;
 
 export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
