@@ -7,15 +7,15 @@ import type { FailureReason } from '#settlement/requests.ts';
 export const DECLINES = {
   pass_unknown: {
     message: 'This pass is not known.',
-    customer: 'This pass is not known here. Please use another one.',
+    customer: 'This pass was not recognized. Please use another one.',
   },
   pass_revoked: {
     message: 'This pass was revoked.',
-    customer: 'This pass has been switched off. Please use another one.',
+    customer: 'This pass has been revoked. Please use another one.',
   },
   pass_replayed: {
     message: 'This card value was used before, or was not created by this card.',
-    customer: 'The card could not be read. Please hold it to the terminal again.',
+    customer: 'The card could not be read. Please tap it again.',
   },
   pass_code_expired: {
     message: 'This code has expired, or does not belong to this pass.',
@@ -33,8 +33,7 @@ export const DECLINES = {
     message:
       "The wallet's approval does not cover the amount and its fees. It takes two things: a " +
       'permit of the token, and a spending policy.',
-    customer:
-      'Your wallet does not allow this payment. Please raise its approval in your wallet app.',
+    customer: 'You have not allowed enough for this payment. Please allow more in your wallet app.',
   },
   limit_exceeded: {
     message: 'The payment is above a spending limit of the payer.',
@@ -42,7 +41,7 @@ export const DECLINES = {
   },
   risk_blocked: {
     message: 'The payment was refused by the risk policy.',
-    customer: 'This payment cannot be taken. Please pay another way.',
+    customer: 'This payment cannot be accepted. Please pay another way.',
   },
   payer_rejected: {
     message: 'The payer rejected the payment.',
@@ -62,7 +61,7 @@ export const DECLINES = {
   },
   agent_token_expired: {
     message: 'This agent token has expired.',
-    customer: 'The permission of your assistant has expired. Please allow it again.',
+    customer: 'The permission you gave your assistant has expired. Please give it a new one.',
   },
   agent_token_used: {
     message: 'This agent token was used before, or is in use.',
@@ -70,7 +69,8 @@ export const DECLINES = {
   },
   agent_token_mismatch: {
     message: 'This agent token was made for another merchant or amount.',
-    customer: 'Your assistant may pay only another shop or amount. Please give a new permission.',
+    customer:
+      'You allowed your assistant to pay another shop or amount. Please give it a new permission.',
   },
   settlement_failed: {
     message: 'The payment could not be settled on the chain. Nothing was charged.',
@@ -113,12 +113,11 @@ const REASON_WORDS: Readonly<
   [CEILING_REACHED]: {
     message: 'The network has settled all that it may within this hour. Nothing was charged.',
     customer:
-      'This payment cannot be taken at the moment. Nothing was charged. Please pay another way.',
+      'This payment cannot be accepted right now. Nothing was charged. Please pay another way.',
   },
   [HOME_CELL_AWAY]: {
     message: 'The cell that holds this pass cannot be reached at the moment. Nothing was charged.',
-    customer:
-      'This pass cannot be checked at the moment. Nothing was charged. Please pay another way.',
+    customer: 'This pass cannot be checked right now. Nothing was charged. Please pay another way.',
   },
 };
 

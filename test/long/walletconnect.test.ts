@@ -201,7 +201,7 @@ for (const says of ['no to the page', 'no to the payment'] as const) {
     const window = await browser.open();
     await window.page.goto(url);
     const first = await invite(window, key, says);
-    await window.page.getByText('You did not approve it in your wallet.').waitFor();
+    await window.page.getByText('You did not approve this payment in your wallet.').waitFor();
     assert.equal((await paymentsOf(sandbox, terminal)).length, 0);
     const second = await invite(window, key, 'yes');
     await window.page.getByText('Paid', { exact: true }).waitFor();

@@ -109,7 +109,7 @@ test('the wallet of this site pays once its password is entered', async () => {
   await wallet.checkAccessibility();
   await wallet.field('Wallet password').fill('not the password');
   await payButton(wallet).click();
-  await wallet.sees('That is not the password of this wallet.');
+  await wallet.sees('That isn’t this wallet’s password.');
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await payButton(wallet).click();
   await result(wallet, 'Paid').waitFor();
@@ -178,7 +178,7 @@ test('a customer who rejects in the wallet is charged nothing, and may try again
   wallet.refuse = true;
   await window.page.goto(url);
   await payButton(window).click();
-  await window.page.getByText(/You did not approve it/).waitFor();
+  await window.page.getByText(/You did not approve this payment/).waitFor();
   wallet.refuse = false;
   await payButton(window).click();
   await result(window, 'Paid').waitFor();
@@ -201,7 +201,7 @@ test('a service that asks to sign a different message gets no signature', async 
     });
     await window.page.goto(url);
     await payButton(window).click();
-    await window.page.getByText(/does not match what this page shows/).waitFor();
+    await window.page.getByText(/does not match this page/).waitFor();
     await window.page.unrouteAll();
   }
   assert.equal(wallet.asked.includes('eth_signTypedData_v4'), false);
@@ -268,7 +268,7 @@ test('without a wallet, the page says how to get one; an unknown link says so', 
   assert.equal(await apps.count(), 5);
   await window.checkAccessibility();
   await window.page.getByRole('button', { name: 'Show the QR code' }).click();
-  await window.page.getByRole('img', { name: 'The address of this page' }).waitFor();
+  await window.page.getByRole('img', { name: 'QR code for this page' }).waitFor();
   await window.checkAccessibility();
   await window.page.goto(`${sandbox.web_url}/pay/0000000000000000000000`);
   await window.page.getByText('Nothing to pay here').waitFor();

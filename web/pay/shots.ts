@@ -104,7 +104,7 @@ export const SHOTS: readonly Shot[] = [
   linkShot('no-wallet', { usdc: null }, async (stage) => {
     await stage.open();
     await stage.window.page.getByRole('button', { name: 'Show the QR code' }).click();
-    await stage.window.page.getByRole('img', { name: 'The address of this page' }).waitFor();
+    await stage.window.page.getByRole('img', { name: 'QR code for this page' }).waitFor();
   }),
   linkShot('wrong-network', {}, async (stage) => {
     if (stage.wallet !== null) Object.assign(stage.wallet, { chainId: 1, canSwitch: false });
@@ -167,7 +167,7 @@ export const SHOTS: readonly Shot[] = [
   ownShot('own-wallet-wrong-password', async (wallet) => {
     await wallet.field('Wallet password').fill('not the one it is');
     await wallet.button(/^Pay /).click();
-    await wallet.sees(/That is not the password/);
+    await wallet.sees(/That isn’t this wallet’s password/);
   }),
   ownShot('own-wallet-long', async (wallet) => {
     await wallet.page.route('**/api/pay/v1/**', async (route) => {

@@ -27,7 +27,7 @@ test('words for developers are never shown, whatever the service leaves out', ()
   for (const error of [bare, { ...bare, customer_message: '' }]) {
     assert.equal(
       customerDecline(declined(error)),
-      'This payment cannot be taken. Nothing was charged. Please pay another way.',
+      'This payment cannot be accepted. Nothing was charged. Please pay another way.',
     );
   }
   assert.equal(customerDecline(declined(null)), 'Nothing was charged.');

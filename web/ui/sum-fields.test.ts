@@ -22,9 +22,9 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   // Used on the till, the customer display, the pay page and the tag page.
   'ui/tip-choice.tsx': ['Custom tip'],
   'wallet/screens/agents.tsx': ['Amount'],
-  'wallet/screens/allow-sheet.tsx': ['At most per payment', 'At most per day', 'At most in total'],
-  'wallet/screens/cards.tsx': ['At most per payment'],
-  'wallet/screens/chips.tsx': ['At most per payment'],
+  'wallet/screens/allow-sheet.tsx': ['Maximum per payment', 'Maximum per day', 'Total maximum'],
+  'wallet/screens/cards.tsx': ['Maximum per payment'],
+  'wallet/screens/chips.tsx': ['Maximum per payment'],
   'wallet/screens/limits.tsx': ['Each payment', 'Each day'],
   'wallet/screens/send.tsx': ['Amount'],
 };

@@ -50,7 +50,7 @@ test('without a node that could send it, nothing is signed', async () => {
   page.window = {};
   try {
     const account = accountOf(newPrivateKey());
-    await assert.rejects(approve(account, { chain, value: 5n }), /no node can send it/);
+    await assert.rejects(approve(account, { chain, value: 5n }), /there is no node to send it/);
   } finally {
     page.window = injected ?? {};
   }

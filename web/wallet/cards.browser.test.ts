@@ -85,7 +85,7 @@ test('a code pays once, and a card pays until it is revoked', async () => {
   };
   assert.equal((await tapCard()).status, 'succeeded');
   await wallet.button(/^Change Blue card/).click();
-  await wallet.field('At most per payment').fill('1.50');
+  await wallet.field('Maximum per payment').fill('1.50');
   await wallet.button(/^Change card/).click();
   await wallet.sees('1.50');
   assert.equal((await tapCard()).status, 'requires_payment_method', 'above its limit');

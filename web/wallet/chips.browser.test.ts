@@ -36,7 +36,7 @@ test('a chip is registered, and its limit and block hold at the till', async () 
   await page.getByRole('link', { name: 'Cards with a chip' }).click();
   await wallet.button(/^Register a chip/).click();
   await wallet.field('Chip name').fill('Ring');
-  await wallet.field('At most per payment').fill('2.00');
+  await wallet.field('Maximum per payment').fill('2.00');
   await wallet.checkAccessibility();
   await wallet.button(/^Hold the chip here/).click();
   await wallet.field('Card PIN').fill('0000');
@@ -61,7 +61,7 @@ test('a chip is registered, and its limit and block hold at the till', async () 
   };
   assert.equal(await pay(), 'limit_exceeded');
   await wallet.button(/^Change Ring/).click();
-  await wallet.field('At most per payment').fill('');
+  await wallet.field('Maximum per payment').fill('');
   await page.getByRole('switch', { name: 'Block this chip' }).click();
   await wallet.checkAccessibility();
   await wallet.button(/^Save chip/).click();

@@ -63,8 +63,8 @@ test('a rotating code pays once, and keeps rotating offline', async () => {
   const terminal = await addTestTerminal(sandbox);
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   await wallet.button(/^Show code/).click();
-  await wallet.button(/^Set up a changing code/).click();
-  const shown = wallet.field('Changing code');
+  await wallet.button(/^Set up a rotating code/).click();
+  const shown = wallet.field('Rotating code');
   await shown.waitFor();
   await wallet.context.setOffline(true);
   const value = await shown.inputValue();

@@ -126,7 +126,7 @@ test('a session outlives a reload, and the password opens the next one', async (
   await page.reload();
   await wallet.field('Wallet password').fill('something else');
   await wallet.button(/^Sign in/).click();
-  await wallet.sees('That is not the password of this wallet.');
+  await wallet.sees('That isn’t this wallet’s password.');
   await wallet.checkAccessibility();
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await page.keyboard.press('Enter');

@@ -54,7 +54,7 @@ test('an imported key is the same wallet; a wrong key is reported; by keyboard a
     await page.keyboard.type(text);
   }
   await page.keyboard.press('Enter');
-  await wallet.sees(/A private key is 64 digits/);
+  await wallet.sees(/A private key has 64 characters/);
   await wallet.checkAccessibility();
   await wallet.field('Private key').fill(` ${privateKey.slice(2).toUpperCase()} `);
   await wallet.field('Repeat wallet password').fill('something different');
@@ -164,14 +164,14 @@ test('a backup is asked for as soon as the wallet holds money, and it is proved'
   await wallet.checkAccessibility();
   await wallet.field('Wallet password').fill('not this one, no');
   await wallet.button(/^Back up: show/).click();
-  await wallet.sees('That is not the password of this wallet.');
+  await wallet.sees('That isn’t this wallet’s password.');
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await page.keyboard.press('Enter');
   const key = await wallet.field('Private key').inputValue();
   await wallet.checkAccessibility();
   await wallet.field('Last 6 characters').fill('zzzzzz');
   await page.keyboard.press('Enter');
-  await wallet.sees('They don’t match.');
+  await wallet.sees('The characters don’t match.');
   await wallet.field('Last 6 characters').fill(key.slice(-6).toUpperCase());
   await page.keyboard.press('Enter');
   await wallet.sees('The wallet is backed up.');
@@ -196,7 +196,7 @@ test('the wallet password opens a screen whose PIN was forgotten', async () => {
   await wallet.button(/^Forgot the PIN/).click();
   await wallet.field('Wallet password').fill('not this one either');
   await wallet.button(/^Open with your password/).click();
-  await wallet.sees('That is not the password of this wallet.');
+  await wallet.sees('That isn’t this wallet’s password.');
   await wallet.checkAccessibility();
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await wallet.button(/^Open with your password/).click();
@@ -241,7 +241,7 @@ test('a PIN locks the screen; the network can be switched, and the wallet remove
   await wallet.checkAccessibility();
   const remove = wallet.dialog().getByRole('button', { name: /^Remove wallet/ });
   await remove.click();
-  await wallet.sees('Tick the box first.');
+  await wallet.sees('Check the box first.');
   await wallet.dialog().getByRole('checkbox').check();
   await remove.click();
   await wallet.button(/^Create wallet/).waitFor();
@@ -267,7 +267,7 @@ test('a token for an agent is shown once and can be revoked', async () => {
   await make.click();
   assert.match(await wallet.field('Agent token').inputValue(), /^agt_/);
   await wallet.button(/^Done/).click();
-  await wallet.sees('Can pay');
+  await wallet.sees('Active');
   await wallet.checkAccessibility();
   await wallet.button(/^Revoke/).click();
   await page.getByText('Revoked', { exact: true }).waitFor();

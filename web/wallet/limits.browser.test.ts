@@ -45,7 +45,7 @@ test('limits can be tightened at once, changed on the chain, and set to zero', a
   assert.equal(declineOf(above), 'limit_exceeded');
 
   await wallet.button(/^Change limits/).click();
-  await wallet.field('At most per payment').fill('5');
+  await wallet.field('Maximum per payment').fill('5');
   await wallet
     .dialog()
     .getByRole('button', { name: /^Change limits/ })
@@ -59,7 +59,7 @@ test('limits can be tightened at once, changed on the chain, and set to zero', a
   await wallet.field('Wallet password').fill('not that one, sorry');
   const stop = wallet.dialog().getByRole('button', { name: /^Stop all payments/ });
   await stop.click();
-  await wallet.sees('That is not the password of this wallet.');
+  await wallet.sees('That isn’t this wallet’s password.');
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await page.keyboard.press('Enter');
   await wallet.sees('Nothing can be taken from this wallet.');
@@ -90,7 +90,7 @@ test('an approval with a lost response, or cut off by a reload, is made once', a
 
   await wallet.goTo('Limits');
   await wallet.button(/^Change limits/).click();
-  await wallet.field('At most per day').fill('60');
+  await wallet.field('Maximum per day').fill('60');
   // The service processes the request, but the page closes before the response.
   const { promise: sent, resolve } = Promise.withResolvers<void>();
   await page.unroute(APPROVALS);

@@ -38,7 +38,7 @@ test('without permits in USDC, the wallet names the missing gas, approves, and p
   const agree = wallet.dialog().getByRole('button', { name: /^Allow payments/ });
   await wallet.button(/^Allow payments/).click();
   await agree.click();
-  await wallet.sees(/no node can send it/);
+  await wallet.sees(/there is no node to send it/);
   await wallet.checkAccessibility();
 
   await passToNode(page, sandbox);

@@ -94,7 +94,7 @@ export const OWN_SHOTS: readonly Shot[] = [
       .dialog()
       .getByRole('button', { name: /^Remove wallet/ })
       .click();
-    await wallet.sees('Tick the box first.');
+    await wallet.sees('Check the box first.');
   }),
   walletShot('send-wrong', async ({ wallet }) => {
     await wallet.button(/^Send$/).click();

@@ -18,7 +18,7 @@ async function openCards(wallet: WalletWindow): Promise<void> {
 async function addCard(wallet: WalletWindow, name: string, limit: string): Promise<void> {
   await wallet.button(/^Add card/).click();
   await wallet.field('Card name').fill(name);
-  await wallet.field('At most per payment').fill(limit);
+  await wallet.field('Maximum per payment').fill(limit);
   await wallet
     .dialog()
     .getByRole('button', { name: /^Add card/ })
@@ -85,7 +85,7 @@ const CARDS: readonly Shot[] = [
   walletShot('card-new', async ({ wallet }) => {
     await openCards(wallet);
     await wallet.button(/^Add card/).click();
-    await wallet.field('At most per payment').fill('nothing');
+    await wallet.field('Maximum per payment').fill('nothing');
   }),
   walletShot('card-made', async ({ wallet }) => {
     await openCards(wallet);
@@ -130,8 +130,8 @@ const CODES: readonly Shot[] = [
   walletShot('pass-code-changing', async ({ wallet }) => {
     await addPass(wallet, 'Keyring');
     await wallet.button(/^Show code/).click();
-    await wallet.button(/^Set up a changing code/).click();
-    await wallet.field('Changing code').waitFor();
+    await wallet.button(/^Set up a rotating code/).click();
+    await wallet.field('Rotating code').waitFor();
   }),
   walletShot('pass-files', async ({ wallet }) => {
     await answerWith(wallet, 'networks', (body) => ({

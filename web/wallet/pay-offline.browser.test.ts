@@ -157,7 +157,7 @@ test('a locked offline wallet signs what a till asks for, and it is paid', async
   await page.setViewportSize(NARROW.viewport);
   await checkFits(wallet);
   await wallet.button(/^Sign/).click();
-  await wallet.sees('That is not the password of this wallet.');
+  await wallet.sees('That isn’t this wallet’s password.');
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await wallet.button(/^Sign 2\.51/).click();
   const answer = page.getByRole('textbox', { name: 'Answer' });

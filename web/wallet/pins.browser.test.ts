@@ -107,7 +107,7 @@ test('new contracts are trusted after a comparison, with a check box and a click
   await wallet.button(/^Trust the new contracts/).click();
   const trust = wallet.dialog().getByRole('button', { name: /^Trust the new contracts/ });
   await trust.click();
-  await wallet.sees('Tick the box first.');
+  await wallet.sees('Check the box first.');
   await wallet.checkAccessibility();
   await page.getByRole('checkbox', { name: /^I have compared/ }).check();
   await trust.click();
@@ -189,7 +189,9 @@ test('the pay page asks no wallet to sign for contracts that are new to this bro
   const second = await askForPayment(sandbox, terminal);
   await page.goto(second.url);
   await pay.click();
-  await page.getByText(/different contracts or higher fees than this browser knows/).waitFor();
+  await page
+    .getByText(/different contracts or higher fees than this browser has on record/)
+    .waitFor();
   await window.checkAccessibility();
   assert.equal(signed(), 1);
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);

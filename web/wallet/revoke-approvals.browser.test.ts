@@ -34,12 +34,12 @@ test('the browser wallet’s node shows the allowance, and revokes it', async ()
   const { page } = wallet;
   await passToNode(page, sandbox);
   await openWithoutService(wallet);
-  await wallet.button(/^Ask the chain/).click();
+  await wallet.button(/^Check the chain/).click();
   await wallet.sees('1,000.00');
   await wallet.sees('It holds less: send it some coin first.');
   await wallet.checkAccessibility();
   await giveCoins(page, sandbox);
-  await wallet.button(/^Ask the chain again/).click();
+  await wallet.button(/^Check the chain again/).click();
   await wallet.page.getByText('0.1', { exact: true }).waitFor();
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await wallet.button(/^Sign the transaction/).click();
@@ -48,7 +48,7 @@ test('the browser wallet’s node shows the allowance, and revokes it', async ()
   // The allowance is unchanged until the transaction is in a block.
   const nothing = page.getByRole('definition').getByText(/^0.00/);
   for (let tries = 0; tries < 60 && (await nothing.count()) === 0; tries++) {
-    await wallet.button(/^Ask the chain again/).click();
+    await wallet.button(/^Check the chain again/).click();
     await page.waitForTimeout(500);
   }
   await nothing.waitFor();
@@ -75,8 +75,8 @@ test('a public node shows the allowance if there is no browser wallet', async ()
       json: { jsonrpc: '2.0', id: 1, result: await askNode(sandbox, method, params) },
     });
   });
-  await wallet.sees(/a node that is not this service’s own/);
-  await wallet.button(/^Ask the chain/).click();
+  await wallet.sees(/a node that this service does not run/);
+  await wallet.button(/^Check the chain/).click();
   await wallet.sees('1,000.00');
   await wallet.checkAccessibility();
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);

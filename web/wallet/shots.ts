@@ -72,14 +72,14 @@ const STARTING: readonly Shot[] = [
       .dialog()
       .getByRole('button', { name: /^Import wallet/ })
       .click();
-    await wallet.sees(/A private key is 64 digits/);
+    await wallet.sees(/A private key has 64 characters/);
   }),
   walletShot('sign-in-wrong-password', async ({ wallet }) => {
     await wallet.page.evaluate(() => localStorage.setItem('tapline.wallet.sessions', '{}'));
     await wallet.page.reload();
     await wallet.field('Wallet password').fill('not the one it is');
     await wallet.button(/^Sign in/).click();
-    await wallet.sees(/That is not the password/);
+    await wallet.sees(/That isn’t this wallet’s password/);
   }),
 ];
 
@@ -90,8 +90,8 @@ const LIVING: readonly Shot[] = [
   }),
   walletShot('allow-wrong', async ({ wallet }) => {
     await wallet.button(/^Allow payments/).click();
-    await wallet.field('At most per day').fill('10');
-    await wallet.field('At most in total').fill('a lot');
+    await wallet.field('Maximum per day').fill('10');
+    await wallet.field('Total maximum').fill('a lot');
   }),
   walletShot('home-ready', async ({ wallet }) => {
     await fundWallet(wallet);
@@ -225,7 +225,7 @@ const LOOKED_AFTER: readonly Shot[] = [
       .getByRole('button', { name: /^Create a token/ })
       .click();
     await wallet.button(/^Done/).click();
-    await wallet.sees('Can pay');
+    await wallet.sees('Active');
   }),
   walletShot('take-back', async ({ wallet, sandbox }) => {
     await wallet.page.goto(`${sandbox.web_url}/wallet/take-back`);

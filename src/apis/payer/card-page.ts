@@ -13,7 +13,7 @@ const TITLE = 'A Tapline payment card';
  */
 function describe(card: CardRow): string {
   if (card.revoked_at !== null) {
-    return '<p>This card has been switched off. It can no longer pay.</p>';
+    return '<p>This card has been revoked. It can no longer pay.</p>';
   }
   return (
     '<p>Hold it to the terminal of a shop to pay. Opening this page did not pay anything.</p>\n' +

@@ -323,7 +323,7 @@ describe('the page of a card', () => {
     assert.doesNotMatch(shown.body, /Paula/);
     assert.equal(await outcome(url), 'succeeded');
     await me.send('DELETE', `/cards/${card.id}`);
-    assert.match((await app.inject(path)).body, /switched off/);
+    assert.match((await app.inject(path)).body, /has been revoked/);
     assert.equal((await app.inject('/card/card_nobody')).statusCode, 404);
     await app.close();
   });
