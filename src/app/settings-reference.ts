@@ -11,20 +11,20 @@ const COMMENT_WIDTH = 100;
 const PAGE_HEAD = `# Settings
 
 All settings are environment variables. The sandbox needs none of them. If a setting is unknown or
-invalid, startup fails with one line that names it. [.env.example](../.env.example) lists all of
+invalid, the start fails with one line that names it. [.env.example](../.env.example) lists all of
 them with their defaults. [operate.md](operate.md) says which ones production needs, and
 [configure.md](configure.md) explains them.
 \`npm run settings-reference\` writes this page from \`src/settings\`.
 
 \`npm start -- --roles api\`, \`worker\`, \`registrar\` or \`watch\` runs one part of the
-service; any number of processes share one database. \`npm start -- --lan\` is the sandbox for
-phones on your network.
+service; any number of processes share one database. \`npm start -- --lan\` lets phones on your
+network reach the sandbox.
 `;
 
 const CHAIN_HEAD = `## Settings of a network
 
-Each has the prefix \`CHAIN_TESTNET_\` or \`CHAIN_MAINNET_\`. A setting of the first two tables
-makes the network's chain an external one; without any, the embedded chain runs.
+Each has the prefix \`CHAIN_TESTNET_\` or \`CHAIN_MAINNET_\`. A setting from the first two
+tables makes the network's chain an external one; without any, the embedded chain runs.
 `;
 
 /** Renders docs/settings.md. */

@@ -144,7 +144,7 @@ export const CHAIN_SECTIONS = [
         default: '100000000',
         unit: 'atoms',
         what:
-          'The sum, settled or refunded within a day without this service, from which a ' +
+          'The sum, settled or refunded within a day outside this service, from which a ' +
           'watchtower pauses the contract.',
       },
     ],
@@ -162,7 +162,7 @@ export const CHAIN_SECTIONS = [
       {
         name: 'CONFIRMATIONS',
         default: '',
-        without: '0 with nodes of two hosts or more, else 1',
+        without: '0 with nodes on two or more hosts, else 1',
         unit: 'blocks, or a time (`400ms`, `2s`)',
         what: 'How deep the block of a payment must be before the payment counts.',
       },
@@ -171,13 +171,13 @@ export const CHAIN_SECTIONS = [
         default: '',
         without: 'inclusion for all amounts',
         unit: '`<atoms>:<depth>` list',
-        what: 'Larger amounts wait for more, such as 0:inclusion,500000000:1s,10000000000:safe.',
+        what: 'Depths for larger amounts, such as 0:inclusion,500000000:1s,10000000000:safe.',
       },
       {
         name: 'SETTLE_EVERY_MS',
         default: '0',
         unit: 'milliseconds, 0–10000',
-        what: 'The least time between a worker’s batches; more makes payments cheaper and later.',
+        what: 'The minimum time between a worker’s batches; more makes payments cheaper, but later.',
       },
       {
         name: 'MAX_FEE_GWEI',

@@ -67,7 +67,7 @@ export const GENERAL_SECTIONS = [
       {
         name: 'TAPLINE_SECRET',
         default: '',
-        without: 'made at the first start and kept in the data folder',
+        without: 'generated at the first start and kept in the data folder',
         unit: '32 bytes, hex or base64',
         what: 'The secret that encrypts stored secrets and signs cursors. Production requires it.',
       },
@@ -76,7 +76,7 @@ export const GENERAL_SECTIONS = [
         default: '',
         unit: '32 bytes, hex or base64',
         what:
-          'The previous secret, accepted beside TAPLINE_SECRET during a rotation. See ' +
+          'The previous secret, which also decrypts during a rotation of TAPLINE_SECRET. See ' +
           '[Secrets](operate.md).',
       },
       {
@@ -210,14 +210,14 @@ export const GENERAL_SECTIONS = [
         name: 'GASLESS_TRANSFERS_PER_ADDRESS',
         default: '30',
         unit: 'transfers an hour, 1–100000',
-        what: 'How many of these transfers one network address gets within an hour.',
+        what: 'How many of these transfers one IP address can make in an hour.',
       },
       {
         name: 'GASLESS_TRANSFERS_PER_HOUR',
         default: '600',
         unit: 'transfers an hour, 1–100000',
         what:
-          'How many of these transfers a network gets within an hour in all. When they are used ' +
+          'How many of these transfers a network makes in an hour in all. When they are used ' +
           'up, the alarm `gasless_limit` is raised.',
       },
       {
@@ -418,7 +418,7 @@ export const GENERAL_SECTIONS = [
       {
         name: 'WALLETCONNECT_PROJECT_ID',
         default: '',
-        without: 'the pay page offers no wallet of another device',
+        without: 'the pay page offers no wallet on another device',
         unit: '32 hex digits',
         what:
           'The project id at WalletConnect. Run npm run walletconnect once to install its ' +
@@ -453,7 +453,7 @@ export const GENERAL_SECTIONS = [
         name: 'OTEL_TRACES_SAMPLER_ARG',
         default: '1',
         unit: 'share, 0–1',
-        what: 'The share of sales that is traced, of those that no caller traces already.',
+        what: 'The share of sales to trace, apart from those that a caller already traces.',
       },
     ],
   },

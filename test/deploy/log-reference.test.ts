@@ -55,7 +55,7 @@ const RUNBOOKS = [
   'docs/guides/operating.md',
   'deploy/prometheus/tapline-rules.yml',
 ];
-const QUOTE = /\b(?:log says|log's line|logs|log for) `([^`]+)`/g;
+const QUOTE = /\b(?:log says|log line|logs|log for) `([^`]+)`/g;
 /** With fewer, the runbooks quote messages in a form that `QUOTE` does not match. */
 const FEWEST_QUOTES = 6;
 
