@@ -177,7 +177,7 @@ export const CHAIN_SECTIONS = [
         name: 'SETTLE_EVERY_MS',
         default: '0',
         unit: 'milliseconds, 0–10000',
-        what: 'The minimum time between a worker’s batches; more makes payments cheaper, but later.',
+        what: 'The minimum time between a worker’s batches; more makes payments cheaper but later.',
       },
       {
         name: 'MAX_FEE_GWEI',
