@@ -6,6 +6,7 @@ import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import type { Fault, FaultSet, Plan } from '#testing/history.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import type { PauseMs, Random } from '#testing/random.ts';
+import type { OutsideWallets } from '#testing/ways/outside-wallets.ts';
 
 /** What faults can strike, and what must be notified when they do. */
 interface Field {
@@ -30,6 +31,8 @@ export interface FaultsOptions extends Field {
   /** The pause between two faults. */
   readonly pauseMs: PauseMs;
   readonly timetable: Pick<Timetable, 'strike'>;
+  /** The customers' wallets, on each chain. */
+  readonly outside: readonly Pick<OutsideWallets, 'sendAgain'>[];
   readonly log: (line: string) => void;
 }
 
@@ -331,15 +334,18 @@ function allFaults(field: Field): ChaosFault[] {
 
 /** Creates a run's set of faults. A replay waits for the moment at which each one struck. */
 export function chaosFaults(options: FaultsOptions): FaultSet {
-  const { ground, processes, random, timetable, log, pauseMs, reach } = options;
+  const { ground, processes, random, timetable, outside, log, pauseMs, reach } = options;
   // Resumes transfers, because a chain that lost its newest blocks may still have the token paused.
-  const mend = () => Promise.all(ground.chains.map((chain) => chain.pauseToken(false)));
+  const resume = () => Promise.all(ground.chains.map((chain) => chain.pauseToken(false)));
+  // Sends lost transactions again, as wallets do. Otherwise a customer without funds would wait
+  // until the end of the run.
+  const sendAgain = () => Promise.all(outside.map((one) => one.sendAgain())).catch(() => {});
   return {
     ...{ faults: allFaults(options), when: 'among', random, pauseMs },
     strike: async ({ name }, plan) => {
       log(name);
       await timetable.strike({ fault: name, all: processes, ...plan });
-      if (reach !== 'short') await mend();
+      await Promise.all([sendAgain(), ...(reach === 'short' ? [] : [resume()])]);
     },
   };
 }

@@ -312,7 +312,7 @@ const EXPIRED = new RegExp(`^${NOT_EXPIRED}: `);
 function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): History {
   const { seed, repeat, log, reach, only = '', seconds, clients } = options;
   const { restMs: limitMs = REST_MS } = options;
-  const { ground, db, processes, worlds, endpoints, timetable } = stage;
+  const { ground, db, processes, worlds, outside, endpoints, timetable } = stage;
   const pace = paceOf(options);
   const settleWithinMs = SETTLE_WITHIN_S * 1000;
   const field = { ground, processes, journal, settleWithinMs, reach, only, timetable };
@@ -336,7 +336,7 @@ function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): Histo
       ...Array.from({ length: clients }, (_, number) => scenes(number)),
     ],
     faults: chaosFaults({
-      ...{ ...field, random: createRandom(seed, 'faults'), pauseMs: pace.faultMs, log },
+      ...{ ...field, random: createRandom(seed, 'faults'), pauseMs: pace.faultMs, outside, log },
     }),
     ...{ seconds, checkEveryMs: pace.checkEveryMs, ended: () => mend(stage), log, repeat },
   };
