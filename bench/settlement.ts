@@ -8,7 +8,7 @@ import { describeError, type Log, silentLog } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
 import { createBatcher } from '#db/batching.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
-import { applySettlements } from '#payments/settle.ts';
+import { applySettlements } from '#payments/apply-settlements.ts';
 import { settleCall } from '#settlement/contract/contract-calls.ts';
 import { createSettlementNumbers } from '#settlement/numbers.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';

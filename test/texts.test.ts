@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
 import { type Expression, type JSXAttribute, parseSync, Visitor } from 'oxc-parser';
 import { LANGUAGES } from '#core/languages.ts';
-import { DECLINES } from '#payments/decline.ts';
+import { DECLINES } from '#payments/decline-codes.ts';
 
 /**
  * Checks the text catalog (`texts/`) and its users: no visible text is hard-coded in a component,

@@ -166,8 +166,8 @@ const ONE_WAY: readonly { readonly names: RegExp; readonly only: RegExp; readonl
   [
     {
       names: /\b(insertIntents|createBatch)\(/,
-      only: /^src\/payments\/(create(-batch)?|rebuild|intent-queries|offline\/take-forwarded)\.ts$/,
-      // rebuild.ts books what the chain knows, take-forwarded.ts what customers have signed.
+      // Payments are rebuilt from the chain; forwarded offline sales have been signed by customers.
+      only: /^src\/payments\/(create-intent.*|rebuild-.*|intent-queries|offline.take-\w+)\.ts$/,
       does: 'creates intents: use createIntent',
     },
     {
@@ -177,7 +177,7 @@ const ONE_WAY: readonly { readonly names: RegExp; readonly only: RegExp; readonl
     },
     {
       names: /\binsertKeys\(/,
-      only: /^src\/(idempotency\/|payments\/(create|pay)-batch\.ts$)/,
+      only: /^src\/(idempotency\/|payments\/(create-intents|pay-taps)-together\.ts$)/,
       does: 'stores what a key means: use decideKeyed and what it returns, or runOnce',
     },
   ];

@@ -33,7 +33,7 @@ import { startTraceExport } from '#ops/trace-export.ts';
 import { watchDurability } from '#ops/watch-durability.ts';
 import { ensurePackages, packagesIn } from '#packages/built.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
-import { declineOverdue, type ResultContext } from '#payments/settle.ts';
+import { declineOverdue, type ResultContext } from '#payments/apply-settlements.ts';
 import { fileMailer, type Mailer, smtpMailer } from '#people/mail.ts';
 import { guardNetwork } from '#recovery/detect-lost-commits.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';

@@ -24,7 +24,7 @@ import {
   verify,
   writeConsumed,
 } from '#payments/credential.ts';
-import type { Decline } from '#payments/decline.ts';
+import type { Decline } from '#payments/decline-codes.ts';
 import { readUnknownDecline } from '#payments/unknown-credential.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 

@@ -8,7 +8,7 @@ import {
   type TappedType,
   tappedKindOf,
 } from '#payments/credential.ts';
-import { DECLINES, type Decline } from '#payments/decline.ts';
+import { DECLINES, type Decline } from '#payments/decline-codes.ts';
 
 /** The requests between cells: `POST /api/cells/v1/presentations` and its response. */
 

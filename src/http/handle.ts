@@ -22,7 +22,7 @@ import type { AnyRoute, Handled, Stream } from '#http/route.ts';
 import { DEFAULT_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import type { CheckHeldKey } from '#idempotency/held-key.ts';
 import type { RunKeyed } from '#idempotency/keys-in-progress.ts';
-import { fingerprint, type IdempotentRequest } from '#idempotency/request.ts';
+import { fingerprint, type IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 
 /** Turns `webhookEndpoint` into readable words. */
 function nameOfKind(kind: IdKind | 'text', param: string): string {

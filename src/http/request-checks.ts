@@ -5,7 +5,7 @@ import { insteadOf } from '#http/foreign-paths.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
 import { chooseVersion } from '#http/versions.ts';
-import { checkKey } from '#idempotency/request.ts';
+import { checkKey } from '#idempotency/request-fingerprint.ts';
 
 /** The response to a request without a route: an unknown path, or a path without this method. */
 export interface NoRoute {

@@ -5,7 +5,7 @@ import type { ErrorCode } from '#core/error-codes.ts';
 import type { IdKind } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Asks, Moves } from '#http/moves.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 
 /** The caller: every surface has its own kind, with at least these fields. */
 export interface Caller {

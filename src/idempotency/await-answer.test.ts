@@ -7,7 +7,7 @@ import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 import { createLongPolls } from '#db/long-polls.ts';
 import { type Awaited, awaitAnswer } from '#idempotency/await-answer.ts';
 import { selectKey, updateWaiting } from '#idempotency/key-queries.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 

@@ -8,7 +8,7 @@ import type { Sql } from '#db/database.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
 import type { LongPolls } from '#db/long-polls.ts';
 import { type KeyRow, selectKey, selectKeys, updateCompleted } from '#idempotency/key-queries.ts';
-import { type IdempotentRequest, keyOf } from '#idempotency/request.ts';
+import { type IdempotentRequest, keyOf } from '#idempotency/request-fingerprint.ts';
 
 const MAX_IN_FLIGHT = 2;
 /** Enough for all payments of a block, whose waiting requests are answered at the same time. */

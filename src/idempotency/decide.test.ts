@@ -5,7 +5,7 @@ import type { ErrorCode } from '#core/error-codes.ts';
 import { type Decided, type Done, decideKeyed, type Keyed } from '#idempotency/decide.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
 import type { KeyRow } from '#idempotency/key-queries.ts';
-import { fingerprint, type IdempotentRequest, keyOf } from '#idempotency/request.ts';
+import { fingerprint, type IdempotentRequest, keyOf } from '#idempotency/request-fingerprint.ts';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const DONE: Done = { answer: answerWith(201, { status: 'done' }), resource: 'obj_1' };

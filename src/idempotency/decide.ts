@@ -17,7 +17,7 @@ import {
   keyReused,
   meetUnderWay,
   requestInProgress,
-} from '#idempotency/request.ts';
+} from '#idempotency/request-fingerprint.ts';
 
 /**
  * The rules of the Idempotency-Key: which responses are replayed, freed and stored. No other file

@@ -4,7 +4,7 @@ import { columnsFrom } from '#db/columns.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 
 export const idempotencyKeys = table('idempotency_keys', {
   account_id: 'text',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createKeysInProgress } from '#idempotency/keys-in-progress.ts';
-import { fingerprint, type IdempotentRequest } from '#idempotency/request.ts';
+import { fingerprint, type IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 
 const REQUEST: IdempotentRequest = {
   tenant: { accountId: 'acct_one', livemode: false },

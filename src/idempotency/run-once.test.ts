@@ -9,7 +9,7 @@ import type { Done } from '#idempotency/decide.ts';
 import { findReplay, runOnce } from '#idempotency/decide.ts';
 import { dropExpiredKeys, keyExpiry } from '#idempotency/expire-keys.ts';
 import { selectKey, updateCompleted, updateWaiting } from '#idempotency/key-queries.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { waitingForLocks } from '#testing/open-transactions.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';

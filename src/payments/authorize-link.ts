@@ -4,13 +4,13 @@ import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.t
 import { present } from '#core/assert.ts';
 import { hashSecret } from '#core/secrets.ts';
 import { findReplay } from '#idempotency/decide.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { answerWhenSettled } from '#payments/await-settlement.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import type { SignedBy } from '#payments/credentials/authorization.ts';
-import { type Decline, paymentError } from '#payments/decline.ts';
+import { type Decline, paymentError } from '#payments/decline-codes.ts';
 import { deployWallet } from '#payments/deploy-wallet.ts';
 import { payIntent } from '#payments/pay.ts';
 import { type PayLink, withTip } from '#payments/pay-link.ts';

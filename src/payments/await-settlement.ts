@@ -1,6 +1,6 @@
 import { type Answer, answerWith } from '#core/answer.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { intentPolls } from '#payments/intent-long-polls.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';

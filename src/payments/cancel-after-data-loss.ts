@@ -1,7 +1,7 @@
 import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
-import { FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
+import { FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline-codes.ts';
 import { lockIntents, lockUnpaidIntents } from '#payments/intent-queries.ts';
 import { postponeOffline } from '#payments/offline/offline-queries.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';

@@ -6,7 +6,7 @@ import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { CommitUnknown, DatabaseUnavailable, openDatabase } from '#db/database.ts';
-import { cancelIntent } from '#payments/cancel.ts';
+import { cancelIntent } from '#payments/cancel-intent.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';

@@ -5,7 +5,7 @@ import { addSeconds } from '#core/clock.ts';
 import { derivedOrderId, type IdKey, numberedId } from '#core/ids.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import type { Stamp } from '#db/commit-order.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import type { ShownIntent, Tipping } from '#payments/payment-intent.ts';
 import { type AskedLines, readLines, type TaxSettings } from '#prices/asked-lines.ts';
 import type { SaleLines } from '#prices/lines.ts';

@@ -2,11 +2,11 @@ import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { endAsking } from '#payers/card-queries.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
-import { assessPayment, readActivities } from '#payments/assess.ts';
 import { kindOf, lockCredential } from '#payments/credential.ts';
+import { assessPayment, readActivities } from '#payments/decide-decline.ts';
 import type { IntentCommand, PaymentIntent } from '#payments/payment-intent.ts';
 import { confirmationAskedAt } from '#payments/save.ts';
-import { chargeOf } from '#payments/tip.ts';
+import { chargeOf } from '#payments/tip-limits.ts';
 
 export type Asked = PaymentIntent & { readonly status: 'requires_action' };
 

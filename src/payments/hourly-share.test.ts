@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { systemClock } from '#core/clock.ts';
-import { answerConfirmation } from '#payments/confirm.ts';
+import { answerConfirmation } from '#payments/answer-confirmation.ts';
 import {
   addIntent,
   addPayer,

@@ -3,7 +3,7 @@ import type { Tenant } from '#core/mode.ts';
 import { lockOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
-import { chargeOf } from '#payments/tip.ts';
+import { chargeOf } from '#payments/tip-limits.ts';
 import { shareIsUsed } from '#settlement/ceiling.ts';
 import { selectUses } from '#settlement/ceiling-queries.ts';
 import type { Readiness } from '#settlement/readiness.ts';

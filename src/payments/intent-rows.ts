@@ -2,7 +2,7 @@ import { assertNever, present } from '#core/assert.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { Attempt } from '#payments/attempt.ts';
-import type { PaymentError } from '#payments/decline.ts';
+import type { PaymentError } from '#payments/decline-codes.ts';
 import type {
   AcceptedOffline,
   CancellationReason,

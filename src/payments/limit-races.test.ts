@@ -5,7 +5,7 @@ import { addMs, type FakeClock } from '#core/clock.ts';
 import { revokeAgentTokenRow } from '#payers/agent-token-queries.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import { lockPayer, updatePayerLimits } from '#payers/payer-queries.ts';
-import { answerConfirmation } from '#payments/confirm.ts';
+import { answerConfirmation } from '#payments/answer-confirmation.ts';
 import { saveRiskSettings } from '#risk/risk-queries.ts';
 import { inParallel, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
 import {

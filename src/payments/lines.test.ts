@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
-import { createIntent } from '#payments/create.ts';
+import { createIntent } from '#payments/create-intent.ts';
 import type { CreateRequest, NewIntent } from '#payments/create-request.ts';
 import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';

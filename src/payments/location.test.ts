@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
-import { createRefund } from '#refunds/create.ts';
+import { createRefund } from '#refunds/create-refund.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { addLocation, moveTerminal } from '#testing/locations.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';

@@ -3,7 +3,7 @@ import type { IdKey } from '#core/ids.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { KeyRow } from '#idempotency/key-queries.ts';
-import { keyOf } from '#idempotency/request.ts';
+import { keyOf } from '#idempotency/request-fingerprint.ts';
 import { type CreateRequest, orderIdOf } from '#payments/create-request.ts';
 import { type OrderIdRow, selectIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { silentLog } from '#core/log.ts';
-import { cancelIntent } from '#payments/cancel.ts';
-import { applySettlements, declineOverdue } from '#payments/settle.ts';
+import { applySettlements, declineOverdue } from '#payments/apply-settlements.ts';
+import { cancelIntent } from '#payments/cancel-intent.ts';
 import {
   addIntent,
   addPayer,

@@ -8,13 +8,13 @@ import type { DatabaseWatch } from '#db/watch.ts';
 import type { KnownKeys } from '#idempotency/decide.ts';
 import { takeKeys } from '#idempotency/key-queries.ts';
 import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
-import { type Checked, type PaymentFacts, readActivities } from '#payments/assess.ts';
 import { credentialKey, type Found, kindOf, lockCredentials } from '#payments/credential.ts';
+import { type Checked, type PaymentFacts, readActivities } from '#payments/decide-decline.ts';
 import { type CheckShare, readShares } from '#payments/hourly-share.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
 import type { PayRequest, PayTerms } from '#payments/pay-request.ts';
 import type { PaymentIntent, Step } from '#payments/payment-intent.ts';
-import { chargeOf } from '#payments/tip.ts';
+import { chargeOf } from '#payments/tip-limits.ts';
 import { readUnknownDecline, type UnknownDecline } from '#payments/unknown-credential.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 

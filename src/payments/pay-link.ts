@@ -6,7 +6,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import { type PayLinkRow, type PayTerms, selectPayLink } from '#payments/pay-link-queries.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
-import { checkTip } from '#payments/tip.ts';
+import { checkTip } from '#payments/tip-limits.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Hex } from '#settlement/requests.ts';
 

@@ -1,11 +1,11 @@
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import type { Atoms } from '#core/money.ts';
 import type { RotatingKey } from '#core/secrets.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
-import type { PreflightResult } from '#payments/assess.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import type { Presented } from '#payments/credential.ts';
 import type { SignedPayment } from '#payments/credentials/authorization.ts';
 import type { Visit } from '#payments/credentials/visiting.ts';
+import type { PreflightResult } from '#payments/decide-decline.ts';
 import type { StaticPassTerms } from '#risk/rules.ts';
 import type { Deployment } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';

@@ -5,7 +5,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
 import type { Traced } from '#core/tracing.ts';
 import type { Attempt, Tipping } from '#payments/attempt.ts';
-import { type Decline, type PaymentError, paymentError } from '#payments/decline.ts';
+import { type Decline, type PaymentError, paymentError } from '#payments/decline-codes.ts';
 import type { SaleLines } from '#prices/lines.ts';
 import type { Quote } from '#prices/quote.ts';
 

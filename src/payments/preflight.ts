@@ -1,6 +1,6 @@
 import { assertNever } from '#core/assert.ts';
-import type { PreflightResult } from '#payments/assess.ts';
-import { FAILURE_DECLINES } from '#payments/decline.ts';
+import type { PreflightResult } from '#payments/decide-decline.ts';
+import { FAILURE_DECLINES } from '#payments/decline-codes.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import { checkAuthorization } from '#settlement/chain/authorization-check.ts';
 import type { Chain } from '#settlement/chain/chain.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { addSeconds, FakeClock } from '#core/clock.ts';
 import { toMinorUnits } from '#core/currency-conversion.ts';
 import { derivedOrderId } from '#core/ids.ts';
-import { createIntent } from '#payments/create.ts';
+import { createIntent } from '#payments/create-intent.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
 import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';

@@ -5,9 +5,9 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
-import { cancelIntent } from '#payments/cancel.ts';
+import { applySettlements } from '#payments/apply-settlements.ts';
+import { cancelIntent } from '#payments/cancel-intent.ts';
 import { createPreflight } from '#payments/preflight.ts';
-import { applySettlements } from '#payments/settle.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { addIntent, addPayer, openStore, pay, summaryOf, type TestStore } from '#testing/store.ts';
 

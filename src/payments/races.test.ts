@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { addMs, type FakeClock } from '#core/clock.ts';
-import { cancelIntent } from '#payments/cancel.ts';
-import { answerConfirmation } from '#payments/confirm.ts';
-import { expireIntents } from '#payments/expire.ts';
+import { answerConfirmation } from '#payments/answer-confirmation.ts';
+import { cancelIntent } from '#payments/cancel-intent.ts';
+import { expireIntents } from '#payments/expire-intents.ts';
 import { inParallel, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
 import {
   addIntent,

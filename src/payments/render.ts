@@ -2,7 +2,7 @@ import type { Json } from '#core/canonical-json.ts';
 import { addSeconds } from '#core/clock.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import { DECLINES, type PaymentError } from '#payments/decline.ts';
+import { DECLINES, type PaymentError } from '#payments/decline-codes.ts';
 import type { Payment, PaymentStatus } from '#payments/payment.ts';
 import { byAccountClock, type ShownIntent } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';

@@ -1,7 +1,7 @@
 import type { Tx } from '#db/database.ts';
 import { toStoredAttempt } from '#payments/intent-rows.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
-import { chargeOf } from '#payments/tip.ts';
+import { chargeOf } from '#payments/tip-limits.ts';
 import type { PaymentAuthorization, PaymentRequest } from '#settlement/requests.ts';
 import { requestPayments } from '#settlement/requests.ts';
 

@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { atoms, MAX_AMOUNT } from '#core/money.ts';
 import { updatePayerLimits } from '#payers/payer-queries.ts';
-import { answerConfirmation } from '#payments/confirm.ts';
-import { applySettlements } from '#payments/settle.ts';
+import { answerConfirmation } from '#payments/answer-confirmation.ts';
+import { applySettlements } from '#payments/apply-settlements.ts';
 import { saveRiskSettings } from '#risk/risk-queries.ts';
 import {
   addIntent,

@@ -2,7 +2,7 @@ import { addMs } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 import { PASS_CODE_KEPT_MS } from '#payers/create-pass-code.ts';
 import { credentialKey, kindOf, type Presented } from '#payments/credential.ts';
-import type { Decline } from '#payments/decline.ts';
+import type { Decline } from '#payments/decline-codes.ts';
 import { selectLossesSince } from '#settlement/network-recovery-queries.ts';
 
 /** Returns the decline for an unknown credential. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
-import { answerConfirmation } from '#payments/confirm.ts';
-import { createRefund } from '#refunds/create.ts';
+import { answerConfirmation } from '#payments/answer-confirmation.ts';
+import { createRefund } from '#refunds/create-refund.ts';
 import type { NetworkState } from '#settlement/readiness.ts';
 import {
   addIntent,

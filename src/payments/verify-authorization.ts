@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
 import { notNow } from '#payments/check-on-chain.ts';
-import type { Decline } from '#payments/decline.ts';
+import type { Decline } from '#payments/decline-codes.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import { countSignatureFailure, type PayTerms } from '#payments/pay-link-queries.ts';
 import { messageOf, ratesOf, sumOf, termsAfter } from '#payments/pay-message.ts';

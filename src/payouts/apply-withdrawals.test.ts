@@ -6,7 +6,7 @@ import { silentLog } from '#core/log.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { selectSpokenFor, selectWithdrawal } from '#payouts/withdrawal-queries.ts';
-import { createRefund } from '#refunds/create.ts';
+import { createRefund } from '#refunds/create-refund.ts';
 import { addWithdrawal } from '#testing/healthy-store.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { addPayment, addStore, playRefunds } from '#testing/store-payments.ts';

@@ -1,6 +1,6 @@
 import type { Tx } from '#db/database.ts';
 import { createPayer } from '#payers/create-payer.ts';
-import { type LostPayment, rebuildPayments } from '#payments/rebuild.ts';
+import { type LostPayment, rebuildPayments } from '#payments/rebuild-payments.ts';
 import {
   type After,
   answerRequest,

@@ -7,7 +7,7 @@ import {
   selectLostTransfers,
 } from '#recovery/lost-queries.ts';
 import type { RecoveryDeps } from '#recovery/recovery-lease.ts';
-import { rebuildRefund } from '#refunds/rebuild.ts';
+import { rebuildRefund } from '#refunds/rebuild-refund.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';

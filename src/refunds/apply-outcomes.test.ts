@@ -5,7 +5,7 @@ import { type Log, silentLog } from '#core/log.ts';
 import type { Payment } from '#payments/payment.ts';
 import { renderPayment } from '#payments/render.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
-import { createRefund } from '#refunds/create.ts';
+import { createRefund } from '#refunds/create-refund.ts';
 import type { Refund } from '#refunds/refund.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';

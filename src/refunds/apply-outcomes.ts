@@ -8,12 +8,12 @@ import { appendEvents, type EventDraft } from '#events/append.ts';
 import { insertFiscalReceipts } from '#fiscal/fiscal-queries.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
+import type { ResultContext } from '#payments/apply-settlements.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
-import type { ResultContext } from '#payments/settle.ts';
 import type { Refund, RefundFailure } from '#refunds/refund.ts';
 import {
   book,

@@ -11,7 +11,7 @@ import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { issueDeviceKey } from '#terminals/device-key.ts';
 import { announceTerminal } from '#terminals/events.ts';
-import { limitsObject, type OfflineLimits } from '#terminals/offline.ts';
+import { limitsObject, type OfflineLimits } from '#terminals/offline-limits.ts';
 import {
   deletePairingCodes,
   lockTerminal,

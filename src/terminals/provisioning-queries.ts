@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
-import type { OfflineLimits } from '#terminals/offline.ts';
+import type { OfflineLimits } from '#terminals/offline-limits.ts';
 import { type TerminalRow, terminals } from '#terminals/terminal-queries.ts';
 
 export async function selectRecoveredTerminal(

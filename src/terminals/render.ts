@@ -1,6 +1,6 @@
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
-import { limitsObject } from '#terminals/offline.ts';
+import { limitsObject } from '#terminals/offline-limits.ts';
 import { type TagPlace, tagUrl } from '#terminals/tag.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 

@@ -4,7 +4,7 @@ import type { Sql } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
-import type { OfflineLimits } from '#terminals/offline.ts';
+import type { OfflineLimits } from '#terminals/offline-limits.ts';
 
 export const terminals = table('terminals', {
   id: 'text',

@@ -2,7 +2,7 @@ import { systemClock } from '#core/clock.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Database } from '#db/database.ts';
 import { localWakeups } from '#db/wakeups.ts';
-import { fingerprint } from '#idempotency/request.ts';
+import { fingerprint } from '#idempotency/request-fingerprint.ts';
 import { withdraw } from '#payouts/withdraw.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { chainContext } from '#testing/store.ts';

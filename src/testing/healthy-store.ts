@@ -10,7 +10,7 @@ import type { Payment } from '#payments/payment.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { savePayout } from '#payouts/automatic-payout-queries.ts';
 import { withdrawals } from '#payouts/withdrawal-queries.ts';
-import { createRefund } from '#refunds/create.ts';
+import { createRefund } from '#refunds/create-refund.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 import {
   addIntent,

@@ -2,7 +2,7 @@ import type { Answer } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
 import { insertKeys } from '#idempotency/key-queries.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 
 /**
  * Claims an idempotency key like another request, which has either stored its response or is still

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ERROR_CODES } from '#core/error-codes.ts';
-import { DECLINES } from '#payments/decline.ts';
+import { DECLINES } from '#payments/decline-codes.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 
 let api: TestApi;

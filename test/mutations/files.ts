@@ -3,28 +3,28 @@
  * responsible tests are listed, so that judging a mutant takes seconds.
  */
 const CREATE = [
-  'src/payments/create.test.ts',
+  'src/payments/create-intent.test.ts',
   'src/payments/create-races.test.ts',
   'src/payments/create-order.test.ts',
   'src/payments/rebuilt.test.ts',
   'test/api/two-nodes.test.ts',
 ];
 const PAY = [
-  'src/payments/assess.test.ts',
+  'src/payments/decide-decline.test.ts',
   'src/payments/pay.test.ts',
-  'src/payments/pay-batch.test.ts',
-  'src/payments/confirm.test.ts',
+  'src/payments/pay-taps-together.test.ts',
+  'src/payments/answer-confirmation.test.ts',
   'src/payments/limit-races.test.ts',
   'src/payments/unsettled.test.ts',
 ];
 const REFUND = [
   'src/refunds/refund-limits.test.ts',
-  'src/refunds/create.test.ts',
+  'src/refunds/create-refund.test.ts',
   'src/refunds/apply-outcomes.test.ts',
 ];
 const WITHDRAW = ['src/payouts/apply-withdrawals.test.ts', 'src/apis/dashboard/journey.test.ts'];
 const KEYS = [
-  'src/idempotency/request.test.ts',
+  'src/idempotency/request-fingerprint.test.ts',
   'src/idempotency/run-once.test.ts',
   'src/idempotency/read-key.test.ts',
   'src/idempotency/await-answer.test.ts',
@@ -89,27 +89,34 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
   'src/payments/verify-authorization.ts': LINKS,
   'src/payments/pay-link.ts': LINKS,
   'src/payments/pay-link-queries.ts': ['src/payments/pay-link-queries.test.ts', ...LINKS],
-  'src/payments/tip.ts': [...TIPS, ...LINKS],
-  'src/payments/confirm.ts': ['src/payments/confirm.test.ts', ...PAY],
-  'src/payments/decide-approval.ts': ['src/payments/confirm.test.ts', ...TIPS, ...CARDS_AND_CODES],
+  'src/payments/tip-limits.ts': [...TIPS, ...LINKS],
+  'src/payments/answer-confirmation.ts': ['src/payments/answer-confirmation.test.ts', ...PAY],
+  'src/payments/decide-approval.ts': [
+    'src/payments/answer-confirmation.test.ts',
+    ...TIPS,
+    ...CARDS_AND_CODES,
+  ],
   'src/risk/risk-queries.ts': [
     'src/risk/risk-queries.test.ts',
     'src/payments/pay.test.ts',
     'src/payments/limit-races.test.ts',
-    'src/payments/confirm.test.ts',
-    'src/payments/pay-batch.test.ts',
+    'src/payments/answer-confirmation.test.ts',
+    'src/payments/pay-taps-together.test.ts',
   ],
   'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
   'src/settlement/relayer/follow/finish.ts': [
     ...ORDER,
     'src/settlement/relayer/relayer-finality.test.ts',
-    'src/payments/settle.test.ts',
+    'src/payments/apply-settlements.test.ts',
   ],
   'src/settlement/blocked-requests.ts': [
     'src/settlement/relayer/relayer-blocked.test.ts',
     'src/apis/dashboard/refunds.test.ts',
   ],
-  'src/refunds/rebuild.ts': ['src/recovery/booking.test.ts', 'src/refunds/create.test.ts'],
+  'src/refunds/rebuild-refund.ts': [
+    'src/recovery/booking.test.ts',
+    'src/refunds/create-refund.test.ts',
+  ],
 };
 
 const RECOVERY = [
@@ -137,33 +144,36 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/payments/payment-intent.ts': [
     'src/payments/payment-intent.test.ts',
     'src/payments/pay.test.ts',
-    'src/payments/expire.test.ts',
+    'src/payments/expire-intents.test.ts',
   ],
-  'src/payments/create-batch.ts': CREATE,
+  'src/payments/create-intents-together.ts': CREATE,
   'src/payments/intent-queries.ts': [
-    'src/payments/cancel.test.ts',
-    'src/payments/expire.test.ts',
+    'src/payments/cancel-intent.test.ts',
+    'src/payments/expire-intents.test.ts',
     'src/payments/pay.test.ts',
     'src/payments/cancel-after-data-loss.test.ts',
     'src/payments/rebuilt.test.ts',
-    'src/payments/create.test.ts',
-    'src/payments/pay-batch.test.ts',
+    'src/payments/create-intent.test.ts',
+    'src/payments/pay-taps-together.test.ts',
     'test/api/retrieve-payment-intent.test.ts',
   ],
-  'src/payments/pay-batch.ts': PAY,
+  'src/payments/pay-taps-together.ts': PAY,
   'src/payments/pay-context.ts': PAY,
-  'src/payments/assess.ts': PAY,
-  'src/payments/settle.ts': [
-    'src/payments/settle.test.ts',
+  'src/payments/decide-decline.ts': PAY,
+  'src/payments/apply-settlements.ts': [
+    'src/payments/apply-settlements.test.ts',
     'src/payments/overdue.test.ts',
     'src/payments/pay.test.ts',
   ],
-  'src/payments/cancel.ts': ['src/payments/cancel.test.ts', 'src/payments/confirm.test.ts'],
+  'src/payments/cancel-intent.ts': [
+    'src/payments/cancel-intent.test.ts',
+    'src/payments/answer-confirmation.test.ts',
+  ],
   'src/payments/expire-now.ts': [
-    'src/payments/expire.test.ts',
+    'src/payments/expire-intents.test.ts',
     'test/api/acting-as-customer.test.ts',
   ],
-  'src/refunds/create.ts': [...REFUND, 'src/payments/unsettled.test.ts'],
+  'src/refunds/create-refund.ts': [...REFUND, 'src/payments/unsettled.test.ts'],
   'src/refunds/refund-queries.ts': [...REFUND, 'test/api/retrieve-refund.test.ts'],
   'src/refunds/refund-limits.ts': REFUND,
   'src/refunds/apply-outcomes.ts': REFUND,
@@ -221,7 +231,10 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/refunds/apply-outcomes.test.ts',
   ],
   'src/settlement/relayer/send/plan.ts': DEADLINES,
-  'src/settlement/numbers.ts': ['src/settlement/numbers.test.ts', 'src/payments/create.test.ts'],
+  'src/settlement/numbers.ts': [
+    'src/settlement/numbers.test.ts',
+    'src/payments/create-intent.test.ts',
+  ],
   'src/settlement/network-recovery-queries.ts': [
     'src/settlement/network-recovery-queries.test.ts',
     'test/faults/ways.test.ts',
@@ -240,15 +253,15 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/payouts/withdrawal-number.ts': WITHDRAW,
   'src/payouts/withdrawal-queries.ts': WITHDRAW,
   'src/payouts/apply-withdrawals.ts': WITHDRAW,
-  'src/idempotency/key-queries.ts': [...KEYS, 'src/refunds/create.test.ts'],
+  'src/idempotency/key-queries.ts': [...KEYS, 'src/refunds/create-refund.test.ts'],
   'src/idempotency/decide.ts': [
     'src/idempotency/decide.test.ts',
     ...KEYS,
-    'src/payments/create.test.ts',
+    'src/payments/create-intent.test.ts',
     'src/payments/pay.test.ts',
-    'src/refunds/create.test.ts',
+    'src/refunds/create-refund.test.ts',
   ],
-  'src/idempotency/request.ts': [...KEYS, 'src/payments/create.test.ts'],
+  'src/idempotency/request-fingerprint.ts': [...KEYS, 'src/payments/create-intent.test.ts'],
   'src/webhooks/queue-queries.ts': DELIVERIES,
   'src/webhooks/delivery-queries.ts': [
     'src/webhooks/resend.test.ts',

@@ -6,7 +6,7 @@ import { parseSync } from 'oxc-parser';
 export interface Mutation {
   /** The consequence of the bug, or the kind of a generated change. */
   readonly name: string;
-  /** Relative to the root, for example src/payments/settle.ts. */
+  /** Relative to the root, for example src/payments/apply-settlements.ts. */
   readonly file: string;
   /** The replaced text. In manual mutations it occurs exactly once in the file. */
   readonly from: string;

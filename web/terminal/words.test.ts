@@ -2,7 +2,7 @@ import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { DECLINES, type Decline, paymentError } from '#payments/decline.ts';
+import { DECLINES, type Decline, paymentError } from '#payments/decline-codes.ts';
 import type { Intent } from '../data/device.ts';
 import { cashierDecline, customerDecline } from './words.ts';
 

@@ -1,5 +1,5 @@
+import { slipOf } from '#apis/pay/receipt-contents.ts';
 import { receiptPage } from '#apis/pay/receipt-html.ts';
-import { slipOf } from '#apis/pay/receipt-lines.ts';
 import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
 import type { TestWindow } from './browser.ts';
 

@@ -6,7 +6,7 @@ import { isRefusal } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/paging.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { DECLINES } from '#payments/decline.ts';
+import { DECLINES } from '#payments/decline-codes.ts';
 import { renderIntent } from '#payments/render.ts';
 
 const DeclinedQuery = Type.Object({

@@ -4,7 +4,7 @@ import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { isRefusal } from '#core/answer.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
-import { type Decline, paymentError } from '#payments/decline.ts';
+import { type Decline, paymentError } from '#payments/decline-codes.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 

@@ -6,12 +6,12 @@ import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { AtomsOut, nullable, objectType } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { forwardOffline } from '#payments/offline/forward.ts';
+import { forwardOffline } from '#payments/offline/forward-offline.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readDelay } from '#settlement/chain/check-contract.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import { selectOfflineRule } from '#terminals/offline-queries.ts';
+import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 
 const TAG = 'Terminals';

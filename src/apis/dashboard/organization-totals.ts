@@ -6,7 +6,7 @@ import {
 } from '#apis/dashboard/organization-sections.ts';
 import { ORGANIZATION_MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { nameOut } from '#apis/dashboard/person-schema.ts';
-import { sumTotals } from '#apis/merchant/totals.ts';
+import { sumTotals } from '#apis/merchant/shift-totals.ts';
 import { figuresOut, TotalsQuery } from '#apis/merchant/totals-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { type Days, dayBounds, dayIn } from '#core/calendar.ts';
@@ -16,7 +16,7 @@ import { accountTime } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';
 import { commonFields, Day, idOf, nullable } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { selectTotals, type TotalsOf, type TotalsRow } from '#payments/totals-queries.ts';
+import { selectTotals, type TotalsOf, type TotalsRow } from '#payments/shift-totals-queries.ts';
 
 const Query = Type.Object({
   from: TotalsQuery.properties.from,

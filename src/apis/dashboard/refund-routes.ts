@@ -22,7 +22,7 @@ import { Abandon, type Tx } from '#db/database.ts';
 import { nullable } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
-import { createRefund } from '#refunds/create.ts';
+import { createRefund } from '#refunds/create-refund.ts';
 import { addToRefundDay, selectRefund } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { type AskedAmount, estimate } from '#refunds/share.ts';

@@ -1,5 +1,5 @@
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
-import { answerTotals } from '#apis/merchant/totals.ts';
+import { answerTotals } from '#apis/merchant/shift-totals.ts';
 import { TotalsQuery, TotalsSchema } from '#apis/merchant/totals-schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 

@@ -13,7 +13,7 @@ import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { createRefund } from '#refunds/create.ts';
+import { createRefund } from '#refunds/create-refund.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 
 const PosRefundBody = Type.Object({

@@ -4,7 +4,7 @@ import { selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { selectTillReceipts } from '#fiscal/request.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
 import type { Payment } from '#payments/payment.ts';
-import { createRefund } from '#refunds/create.ts';
+import { createRefund } from '#refunds/create-refund.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';

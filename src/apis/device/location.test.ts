@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createCatalogueItem } from '#accounts/catalogue.ts';
 import { selectLookOfIntent, selectLookOfReceipt } from '#apis/pay/brand-queries.ts';
-import { sellerOf } from '#apis/pay/receipt-sale.ts';
+import { sellerOf } from '#apis/pay/receipt-items.ts';
 import { dayIn } from '#core/calendar.ts';
 import { withoutIsolates } from '#core/isolates.ts';
 import { selectReceipt, selectRefundReceipt } from '#payments/receipt-queries.ts';

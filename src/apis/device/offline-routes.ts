@@ -4,14 +4,14 @@ import { isRefusal } from '#core/answer.ts';
 import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { readOfflineRates } from '#payments/offline/bounce-checks.ts';
-import { forwardOffline } from '#payments/offline/forward.ts';
+import { forwardOffline } from '#payments/offline/forward-offline.ts';
 import { selectBouncedAddresses } from '#payments/offline/offline-queries.ts';
 import { offlineNotAllowed } from '#payments/offline/take-forwarded.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
-import { offlineWithin } from '#terminals/offline.ts';
-import { selectOfflineRule } from '#terminals/offline-queries.ts';
+import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
+import { offlineWithin } from '#terminals/offline-limits.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 /** Sales that the terminal accepted while it was offline (behavior.md 25.3). */

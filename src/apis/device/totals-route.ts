@@ -1,4 +1,4 @@
-import { answerTotals } from '#apis/merchant/totals.ts';
+import { answerTotals } from '#apis/merchant/shift-totals.ts';
 import { TotalsQuery, TotalsSchema } from '#apis/merchant/totals-schema.ts';
 import type { Database } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';

@@ -1,5 +1,5 @@
 import { toJsonAtoms } from '#core/money.ts';
-import type { SoldLines } from '#payments/totals-queries.ts';
+import type { SoldLines } from '#payments/shift-totals-queries.ts';
 import { taxTable } from '#prices/lines.ts';
 
 /** The totals of a shift by item and by tax rate, and the same as rows of a file. */

@@ -13,7 +13,7 @@ import {
   Timestamp,
   text,
 } from '#http/schema.ts';
-import type { OfflineRecord } from '#payments/offline/forward.ts';
+import type { OfflineRecord } from '#payments/offline/forward-offline.ts';
 import { BOUNCE_REASONS, OFFLINE_STATUSES } from '#payments/offline/states.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';

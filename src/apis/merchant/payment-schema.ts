@@ -16,7 +16,7 @@ import {
   Timestamp,
   text,
 } from '#http/schema.ts';
-import { DECLINES } from '#payments/decline.ts';
+import { DECLINES } from '#payments/decline-codes.ts';
 import { PAYMENT_STATUSES } from '#payments/payment.ts';
 import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
 

@@ -8,8 +8,8 @@ import { MAX_AMOUNT, toJsonAtoms } from '#core/money.ts';
 import type { Tx } from '#db/database.ts';
 import { nullable, oneOf } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { OfflineRule } from '#terminals/offline.ts';
-import { replaceOfflineRule, selectOfflineRule } from '#terminals/offline-queries.ts';
+import { replaceOfflineRule, selectOfflineRule } from '#terminals/offline-limit-queries.ts';
+import type { OfflineRule } from '#terminals/offline-limits.ts';
 
 const TAG = 'Network';
 const PATH = '/networks/{network}/offline';

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { selectLookOfReceipt } from '#apis/pay/brand-queries.ts';
 import { fillPage, fromPage } from '#apis/pay/finished-page.ts';
+import { slipOf } from '#apis/pay/receipt-contents.ts';
 import { noReceiptPage, receiptPage } from '#apis/pay/receipt-html.ts';
-import { slipOf } from '#apis/pay/receipt-lines.ts';
 import {
   noReceiptText,
   receiptText,

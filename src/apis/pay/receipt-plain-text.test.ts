@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { slipOf } from '#apis/pay/receipt-contents.ts';
 import { receiptPage } from '#apis/pay/receipt-html.ts';
-import { slipOf } from '#apis/pay/receipt-lines.ts';
 import { hasPdf, receiptPdf } from '#apis/pay/receipt-pdf.ts';
 import { noReceiptText, receiptText } from '#apis/pay/receipt-plain-text.ts';
 import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';

@@ -1,6 +1,6 @@
-import { headlineOf } from '#apis/pay/receipt-lines.ts';
+import { headlineOf } from '#apis/pay/receipt-contents.ts';
+import { fiscalLines, sellerOf, taxesOf } from '#apis/pay/receipt-items.ts';
 import { renderPast, shortened } from '#apis/pay/receipt-routes.ts';
-import { fiscalLines, sellerOf, taxesOf } from '#apis/pay/receipt-sale.ts';
 import type { Slip } from '#apis/pay/receipt-slip.ts';
 import { named } from '#core/isolates.ts';
 import { networkOf } from '#core/mode.ts';

@@ -6,14 +6,14 @@ import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { answerConfirmation, payerOf } from '#payments/answer-confirmation.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { Attempt } from '#payments/attempt.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
-import { answerConfirmation, payerOf } from '#payments/confirm.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import { renderPaid } from '#payments/paid-quote.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
-import { chargeOf } from '#payments/tip.ts';
+import { chargeOf } from '#payments/tip-limits.ts';
 
 const TAG = 'Payer app';
 

@@ -1,8 +1,8 @@
 import { perProcess } from '#core/per-process.ts';
 import { createLongPolls } from '#db/long-polls.ts';
 import { selectPayerRequests } from '#payers/request-queries.ts';
+import { payerOf } from '#payments/answer-confirmation.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { payerOf } from '#payments/confirm.ts';
 import { selectAskedIntents } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 

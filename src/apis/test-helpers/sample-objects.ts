@@ -5,7 +5,7 @@ import { TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { type IdKind, newId } from '#core/ids.ts';
 import type { EventType } from '#events/types.ts';
-import { paymentError } from '#payments/decline.ts';
+import { paymentError } from '#payments/decline-codes.ts';
 import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 
 /** Every type can be triggered except `ping`, which only an endpoint's own test sends. */

@@ -1,7 +1,7 @@
 import type { PayerRow } from '#payers/payer-queries.ts';
 import type { Tapped } from '#payments/attempt.ts';
 import type { CredentialKind } from '#payments/credentials/kind.ts';
-import type { Decline } from '#payments/decline.ts';
+import type { Decline } from '#payments/decline-codes.ts';
 
 /** A credential of another cell that was tapped at this cell, with the other cell's response. */
 export interface Visit {

@@ -1,10 +1,10 @@
 import type { Refusal } from '#core/answer.ts';
-import { assessPayment, type PaymentFacts } from '#payments/assess.ts';
+import { assessPayment, type PaymentFacts } from '#payments/decide-decline.ts';
 import { utcDay } from '#payments/offline/bounce-checks.ts';
 import type { Candidate } from '#payments/offline/candidates.ts';
 import type { CardDay, UnderWay } from '#payments/offline/offline-queries.ts';
 import type { BounceReason } from '#payments/offline/states.ts';
-import type { OfflineLimits } from '#terminals/offline.ts';
+import type { OfflineLimits } from '#terminals/offline-limits.ts';
 
 /**
  * The decision about a sale: a bounce, or an acceptance. `later` accepts it too; its settlement job

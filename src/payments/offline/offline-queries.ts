@@ -5,7 +5,7 @@ import { type Page, selectPage } from '#db/paging.ts';
 import { checked, ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { BounceReason, OfflineStatus } from '#payments/offline/states.ts';
-import type { TotalsOf } from '#payments/totals-queries.ts';
+import type { TotalsOf } from '#payments/shift-totals-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** Topic that notifies of a sale without a settlement job after a result of the chain. */

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { declineOverdue } from '#payments/settle.ts';
+import { declineOverdue } from '#payments/apply-settlements.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { type KeptSale, setLimits, signOffline } from '#testing/offline-sales.ts';

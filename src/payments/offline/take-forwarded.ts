@@ -10,7 +10,7 @@ import { appendEvents, type EventDraft } from '#events/append.ts';
 import { lockChipsOf } from '#payers/chip-queries.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { lockPayers } from '#payers/payer-queries.ts';
-import { readActivities } from '#payments/assess.ts';
+import { readActivities } from '#payments/decide-decline.ts';
 import { requireFresh } from '#payments/drawn-numbers.ts';
 import { readShares } from '#payments/hourly-share.ts';
 import { insertIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
@@ -41,8 +41,8 @@ import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { DrawnNumber } from '#settlement/numbers.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { requestPayments } from '#settlement/requests.ts';
-import { type OfflineLimits, offlineWithin } from '#terminals/offline.ts';
-import { lockOfflineTerminal, selectOfflineRule } from '#terminals/offline-queries.ts';
+import { lockOfflineTerminal, selectOfflineRule } from '#terminals/offline-limit-queries.ts';
+import { type OfflineLimits, offlineWithin } from '#terminals/offline-limits.ts';
 
 /** The fields of the process's context that a decision uses. */
 export interface DecideWith {

@@ -4,7 +4,7 @@ import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
-import { type CancelRequest, cancelIntent } from '#payments/cancel.ts';
+import { type CancelRequest, cancelIntent } from '#payments/cancel-intent.ts';
 import { lockIntent, updateIntentStates } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { saveSteps } from '#payments/save.ts';

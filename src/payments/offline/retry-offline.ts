@@ -6,7 +6,7 @@ import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { appendEvents } from '#events/append.ts';
-import type { Decline } from '#payments/decline.ts';
+import type { Decline } from '#payments/decline-codes.ts';
 import { lockIntents, selectPayable } from '#payments/intent-queries.ts';
 import {
   type ChainVerdict,

@@ -6,11 +6,11 @@ import type { Tx } from '#db/database.ts';
 import { type Done, decideKeyed } from '#idempotency/decide.ts';
 import { insertKeys, type StoredKey } from '#idempotency/key-queries.ts';
 import { noteStaticTaps, type StaticTap } from '#payers/payer-queries.ts';
-import { type Assessment, assessPayment } from '#payments/assess.ts';
 import type { Attempt } from '#payments/attempt.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import { type Found, kindOf, verify, writeConsumed } from '#payments/credential.ts';
 import type { Verified } from '#payments/credentials/kind.ts';
+import { type Assessment, assessPayment } from '#payments/decide-decline.ts';
 import {
   type BatchTerms,
   checkShare,
@@ -35,7 +35,7 @@ import {
 import { renderIntent } from '#payments/render.ts';
 import { type Change, confirmationDeadline, saveSteps } from '#payments/save.ts';
 import { settlementOf } from '#payments/settlement-job.ts';
-import { checkTip } from '#payments/tip.ts';
+import { checkTip } from '#payments/tip-limits.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { requestPayments } from '#settlement/requests.ts';
 

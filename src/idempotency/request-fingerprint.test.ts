@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ErrorCode } from '#core/error-codes.ts';
-import { checkKey, fingerprint, freesKey } from '#idempotency/request.ts';
+import { checkKey, fingerprint, freesKey } from '#idempotency/request-fingerprint.ts';
 
 test('a key is 1 to 255 printable ASCII characters', () => {
   for (const key of ['a', ' ', '~', 'a'.repeat(255), '8f14e45f-ceea-467f-a8d5-6a1c1d3b2e11']) {

@@ -17,7 +17,7 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { awaitAnswer } from '#idempotency/await-answer.ts';
 import { type Done, REPLAYED, runOnce } from '#idempotency/decide.ts';
-import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
+import { type IdempotentRequest, keyReused } from '#idempotency/request-fingerprint.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';

@@ -37,8 +37,8 @@ import { NO_NUMBER } from '#settlement/chain/payment-check.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { checkSettles } from '#settlement/readiness.ts';
 import type { Hex } from '#settlement/requests.ts';
-import { offlineWithin } from '#terminals/offline.ts';
-import { selectOfflineRule } from '#terminals/offline-queries.ts';
+import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
+import { offlineWithin } from '#terminals/offline-limits.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 
 /** A sale as the till stored it: well-formed, but not verified. */

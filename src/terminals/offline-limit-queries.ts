@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
 import { table } from '#db/table.ts';
-import type { OfflineRule } from '#terminals/offline.ts';
+import type { OfflineRule } from '#terminals/offline-limits.ts';
 import { type TerminalRow, terminals } from '#terminals/terminal-queries.ts';
 
 const offlineRules = table(

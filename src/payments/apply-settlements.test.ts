@@ -3,11 +3,11 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import { findReplay } from '#idempotency/decide.ts';
-import { FAILURE_DECLINES } from '#payments/decline.ts';
+import { applySettlements } from '#payments/apply-settlements.ts';
+import { FAILURE_DECLINES } from '#payments/decline-codes.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
-import { applySettlements } from '#payments/settle.ts';
 import type { FailureReason } from '#settlement/requests.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import {

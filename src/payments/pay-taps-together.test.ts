@@ -7,8 +7,8 @@ import { newSecret } from '#core/secrets.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import { updatePayerLimits } from '#payers/payer-queries.ts';
 import { batchTerms } from '#payments/pay.ts';
-import { payBatch } from '#payments/pay-batch.ts';
 import type { PayItem } from '#payments/pay-context.ts';
+import { payBatch } from '#payments/pay-taps-together.ts';
 import { saveRiskSettings } from '#risk/risk-queries.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import {

@@ -3,7 +3,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { runOnce } from '#idempotency/decide.ts';
-import type { IdempotentRequest } from '#idempotency/request.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import { lockIntent } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';

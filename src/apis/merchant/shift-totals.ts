@@ -31,7 +31,7 @@ import {
   selectSoldLines,
   selectTotals,
   type TotalsRow,
-} from '#payments/totals-queries.ts';
+} from '#payments/shift-totals-queries.ts';
 
 /** End-of-shift totals, as terminals and the dashboard show them. */
 

@@ -14,7 +14,11 @@ import { appendEvents, type EventDraft } from '#events/append.ts';
 import { insertFiscalReceipts, type Receipted } from '#fiscal/fiscal-queries.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
-import { CEILING_REACHED, FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
+import {
+  CEILING_REACHED,
+  FAILURE_DECLINES,
+  SETTLEMENT_UNAVAILABLE,
+} from '#payments/decline-codes.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
 import { type StoredAttempt, toAttempt } from '#payments/intent-rows.ts';
 import { offlineDraft } from '#payments/offline/offline-payment.ts';
@@ -32,7 +36,7 @@ import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
-import { chargeOf } from '#payments/tip.ts';
+import { chargeOf } from '#payments/tip-limits.ts';
 import { alarmUnfit } from '#settlement/alarms.ts';
 import { countSales } from '#settlement/ceiling-queries.ts';
 import {

@@ -11,6 +11,7 @@ import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
 import { insertFiscalReceipts } from '#fiscal/fiscal-queries.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
+import { newPayment, paymentDrafts, toReceipted, toSale } from '#payments/apply-settlements.ts';
 import {
   insertIntents,
   lockIntents,
@@ -26,7 +27,6 @@ import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
-import { newPayment, paymentDrafts, toReceipted, toSale } from '#payments/settle.ts';
 import { countSales } from '#settlement/ceiling-queries.ts';
 import type { Hex, OutcomeFacts } from '#settlement/requests.ts';
 

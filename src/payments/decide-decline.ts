@@ -8,7 +8,7 @@ import type { Tx } from '#db/database.ts';
 import type { CardRow } from '#payers/card-queries.ts';
 import type { ChipRow } from '#payers/chip-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
-import type { Decline } from '#payments/decline.ts';
+import type { Decline } from '#payments/decline-codes.ts';
 import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
 import {
   type PayerActivity,

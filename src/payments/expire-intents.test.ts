@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { addSeconds, FakeClock } from '#core/clock.ts';
-import { expireIntents } from '#payments/expire.ts';
+import { expireIntents } from '#payments/expire-intents.ts';
 import { selectNextDeadline, selectNextForTerminals } from '#payments/intent-queries.ts';
 import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent } from '#payments/render.ts';

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
-import { createBatch } from '#payments/create-batch.ts';
+import { createBatch } from '#payments/create-intents-together.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
 import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent } from '#payments/render.ts';
