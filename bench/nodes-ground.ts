@@ -7,7 +7,7 @@ import { newId } from '#core/ids.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { signMerchantConsent } from '#sandbox/demo-wallets.ts';
 import { wallet } from '#sandbox/wallets.ts';
-import { requestOnChain } from '#settlement/requests.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';

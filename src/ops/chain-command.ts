@@ -12,7 +12,7 @@ import {
 } from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
 import { expectedToken, requireToken } from '#ops/require-token.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 const USAGE = `npm run chain -- <command>
 

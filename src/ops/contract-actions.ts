@@ -3,9 +3,9 @@ import { formatUnits } from 'viem';
 import { StartError } from '#core/start-error.ts';
 import type { Operation } from '#ops/contract-operations.ts';
 import { readAddress } from '#ops/deploy-contract.ts';
-import { ROLES, roleId, TIMELOCK_ROLES } from '#settlement/contract/roles.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
+import { ROLES, roleId, TIMELOCK_ROLES } from '#settlement/contract/contract-roles.ts';
 import type { OperationCall } from '#settlement/contract/timelock.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /** One transaction to the settlement contract or its timelock, and what it does. */
 export interface ContractCall {

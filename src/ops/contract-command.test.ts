@@ -18,6 +18,7 @@ import {
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { deployContract, newKey } from '#ops/deploy-contract.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import {
   registerMerchantCall,
   settleCall,
@@ -27,7 +28,6 @@ import {
 import { lensOf } from '#settlement/contract/lens.ts';
 import { merchantConsent, walletConsent } from '#settlement/contract/signed-messages.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { startRemoteSigner } from '#testing/remote-signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';

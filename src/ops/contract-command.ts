@@ -26,9 +26,9 @@ import {
 } from '#ops/contract-operations.ts';
 import { readAddress } from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { readRemoteKey, type SigningKey, signerOf } from '#settlement/signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';

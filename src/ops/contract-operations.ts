@@ -1,11 +1,11 @@
 import { type createPublicClient, parseEventLogs, type Hex as ViemHex } from 'viem';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import {
   describeOperation,
   type OperationCall,
   timelockOf,
 } from '#settlement/contract/timelock.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';

@@ -16,11 +16,11 @@ import {
   GOVERNANCE_DELAY_SECONDS,
   MIN_CONTRACT_DELAY_SECONDS,
 } from '#settlement/chain/check-contract.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { isCurrentContract } from '#settlement/contract/contract-code.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
 import { checksummed } from '#settlement/evm-address.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 
 /** The roles of a new settlement contract, and its fees (contracts/README.md). */

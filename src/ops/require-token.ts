@@ -9,7 +9,7 @@ import {
   zeroHash,
 } from 'viem';
 import { StartError } from '#core/start-error.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 const TOKEN_ABI = parseAbi([
   'function name() view returns (string)',

@@ -2,7 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { type RequestOutcome, updatePayerRequests } from '#payers/request-queries.ts';
-import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+import { applied, type Outcome, takeOutcomes } from '#settlement/chain-requests.ts';
 
 /** Results per transaction, which takes a few milliseconds. */
 const BATCH = 100;

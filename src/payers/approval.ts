@@ -1,9 +1,9 @@
 import { hashTypedData } from 'viem';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type CheckedSignature, checkSignature } from '#settlement/chain/check-signature.ts';
+import { type CheckedSignature, checkSignature } from '#settlement/chain/signature-refusals.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /** An EIP-2612 permit for the settlement contract, as the wallet signed it. */
 export interface SignedPermit {

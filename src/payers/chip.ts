@@ -7,8 +7,8 @@ import type { Tx } from '#db/database.ts';
 import { type ChipRow, chips, selectChips } from '#payers/chip-queries.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import { chainOrNull, checkSignature } from '#settlement/chain/check-signature.ts';
-import type { Hex } from '#settlement/requests.ts';
+import { chainOrNull, checkSignature } from '#settlement/chain/signature-refusals.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** As many as passes and cards. */
 const MAX_CHIPS = 16;

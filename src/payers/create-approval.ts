@@ -17,10 +17,14 @@ import {
   type CheckedSignature,
   type DeployFirst,
   onceDeployed,
-} from '#settlement/chain/check-signature.ts';
+} from '#settlement/chain/signature-refusals.ts';
 import { simulateEnrolment } from '#settlement/chain/simulate-signed.ts';
 import type { Deployment } from '#settlement/chain/verify-signature.ts';
-import { type RequestKind, type RequestPayloads, requestOnChain } from '#settlement/requests.ts';
+import {
+  type RequestKind,
+  type RequestPayloads,
+  requestOnChain,
+} from '#settlement/chain-requests.ts';
 
 /** A payer's signatures: a permit, a policy or both. */
 export interface SignedApproval {

@@ -18,13 +18,13 @@ import {
   checkSignature,
   type DeployFirst,
   onceDeployed,
-} from '#settlement/chain/check-signature.ts';
+} from '#settlement/chain/signature-refusals.ts';
 import { simulateTransfer } from '#settlement/chain/simulate-signed.ts';
+import { type Hex, requestOnChain } from '#settlement/chain-requests.ts';
 import { isKeySignature } from '#settlement/contract/contract-calls.ts';
 import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
 /** An EIP-3009 TransferWithAuthorization, as the wallet signed it. Valid immediately. */
 export interface SignedTransfer {

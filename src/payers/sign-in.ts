@@ -17,8 +17,8 @@ import {
   takeNonce,
 } from '#payers/session-queries.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import { chainOrNull, checkSignature } from '#settlement/chain/check-signature.ts';
-import type { Hex } from '#settlement/requests.ts';
+import { chainOrNull, checkSignature } from '#settlement/chain/signature-refusals.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** The chains and domains that a sign-in message may name. */
 export interface SignInTerms {

@@ -8,7 +8,7 @@ import { cancelIntent } from '#payments/cancel-intent.ts';
 import { expireIntents } from '#payments/expire-intents.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { insertBlockedPayer } from '#risk/risk-queries.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import {
   addIntent,
   addPayer,

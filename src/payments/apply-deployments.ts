@@ -1,5 +1,5 @@
 import type { ProcessContext } from '#db/process-context.ts';
-import { applied, takeOutcomes } from '#settlement/requests.ts';
+import { applied, takeOutcomes } from '#settlement/chain-requests.ts';
 
 /** Results per transaction. */
 const BATCH = 100;

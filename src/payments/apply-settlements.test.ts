@@ -8,7 +8,7 @@ import { FAILURE_DECLINES } from '#payments/decline-codes.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
-import type { FailureReason } from '#settlement/requests.ts';
+import type { FailureReason } from '#settlement/chain-requests.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import {
   addIntent,

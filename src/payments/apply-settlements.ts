@@ -38,7 +38,6 @@ import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
 import { alarmUnfit } from '#settlement/alarms.ts';
-import { countSales } from '#settlement/ceiling-queries.ts';
 import {
   applied,
   type Failure,
@@ -46,7 +45,8 @@ import {
   type OutcomeFacts,
   takeOutcomes,
   takeOverduePayments,
-} from '#settlement/requests.ts';
+} from '#settlement/chain-requests.ts';
+import { countSales } from '#settlement/hourly-ceiling-queries.ts';
 
 /** The context for applying results of settlements and refunds. */
 export interface ResultContext extends ProcessContext {

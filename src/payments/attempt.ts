@@ -1,7 +1,7 @@
 import type { Atoms } from '#core/money.ts';
 import type { Traced } from '#core/tracing.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
-import type { PaymentAuthorization } from '#settlement/requests.ts';
+import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
 
 /** The tips that the terminal offers the customer, in percent of the sale. */
 export interface Tipping {

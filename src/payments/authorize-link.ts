@@ -22,9 +22,9 @@ import {
   verifyAuthorization,
   whyUnable,
 } from '#payments/verify-authorization.ts';
-import { onceDeployed } from '#settlement/chain/check-signature.ts';
+import { onceDeployed } from '#settlement/chain/signature-refusals.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** A wallet's signature for a payment. */
 export interface Signed {

@@ -7,7 +7,7 @@ import { postponeOffline } from '#payments/offline/offline-queries.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveSteps } from '#payments/save.ts';
-import { dropUnsignedPayments } from '#settlement/requests.ts';
+import { dropUnsignedPayments } from '#settlement/chain-requests.ts';
 
 /** Rows per transaction. */
 const BATCH = 200;

@@ -7,7 +7,7 @@ import type { PayRequest, Preflight } from '#payments/pay-request.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import type { Outlook } from '#payments/read-before-lock.ts';
 import { checkTip } from '#payments/tip-limits.ts';
-import { hourIsFull } from '#settlement/ceiling.ts';
+import { hourIsFull } from '#settlement/hourly-ceiling.ts';
 
 /**
  * Returns the chain's verdict on a payment, queried before the transaction begins. `null` if the

@@ -1,4 +1,4 @@
-import type { FailureReason } from '#settlement/requests.ts';
+import type { FailureReason } from '#settlement/chain-requests.ts';
 
 /**
  * The decline codes (behavior.md 5.8), each with a message for developers and one for the customer

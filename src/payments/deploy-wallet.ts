@@ -11,14 +11,14 @@ import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import { addressBucket, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type DeployFirst, notDeployed } from '#settlement/chain/check-signature.ts';
 import { readCodeSize } from '#settlement/chain/code-size.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { type DeployFirst, notDeployed } from '#settlement/chain/signature-refusals.ts';
 import { DEPLOYMENT_GAS, type Deployment } from '#settlement/chain/verify-signature.ts';
+import { type Hex, requestOnChain } from '#settlement/chain-requests.ts';
 import { selectDeployment } from '#settlement/deployment-queries.ts';
 import { checkSettles, WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
-import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
 /**
  * Enough for a customer who tries again. More deployments for one caller or object are not from

@@ -4,8 +4,8 @@ import { lockOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
-import { shareIsUsed } from '#settlement/ceiling.ts';
-import { selectUses } from '#settlement/ceiling-queries.ts';
+import { shareIsUsed } from '#settlement/hourly-ceiling.ts';
+import { selectUses } from '#settlement/hourly-ceiling-queries.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
 /**

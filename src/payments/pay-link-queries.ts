@@ -1,7 +1,7 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { MERCHANT_OF_INTENT } from '#payments/intent-queries.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** The terms that a wallet signed or may sign, besides the intent. */
 export interface PayTerms {

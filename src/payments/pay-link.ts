@@ -8,7 +8,7 @@ import { type PayLinkRow, type PayTerms, selectPayLink } from '#payments/pay-lin
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { checkTip } from '#payments/tip-limits.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** An intent with the data of its pay link. */
 export interface PayLink {

@@ -4,7 +4,7 @@ import type { PayLink } from '#payments/pay-link.ts';
 import type { PayTerms } from '#payments/pay-link-queries.ts';
 import { authorizationMessage } from '#settlement/chain/authorization-message.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 export function ratesOf({ acquirer, protocol, cashback }: PayTerms): FeeRates {
   return { acquirer, protocol, cashback };

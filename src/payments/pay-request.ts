@@ -8,7 +8,7 @@ import type { Visit } from '#payments/credentials/visiting.ts';
 import type { PreflightResult } from '#payments/decide-decline.ts';
 import type { StaticPassTerms } from '#risk/rules.ts';
 import type { Deployment } from '#settlement/chain/verify-signature.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** A tap, or a confirm with an agent token. */
 export interface PayRequest {

@@ -36,8 +36,8 @@ import { renderIntent } from '#payments/render.ts';
 import { type Change, confirmationDeadline, saveSteps } from '#payments/save.ts';
 import { settlementOf } from '#payments/settlement-job.ts';
 import { checkTip } from '#payments/tip-limits.ts';
+import { requestPayments } from '#settlement/chain-requests.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
-import { requestPayments } from '#settlement/requests.ts';
 
 /** The result of one payment. */
 export interface Paid {

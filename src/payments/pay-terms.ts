@@ -7,8 +7,8 @@ import { addPayTerms, type PayTerms } from '#payments/pay-link-queries.ts';
 import { ratesOf, termsAfter } from '#payments/pay-message.ts';
 import { readFeeRates, sameRates } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /** Opens a link with its current terms. `service_unavailable` if no node returns the rates. */
 export async function openPayLink(

@@ -2,9 +2,9 @@ import { assertNever } from '#core/assert.ts';
 import type { PreflightResult } from '#payments/decide-decline.ts';
 import { FAILURE_DECLINES } from '#payments/decline-codes.ts';
 import type { Preflight } from '#payments/pay-request.ts';
-import { checkAuthorization } from '#settlement/chain/authorization-check.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type CheckResult, createPaymentCheck } from '#settlement/chain/payment-check.ts';
+import { checkAuthorization } from '#settlement/chain/simulate-authorization.ts';
 
 function toPreflight(result: CheckResult): PreflightResult {
   switch (result.status) {

@@ -27,8 +27,8 @@ import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
-import { countSales } from '#settlement/ceiling-queries.ts';
-import type { Hex, OutcomeFacts } from '#settlement/requests.ts';
+import type { Hex, OutcomeFacts } from '#settlement/chain-requests.ts';
+import { countSales } from '#settlement/hourly-ceiling-queries.ts';
 
 /** A settlement on the chain without a payment in the ledger. */
 export interface LostPayment {

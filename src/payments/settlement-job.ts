@@ -2,8 +2,8 @@ import type { Tx } from '#db/database.ts';
 import { toStoredAttempt } from '#payments/intent-rows.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
-import type { PaymentAuthorization, PaymentRequest } from '#settlement/requests.ts';
-import { requestPayments } from '#settlement/requests.ts';
+import type { PaymentAuthorization, PaymentRequest } from '#settlement/chain-requests.ts';
+import { requestPayments } from '#settlement/chain-requests.ts';
 
 function signatureOf(signed: PaymentAuthorization): PaymentAuthorization {
   const { salt, validAfter, validBefore, signature, bindsOrder } = signed;

@@ -1,7 +1,7 @@
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { updateGoLiveEnded, updateLive } from '#payouts/go-live-queries.ts';
-import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+import { applied, type Outcome, takeOutcomes } from '#settlement/chain-requests.ts';
 
 const BATCH = 20;
 

@@ -15,7 +15,7 @@ import {
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { readMerchantWallets } from '#settlement/chain/merchant-wallets.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { applied, type Outcome, requestOnChain, takeOutcomes } from '#settlement/requests.ts';
+import { applied, type Outcome, requestOnChain, takeOutcomes } from '#settlement/chain-requests.ts';
 
 const BATCH = 20;
 /**

@@ -11,7 +11,7 @@ import {
   type WithdrawalRow,
 } from '#payouts/withdrawal-queries.ts';
 import { alarmUnfit } from '#settlement/alarms.ts';
-import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+import { applied, type Outcome, takeOutcomes } from '#settlement/chain-requests.ts';
 
 /** Results per transaction. Withdrawals are rare; this many take a few milliseconds. */
 const BATCH = 20;

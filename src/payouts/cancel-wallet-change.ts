@@ -13,7 +13,7 @@ import {
   type WalletChangeRow,
 } from '#payouts/wallet-change-queries.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import { requestOnChain } from '#settlement/requests.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 
 /**
  * Cancels an announced wallet, even if another party announced it: reads the contract's state

@@ -15,8 +15,8 @@ import { type WalletChangeRow, walletChanges } from '#payouts/wallet-change-quer
 import { mailAboutWallet } from '#payouts/wallet-mail.ts';
 import type { Mailing } from '#people/people.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import { type DeployFirst, onceDeployed } from '#settlement/chain/check-signature.ts';
-import { requestOnChain } from '#settlement/requests.ts';
+import { type DeployFirst, onceDeployed } from '#settlement/chain/signature-refusals.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 
 interface Announced {
   readonly signed: SignedWallet;

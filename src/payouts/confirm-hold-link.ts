@@ -16,7 +16,7 @@ import {
 import { queueMail } from '#people/mail.ts';
 import { accountInMail } from '#people/mail-words.ts';
 import type { PeopleDeps } from '#people/people.ts';
-import { requestOnChain } from '#settlement/requests.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 
 const ACTOR = { type: 'system', name: 'link in a mail' } as const;
 const MODES = [false, true];

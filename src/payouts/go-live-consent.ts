@@ -11,9 +11,9 @@ import {
   readWallet,
 } from '#payouts/wallet-consent.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import type { CheckedSignature } from '#settlement/chain/check-signature.ts';
+import type { CheckedSignature } from '#settlement/chain/signature-refusals.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { walletJson } from '#settlement/wallet-json.ts';
 
 /** Builds the message that the settlement wallet must sign (EIP-712) before {@link goLive}. */

@@ -1,7 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 export const goLiveRequests = table(
   'go_live_requests',

@@ -6,7 +6,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
 import { selectWalletChange } from '#payouts/wallet-change-queries.ts';
 import { checkOwnersSettled } from '#people/owner-changes.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 export interface WalletChangeRef {
   readonly tenant: Tenant;

@@ -3,8 +3,8 @@ import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import { readMerchantAccount } from '#settlement/chain/balance.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import { readMerchantAccount } from '#settlement/chain/merchant-balance.ts';
 import type { WalletOnChain } from '#settlement/chain/merchant-wallets.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 

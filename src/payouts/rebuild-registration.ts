@@ -2,7 +2,7 @@ import { recordEntry } from '#audit/audit.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import { selectNamedWallets, updateLive } from '#payouts/go-live-queries.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** A registration on a contract that is missing in the ledger. */
 export interface LostRegistration {

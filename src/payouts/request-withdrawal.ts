@@ -9,7 +9,7 @@ import { checkMayWithdraw } from '#payouts/may-withdraw.ts';
 import type { MerchantOnChain } from '#payouts/merchant-on-chain.ts';
 import { findNumber, type WithdrawRequest } from '#payouts/withdrawal-number.ts';
 import { type WithdrawalRow, withdrawals } from '#payouts/withdrawal-queries.ts';
-import { requestOnChain } from '#settlement/requests.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 
 /** Locks the account, and requests the withdrawal from the chain if it is allowed now. */
 export async function requestWithdrawal(

@@ -14,12 +14,12 @@ import {
 } from '#payouts/wallet-consent.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import type { CheckedSignature } from '#settlement/chain/check-signature.ts';
-import { readPayerAccount } from '#settlement/chain/payer.ts';
+import { readPayerAccount } from '#settlement/chain/payer-account.ts';
+import type { CheckedSignature } from '#settlement/chain/signature-refusals.ts';
 import { readWalletDelay } from '#settlement/chain/wallet-delay.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { walletJson } from '#settlement/wallet-json.ts';
 
 async function consentOf(

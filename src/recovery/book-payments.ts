@@ -11,9 +11,9 @@ import {
 import type { RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
+import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/chain-requests.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import { isOfCell } from '#settlement/numbers.ts';
-import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/requests.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 
 /** What to do about a settlement on the chain that has no payment in the ledger. */

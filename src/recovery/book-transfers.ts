@@ -10,8 +10,8 @@ import type { RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { rebuildRefund } from '#refunds/rebuild-refund.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
+import type { ChainPlace } from '#settlement/chain-requests.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
-import type { ChainPlace } from '#settlement/requests.ts';
 
 /** Withdrawal numbers of this service have 63 bits, so it never issues this or a higher one. */
 const NEVER_OURS = 2n ** 63n;

@@ -13,8 +13,8 @@ import { bookTransfers } from '#recovery/book-transfers.ts';
 import { countAwaitingPayment } from '#recovery/lost-queries.ts';
 import type { RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { createRefund } from '#refunds/create-refund.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { merchantNumberOf } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { addIntent, addPayer, newRequest, openStore, pay, type TestStore } from '#testing/store.ts';
 import {
   addPayment,

@@ -7,10 +7,10 @@ import { lockAllOrders, raisePlaces } from '#db/commit-order.ts';
 import { giveUpUnpaid } from '#payments/cancel-after-data-loss.ts';
 import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
 import { followAllWallets } from '#payouts/follow-wallets.ts';
+import { readChain } from '#recovery/book-lost-events.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import { awaitLostBytes, raiseNonces } from '#recovery/lost-nonces.ts';
 import { forgetFigures } from '#recovery/lost-queries.ts';
-import { readChain } from '#recovery/read-chain.ts';
 import { inRun, RECOVERY_LEASE_MS, type RecoveryDeps } from '#recovery/recovery-lease.ts';
 import {
   countRecovered,

@@ -24,7 +24,12 @@ import {
 } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { alarmUnfit } from '#settlement/alarms.ts';
-import { applied, type FailureReason, type Outcome, takeOutcomes } from '#settlement/requests.ts';
+import {
+  applied,
+  type FailureReason,
+  type Outcome,
+  takeOutcomes,
+} from '#settlement/chain-requests.ts';
 
 /** Refunds per transaction, which takes a few milliseconds. */
 const BATCH = 50;

@@ -35,8 +35,8 @@ import {
 } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { type AskedAmount, decideShare, type Share } from '#refunds/share.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
-import { requestOnChain } from '#settlement/requests.ts';
 
 /** The wait for a receipt of behavior.md 2.8. */
 const RECEIPT_WAIT_MS = 60_000;

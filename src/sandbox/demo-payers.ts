@@ -5,8 +5,8 @@ import { createPayer } from '#payers/create-payer.ts';
 import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/payer-queries.ts';
 import { type DemoWallet, signEnrolment } from '#sandbox/demo-wallets.ts';
 import { payerWalletName, wallet } from '#sandbox/wallets.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { requestOnChain } from '#settlement/requests.ts';
 
 export interface DemoPayersInput {
   readonly network: NetworkConfig;

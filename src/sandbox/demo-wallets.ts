@@ -1,12 +1,12 @@
 import { createPublicClient, http, maxUint256, type PublicClient } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import type { RequestPayloads } from '#settlement/chain-requests.ts';
 import {
   merchantConsent,
   spendingPolicy,
   usdcPermit,
 } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import type { RequestPayloads } from '#settlement/requests.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 

@@ -14,8 +14,8 @@ import { wallet } from '#sandbox/wallets.ts';
 import { deriveKey } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { requestOnChain } from '#settlement/requests.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 
 /** One mode's part of sandbox.json (behavior.md 20.3). */

@@ -4,8 +4,8 @@ import { isLive, type Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { ROLE } from '#sandbox/postgres.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /** The database and chains of a running sandbox, for commands that only read them. */
 export interface RunningSandbox {

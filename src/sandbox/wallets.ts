@@ -1,6 +1,6 @@
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { deriveKey } from '#settings/config.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** Number of relayer senders on a sandbox network. */
 const SANDBOX_SENDERS = 4;

@@ -1,9 +1,9 @@
 import { StartError } from '#core/start-error.ts';
+import { type Depth, MAX_WAIT_MS } from '#settlement/base-confirmations.ts';
 import { type ChainProfile, PROFILE_NAMES, profileFor } from '#settlement/chain-profiles.ts';
-import { type Depth, MAX_WAIT_MS } from '#settlement/confirmations.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 import { type CountsRule, NETWORK_DEFAULTS, type NetworkRules } from '#settlement/networks.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Settings that apply to any chain, without the prefix `CHAIN_<NETWORK>_`. They do not make a chain

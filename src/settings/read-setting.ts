@@ -2,8 +2,8 @@ import ipaddr from 'ipaddr.js';
 import { StartError } from '#core/start-error.ts';
 import { readKeyTexts } from '#settings/key-files.ts';
 import { type Env, isOfService, type SettingName } from '#settings/setting-names.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { settingAddress } from '#settlement/evm-address.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { readRemoteKey, type SigningKey } from '#settlement/signer.ts';
 
 export function readSetting(env: Env, name: SettingName): string | null {

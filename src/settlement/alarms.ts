@@ -1,7 +1,7 @@
 import type { Log } from '#core/log.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
-import type { Outcome } from '#settlement/requests.ts';
+import type { Outcome } from '#settlement/chain-requests.ts';
 
 /** A condition that an operator must look into. */
 export interface Alarm {

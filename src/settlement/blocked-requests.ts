@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { Row } from '#db/table.ts';
-import { chainRequests } from '#settlement/request-queries.ts';
-import type { Failure } from '#settlement/requests.ts';
+import { chainRequests } from '#settlement/chain-request-queries.ts';
+import type { Failure } from '#settlement/chain-requests.ts';
 
 const TRANSFER_BLOCKED: Failure = { succeeded: false, reason: 'transfer_blocked', txHash: null };
 

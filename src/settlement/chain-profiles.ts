@@ -1,5 +1,5 @@
 import { formatGwei } from 'viem';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** The profiles that an operator can choose. `custom` is any other chain. */
 export const PROFILE_NAMES = ['base', 'base-sepolia', 'arc', 'ethereum', 'custom'] as const;

@@ -1,4 +1,4 @@
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { RpcUnavailable } from '#settlement/rpc-unavailable.ts';
 
 /** A settlement contract, and the block of its deployment, before which it has no events. */

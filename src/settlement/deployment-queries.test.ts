@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addMs } from '#core/clock.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 import { DEPLOY_WITHIN_MS, selectDeployment } from '#settlement/deployment-queries.ts';
-import { requestOnChain } from '#settlement/requests.ts';
 import { testDatabase } from '#testing/database.ts';
 
 test('a deployment that no worker sent in time is late, unless its block was undone', async (t) => {

@@ -1,6 +1,6 @@
 import { getAddress, isAddress } from 'viem';
 import { StartError } from '#core/start-error.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 const ONE_CASE = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/;
 

@@ -1,7 +1,7 @@
 import type { Network } from '#core/mode.ts';
 import { type ChainProfile, CUSTOM } from '#settlement/chain-profiles.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { Contracts } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 
 /** The additional confirmations for payments of this sum or more. */
@@ -119,7 +119,7 @@ export const NETWORK_DEFAULTS = {
   formerSettlements: [],
   /**
    * The value for the sandbox, whose chain the service runs itself. For other chains see
-   * confirmations.ts.
+   * base-confirmations.ts.
    */
   confirmations: 0,
   confirmationsMs: 0,

@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
-import type { Ceiling } from '#settlement/ceiling.ts';
-import { hourOf } from '#settlement/ceiling-queries.ts';
+import type { Ceiling } from '#settlement/hourly-ceiling.ts';
+import { hourOf } from '#settlement/hourly-ceiling-queries.ts';
 
 /** A worker's report about its network. */
 export interface WorkerReport {

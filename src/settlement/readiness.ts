@@ -4,8 +4,14 @@ import { describeError, type Log } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
 import { type Network, networkOf, type Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import { atomsOf, type Ceiling, commonShare, hourIsFull, isFull } from '#settlement/ceiling.ts';
-import { selectOwnShares } from '#settlement/ceiling-queries.ts';
+import {
+  atomsOf,
+  type Ceiling,
+  commonShare,
+  hourIsFull,
+  isFull,
+} from '#settlement/hourly-ceiling.ts';
+import { selectOwnShares } from '#settlement/hourly-ceiling-queries.ts';
 import { type NetworkRow, selectNetworks } from '#settlement/readiness-queries.ts';
 
 export const UNSETTLED_REASONS = [

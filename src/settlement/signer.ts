@@ -9,8 +9,8 @@ import {
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts';
 import { describeError } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { settingAddress } from '#settlement/evm-address.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /** A key behind a remote signer: `npm run signer`, or a program with the same protocol. */
 export interface RemoteKey {

@@ -5,7 +5,7 @@ import { numberToHex, recoverAddress, type Signature } from 'viem';
 import { privateKeyToAccount, sign } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
 import { requireClosedFile } from '#files/own-files.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** Signs a digest of 32 bytes. */
 export type KeySource = (digest: Hex) => Promise<Signature>;

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { openMemory } from '#signer/memory.ts';
 
 /** Simulates a key that signs for years, to test the signer's memory. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { HOUR_MS } from '#core/durations.ts';
 import { makeOwnFolder, openOwn, readOwn } from '#files/own-files.ts';
 import { replaceFile } from '#files/replace-file.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** A signature given for a nonce. */
 export interface Remembered {

@@ -1,5 +1,5 @@
 import { createPublicClient, http } from 'viem';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
  * Time limit of a node. With the time of the key's program, it is below the caller's time-out

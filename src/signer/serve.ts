@@ -11,11 +11,11 @@ import { keccak256, serializeTransaction } from 'viem';
 import { describeError } from '#core/log.ts';
 import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
 import { checkFraming } from '#http/framing.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { OFFERS_TOO_LITTLE, requireSame, type SignRequest } from '#settlement/signer.ts';
 import { type Memory, openMemory, type Verdict } from '#signer/memory.ts';
-import { check } from '#signer/rules.ts';
 import type { SignerSettings, SigningAccount } from '#signer/settings.ts';
+import { check } from '#signer/signing-rules.ts';
 
 /** Size limit of a request, larger than the contract's longest call. */
 const MAX_BODY_BYTES = 300_000;

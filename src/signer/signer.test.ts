@@ -21,13 +21,13 @@ import {
 import { generatePrivateKey, privateKeyToAccount, publicKeyToAddress } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { StartError } from '#core/start-error.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { permitCall, transferCall } from '#settlement/contract/contract-calls.ts';
-import { gasCapOf } from '#settlement/relayer/send/plan.ts';
-import type { Hex } from '#settlement/requests.ts';
+import { gasCapOf } from '#settlement/relayer/send/plan-batches.ts';
 import { checkSigner, readRemoteKey, signerOf } from '#settlement/signer.ts';
-import { FUNCTIONS } from '#signer/rules.ts';
 import { serveSigner } from '#signer/serve.ts';
 import { readSettings } from '#signer/settings.ts';
+import { FUNCTIONS } from '#signer/signing-rules.ts';
 import { sendRaw } from '#testing/http-kit.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';

@@ -11,7 +11,7 @@ import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { savePayout } from '#payouts/automatic-payout-queries.ts';
 import { withdrawals } from '#payouts/withdrawal-queries.ts';
 import { createRefund } from '#refunds/create-refund.ts';
-import { requestOnChain } from '#settlement/requests.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 import {
   addIntent,
   addPayer,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { type Body, type Caller, caller } from '#testing/api-client.ts';
 import {
   enrolBySignature,

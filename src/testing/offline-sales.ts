@@ -3,7 +3,7 @@ import type { LocalAccount } from 'viem/accounts';
 import type { Sql } from '#db/database.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authorization.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { AMOUNT, type PayGround } from '#testing/pay-ground.ts';
 
 /** Limits that only tests of limits reach. */

@@ -10,7 +10,7 @@ import {
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { deployContract, newKey } from '#ops/deploy-contract.ts';
 import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { caller } from '#testing/api-client.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';

@@ -10,6 +10,7 @@ import {
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import {
   type PaymentCall,
   pack,
@@ -21,7 +22,6 @@ import {
 import { type RawLog, readEvents } from '#settlement/contract/contract-events.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { batchesOf, rootOf } from '#settlement/settled/fold-batches.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';

@@ -8,7 +8,7 @@ import {
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { payToken } from '#payments/pay-link.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { TEST_ID_KEY } from '#testing/store.ts';
 import type { TestNetwork } from '#testing/test-network.ts';

@@ -4,9 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
+import {
+  applied,
+  type Hex,
+  type RequestPayloads,
+  takeOutcomes,
+} from '#settlement/chain-requests.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { applied, type Hex, type RequestPayloads, takeOutcomes } from '#settlement/requests.ts';
 import type { TestDatabase } from '#testing/database.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { TestNetwork } from '#testing/test-network.ts';

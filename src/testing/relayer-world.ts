@@ -9,15 +9,15 @@ import type { Failpoint } from '#core/failpoints.ts';
 import { newId } from '#core/ids.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
-import { createSettlementNumbers } from '#settlement/numbers.ts';
-import { type Relayer, startRelayer } from '#settlement/relayer/relayer.ts';
 import {
   type NewRequest,
   type OtherKind,
   requestOnChain,
   requestPayments,
-} from '#settlement/requests.ts';
+} from '#settlement/chain-requests.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import { createSettlementNumbers } from '#settlement/numbers.ts';
+import { type Relayer, startRelayer } from '#settlement/relayer/relayer.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import {
   type ContractTerms,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { privateKeyToAccount, sign } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { RemoteKey } from '#settlement/signer.ts';
 import { serveSigner } from '#signer/serve.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';
 import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import type { Hex, RequestPayloads } from '#settlement/requests.ts';
 
 const VALID_S = 900;
 

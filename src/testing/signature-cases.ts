@@ -6,7 +6,7 @@ import {
   serializeErc6492Signature,
   slice,
 } from 'viem';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { addContractWallet, delegate, keyWalletCode } from '#testing/pay-links.ts';
 import type { TestNetwork } from '#testing/test-network.ts';
 import { FACTORIES } from '#testing/undeployed-wallets.ts';

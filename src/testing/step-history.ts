@@ -1,5 +1,5 @@
+import { step } from '#settlement/relayer/machine/decide-next-step.ts';
 import { steps } from '#settlement/relayer/machine/memory.ts';
-import { step } from '#settlement/relayer/machine/step.ts';
 import type {
   Now,
   Observation,

@@ -6,7 +6,7 @@ import type { CreateRequest, NewIntent } from '#payments/create-request.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
-import type { FailureReason } from '#settlement/requests.ts';
+import type { FailureReason } from '#settlement/chain-requests.ts';
 import {
   addIntent,
   addMerchant,

@@ -14,6 +14,7 @@ import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-cha
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { connectRpc, type Rpc } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import {
   executeCall,
   NO_PREDECESSOR,
@@ -21,7 +22,6 @@ import {
   timelockOf,
 } from '#settlement/contract/timelock.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { signerOf } from '#settlement/signer.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Receipt } from '#settlement/chain/chain.ts';
-import type { step } from '#settlement/relayer/machine/step.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
+import type { step } from '#settlement/relayer/machine/decide-next-step.ts';
 import type {
   Attempt,
   Effect,
@@ -9,7 +10,6 @@ import type {
   OpenRequest,
   Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 // Transactions in every phase and observations of every kind, for the table of the relayer's states
 // and for random sequences.

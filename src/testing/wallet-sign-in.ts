@@ -1,6 +1,6 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { caller } from '#testing/api-client.ts';
 
 /** A wallet's sign-in message. Tests change a field to a value that the service must refuse. */

@@ -8,9 +8,9 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { type Signer, type SigningKey, signerOf } from '#settlement/signer.ts';
 import {
   countCanceled,

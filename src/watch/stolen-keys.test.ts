@@ -9,9 +9,10 @@ import { silentLog } from '#core/log.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { settleCall, walletChangeCall } from '#settlement/contract/contract-calls.ts';
+import { ROLES, roleId } from '#settlement/contract/contract-roles.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
-import { ROLES, roleId } from '#settlement/contract/roles.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import {
   executeCall,
@@ -19,7 +20,6 @@ import {
   scheduleCall,
   timelockOf,
 } from '#settlement/contract/timelock.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { watchTheft } from '#testing/theft.ts';

@@ -17,8 +17,9 @@ import { silentLog } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
-import { roleId } from '#settlement/contract/roles.ts';
+import { roleId } from '#settlement/contract/contract-roles.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import {
   executeCall,
@@ -29,7 +30,6 @@ import {
 import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
-import type { Hex } from '#settlement/requests.ts';
 import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { outsideService } from '#testing/outside-service.ts';

@@ -6,7 +6,7 @@ import { present } from '#core/assert.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { idSealingKey } from '#settings/config.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { askToWithdraw } from '#testing/ask-to-withdraw.ts';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { outsideService } from '#testing/outside-service.ts';

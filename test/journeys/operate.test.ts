@@ -21,7 +21,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { newKey } from '#ops/deploy-contract.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type MailServer, startMailServer } from '#testing/mail-server.ts';
 import { addFactorNow } from '#testing/people.ts';

@@ -13,7 +13,8 @@ import {
   toBlock,
   toReceipt,
 } from '#settlement/chain/decode.ts';
-import { isDue, receiptsToAsk, step } from '#settlement/relayer/machine/step.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
+import { isDue, receiptsToAsk, step } from '#settlement/relayer/machine/decide-next-step.ts';
 import {
   type Attempt,
   type Effect,
@@ -24,7 +25,6 @@ import {
   type OpenTransaction,
   type Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { createRandom, SEED } from '#testing/random.ts';
 
 // Plays random histories of one transaction each on a real chain: lost broadcasts, evicted

@@ -21,9 +21,10 @@ import { present } from '#core/assert.ts';
 import { startLoop } from '#core/loop.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
-import { verifyDeployable } from '#settlement/chain/check-signature.ts';
+import { verifyDeployable } from '#settlement/chain/signature-refusals.ts';
 import { simulateTransfer } from '#settlement/chain/simulate-signed.ts';
 import { simulateDeployed } from '#settlement/chain/verify-signature.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import {
   permitCall,
   policyCall,
@@ -36,7 +37,6 @@ import {
   usdcTransfer,
 } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { tagToken } from '#terminals/tag.ts';
 import { caller } from '#testing/api-client.ts';
 import { heldAccount } from '#testing/held-key.ts';

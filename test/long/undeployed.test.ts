@@ -5,7 +5,7 @@ import { present } from '#core/assert.ts';
 import type { Failpoint } from '#core/failpoints.ts';
 import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
 import { waitUntil } from '#sandbox/processes.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { comeToRest } from '#testing/invariants/invariants.ts';

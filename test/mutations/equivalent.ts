@@ -14,13 +14,13 @@ export interface Proof {
 
 const PROOFS: readonly Proof[] = [
   {
-    file: 'src/settlement/relayer/follow/finish.ts',
+    file: 'src/settlement/relayer/follow/finish-jobs.ts',
     from: '>',
     behind: 'isRevived: revived.length ',
     proof: 'A wake-up is a hint: one too many looks for outcomes once more, and changes nothing.',
   },
   {
-    file: 'src/settlement/relayer/follow/finality.ts',
+    file: 'src/settlement/relayer/follow/watch-reorganizations.ts',
     from: 'least, confirmations',
     behind: 'return BigInt(Math.max(',
     proof: 'The greater of two numbers is the same whichever is named first.',
@@ -66,7 +66,7 @@ const PROOFS: readonly Proof[] = [
       'account and mode. The term only spares the reading.',
   },
   {
-    file: 'src/settlement/relayer/follow/finality.ts',
+    file: 'src/settlement/relayer/follow/watch-reorganizations.ts',
     from: '<',
     behind: 'const deep = head.number ',
     proof:
@@ -74,7 +74,7 @@ const PROOFS: readonly Proof[] = [
       'deployed yet there, so no validity ends before it, and nothing counts as dead.',
   },
   {
-    file: 'src/settlement/relayer/follow/finality.ts',
+    file: 'src/settlement/relayer/follow/watch-reorganizations.ts',
     from: 'await ',
     behind: 'if (sender === undefined) continue;\n    ',
     proof:
@@ -83,13 +83,13 @@ const PROOFS: readonly Proof[] = [
       'gives it. So only the time changes at which a refusal is noted.',
   },
   {
-    file: 'src/settlement/relayer/follow/finality.ts',
+    file: 'src/settlement/relayer/follow/watch-reorganizations.ts',
     from: '>',
     behind: 'if (look ',
     proof: 'The first look comes a moment later, and asks once more which chain it is.',
   },
   {
-    file: 'src/recovery/read-chain.ts',
+    file: 'src/recovery/book-lost-events.ts',
     from: '>',
     behind: 'return a ',
     proof: 'The later of two equal heights is either.',

@@ -30,8 +30,8 @@ const KEYS = [
   'src/idempotency/await-answer.test.ts',
 ];
 const OUTCOMES = [
-  'src/settlement/relayer/rows/kinds.test.ts',
-  'src/settlement/relayer/follow/resolve.test.ts',
+  'src/settlement/relayer/rows/request-kinds.test.ts',
+  'src/settlement/relayer/follow/choose-results-that-count.test.ts',
   'src/settlement/relayer/relayer-declined.test.ts',
   'src/settlement/relayer/relayer-reorders.test.ts',
   'src/settlement/relayer/relayer-finality.test.ts',
@@ -104,7 +104,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
     'src/payments/pay-taps-together.test.ts',
   ],
   'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
-  'src/settlement/relayer/follow/finish.ts': [
+  'src/settlement/relayer/follow/finish-jobs.ts': [
     ...ORDER,
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/payments/apply-settlements.test.ts',
@@ -133,7 +133,7 @@ const OF_RECOVERY: Readonly<Record<string, readonly string[]>> = {
   'src/recovery/end-credentials.ts': ['src/apis/payer/rotating-codes.test.ts', ...RECOVERY],
   'src/recovery/lost-nonces.ts': RECOVERY,
   'src/recovery/lost-queries.ts': RECOVERY,
-  'src/recovery/read-chain.ts': RECOVERY,
+  'src/recovery/book-lost-events.ts': RECOVERY,
   'src/recovery/recover.ts': RECOVERY,
   'src/recovery/recovery-lease.ts': RECOVERY,
 };
@@ -177,35 +177,35 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/refunds/refund-queries.ts': [...REFUND, 'test/api/retrieve-refund.test.ts'],
   'src/refunds/refund-limits.ts': REFUND,
   'src/refunds/apply-outcomes.ts': REFUND,
-  'src/settlement/relayer/rows/kinds.ts': OUTCOMES,
-  'src/settlement/relayer/follow/finish.ts': [
-    'src/settlement/relayer/follow/finish.test.ts',
+  'src/settlement/relayer/rows/request-kinds.ts': OUTCOMES,
+  'src/settlement/relayer/follow/finish-jobs.ts': [
+    'src/settlement/relayer/follow/finish-jobs.test.ts',
     ...OUTCOMES,
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-blocked.test.ts',
   ],
-  'src/settlement/relayer/follow/resolve.ts': [
+  'src/settlement/relayer/follow/choose-results-that-count.ts': [
     ...OUTCOMES,
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-blocked.test.ts',
   ],
-  'src/settlement/relayer/follow/finality.ts': [
-    'src/settlement/relayer/follow/finality.test.ts',
+  'src/settlement/relayer/follow/watch-reorganizations.ts': [
+    'src/settlement/relayer/follow/watch-reorganizations.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
     ...DEADLINES,
     'src/settlement/relayer/relayer-declined.test.ts',
   ],
   'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
-  'src/settlement/relayer/senders/nonces.ts': [
-    'src/settlement/relayer/senders/nonces.test.ts',
+  'src/settlement/relayer/senders/repair-nonces.ts': [
+    'src/settlement/relayer/senders/repair-nonces.test.ts',
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-declined.test.ts',
     'src/settlement/relayer/senders/fencing-token.test.ts',
   ],
   'src/settlement/relayer/senders/foreign-key.ts': [
     'src/settlement/relayer/senders/foreign-key.test.ts',
-    'src/settlement/relayer/senders/nonces.test.ts',
+    'src/settlement/relayer/senders/repair-nonces.test.ts',
   ],
   'src/settlement/senders.ts': SENDERS,
   'src/settlement/relayer/rows/sender-queries.ts': SENDERS,
@@ -215,7 +215,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-declined.test.ts',
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-singles.test.ts',
-    'src/settlement/relayer/senders/nonces.test.ts',
+    'src/settlement/relayer/senders/repair-nonces.test.ts',
     'src/settlement/relayer/senders/fencing-token.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-answered.test.ts',
@@ -230,7 +230,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-faults.test.ts',
     'src/refunds/apply-outcomes.test.ts',
   ],
-  'src/settlement/relayer/send/plan.ts': DEADLINES,
+  'src/settlement/relayer/send/plan-batches.ts': DEADLINES,
   'src/settlement/numbers.ts': [
     'src/settlement/numbers.test.ts',
     'src/payments/create-intent.test.ts',
@@ -300,7 +300,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-singles.test.ts',
   ],
   'src/settlement/relayer/machine/transaction.ts': [
-    'src/settlement/relayer/machine/step.test.ts',
+    'src/settlement/relayer/machine/decide-next-step.test.ts',
     ...SIGNERS,
   ],
   'src/settlement/foreign-settlement-queries.ts': [

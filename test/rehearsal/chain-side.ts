@@ -8,7 +8,7 @@ import {
   type TransactionReceipt,
 } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { Rehearsal } from './rehearse.ts';
 
 /** Reads a step's costs from its result. */

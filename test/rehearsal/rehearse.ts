@@ -6,7 +6,7 @@ import { encodeDeployData, encodeFunctionData, erc20Abi } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { deployContract, newKey } from '#ops/deploy-contract.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { type Body, caller } from '#testing/api-client.ts';
 import { enrolBySignature } from '#testing/outside-chain.ts';
 import { addFactorNow } from '#testing/people.ts';

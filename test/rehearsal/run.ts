@@ -6,7 +6,7 @@ import { StartError } from '#core/start-error.ts';
 import { readAddress } from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
 import { profileOfChain } from '#settlement/chain-profiles.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { temporaryDataDir } from '#testing/spawn-network.ts';
 import { type Rehearsed, rehearse } from './rehearse.ts';
 

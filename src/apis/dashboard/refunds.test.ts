@@ -5,7 +5,7 @@ import { silentLog } from '#core/log.ts';
 import { withdrawals } from '#payouts/withdrawal-queries.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
 import { markBlocked } from '#settlement/blocked-requests.ts';
-import { requestOnChain } from '#settlement/requests.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 import { addTestPayment } from '#testing/api-objects.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { testDatabase } from '#testing/database.ts';

@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import type { Row } from '#db/table.ts';
 import { events } from '#events/event-queries.ts';
-import type { WaitsFor } from '#settlement/request-queries.ts';
+import type { WaitsFor } from '#settlement/chain-request-queries.ts';
 import { type DeliveryStatus, webhookDeliveries } from '#webhooks/delivery.ts';
 
 export interface AttemptRow {

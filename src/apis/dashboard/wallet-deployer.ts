@@ -1,7 +1,7 @@
 import type { PersonRequest } from '#apis/dashboard/person-route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { deployerFor } from '#payments/deploy-wallet.ts';
-import type { DeployFirst } from '#settlement/chain/check-signature.ts';
+import type { DeployFirst } from '#settlement/chain/signature-refusals.ts';
 
 /** Returns the function that deploys an account's settlement wallet before its registration. */
 export function walletDeployer(

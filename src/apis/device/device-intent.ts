@@ -6,7 +6,7 @@ import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { payToken } from '#payments/pay-link.ts';
 import type { IntentStatus } from '#payments/payment-intent.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
-import type { WaitsFor } from '#settlement/request-queries.ts';
+import type { WaitsFor } from '#settlement/chain-request-queries.ts';
 
 const PaymentUrl = nullable(
   Type.String({

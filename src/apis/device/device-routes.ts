@@ -38,7 +38,7 @@ import { updatePickedUp } from '#payments/intent-queries.ts';
 import { payIntent } from '#payments/pay.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-import { selectWaitsFor } from '#settlement/request-queries.ts';
+import { selectWaitsFor } from '#settlement/chain-request-queries.ts';
 import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate.ts';
 
 const TAG = 'Terminal protocol';

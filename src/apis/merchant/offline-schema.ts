@@ -16,7 +16,7 @@ import {
 import type { OfflineRecord } from '#payments/offline/forward-offline.ts';
 import { BOUNCE_REASONS, OFFLINE_STATUSES } from '#payments/offline/states.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 const hex = (digits: number, description: string) =>
   Type.String({ pattern: `^0x[0-9a-fA-F]{${digits}}$`, description });

@@ -12,9 +12,9 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { type ContractState, readContractState } from '#settlement/chain/contract-state.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { contractsOf, currentContractVersion } from '#settlement/contract-versions.ts';
 import { type Roles, readRoles } from '#settlement/reconciliation/role-holders.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 const TAG = 'Network';
 

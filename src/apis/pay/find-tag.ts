@@ -4,7 +4,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { terminalPolls } from '#payments/intent-long-polls.ts';
 import { type PayLink, readPayLink } from '#payments/pay-link.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { selectTaggedTerminal, type TaggedTerminal } from '#terminals/provisioning-queries.ts';
 import { tagOfToken } from '#terminals/tag.ts';
 

@@ -8,8 +8,8 @@ import {
   stringToHex,
   toHex,
 } from 'viem';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
 import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testing/pay-links.ts';
 import { addIntent, addPayer } from '#testing/store.ts';

@@ -4,8 +4,8 @@ import { toJsonAtoms } from '#core/money.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type Holdings, readHoldings } from '#settlement/chain/holdings.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /** One contract of a network. Sums are in atoms, and `null` while its chain is unreachable. */
 export interface NetworkSolvency {

@@ -4,7 +4,7 @@ import { zeroAddress } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import { addContractWallet, delegate, keyWalletCode } from '#testing/pay-links.ts';

@@ -13,8 +13,8 @@ import { deployerFor } from '#payments/deploy-wallet.ts';
 import { addressBucket, takeAttempt } from '#people/attempts.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
-import type { Hex } from '#settlement/requests.ts';
+import { isAuthorizationUsed } from '#settlement/chain/payer-account.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { canSponsor } from '#settlement/status/relayer-status.ts';
 
 /** The most transfers per hour that the operator pays for. */

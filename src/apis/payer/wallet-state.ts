@@ -6,9 +6,13 @@ import type { PayerRow } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type FeeRates, readFeeRates } from '#settlement/chain/fee-rates.ts';
-import { type PayerAccount, readPayerAccount, readPermitNonce } from '#settlement/chain/payer.ts';
+import {
+  type PayerAccount,
+  readPayerAccount,
+  readPermitNonce,
+} from '#settlement/chain/payer-account.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 interface WalletState {
   readonly chain: Chain;

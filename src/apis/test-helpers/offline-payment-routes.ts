@@ -15,7 +15,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authorization.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 
 const HelperBody = Type.Object({

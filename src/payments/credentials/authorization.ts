@@ -3,7 +3,7 @@ import { type ChipRow, lockChipsOf } from '#payers/chip-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import type { CredentialKind } from '#payments/credentials/kind.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
-import type { PaymentAuthorization } from '#settlement/requests.ts';
+import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
 
 /** A wallet's verified signature for one payment. */
 export interface SignedPayment {

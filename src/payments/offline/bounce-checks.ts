@@ -2,10 +2,6 @@ import { addSeconds } from '#core/clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import type { BounceReason } from '#payments/offline/states.ts';
-import {
-  type AuthorizedPayment,
-  checkAuthorization,
-} from '#settlement/chain/authorization-check.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { chargesOf, type FeeRates, readFeeRates } from '#settlement/chain/fee-rates.ts';
 import {
@@ -13,13 +9,17 @@ import {
   type OfflineSale,
   offlineNonce,
 } from '#settlement/chain/offline-authorization.ts';
-import { ratesUntilOf, readOperations } from '#settlement/chain/operations.ts';
-import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
+import { isAuthorizationUsed } from '#settlement/chain/payer-account.ts';
 import type { CheckResult } from '#settlement/chain/payment-check.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import {
+  type AuthorizedPayment,
+  checkAuthorization,
+} from '#settlement/chain/simulate-authorization.ts';
+import { ratesUntilOf, readOperations } from '#settlement/chain/timelock-operations.ts';
 import { isTokenStopped } from '#settlement/chain/token-stop.ts';
+import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { PaymentAuthorization } from '#settlement/requests.ts';
 
 /** Maximum validity of an authorization after it arrives. */
 export const LONGEST_VALID_MS = 72 * HOUR_MS;

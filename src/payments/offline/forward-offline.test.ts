@@ -4,7 +4,7 @@ import { encodeFunctionData, keccak256, parseSignature, toHex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { judgeOnChain } from '#payments/offline/bounce-checks.ts';
 import { waitUntil } from '#sandbox/processes.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { Caller, Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import {

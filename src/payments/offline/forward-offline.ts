@@ -35,8 +35,8 @@ import {
 } from '#settlement/chain/offline-authorization.ts';
 import { NO_NUMBER } from '#settlement/chain/payment-check.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { checkSettles } from '#settlement/readiness.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { offlineWithin } from '#terminals/offline-limits.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';

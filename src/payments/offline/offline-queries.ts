@@ -6,7 +6,7 @@ import { checked, ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { BounceReason, OfflineStatus } from '#payments/offline/states.ts';
 import type { TotalsOf } from '#payments/shift-totals-queries.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** Topic that notifies of a sale without a settlement job after a result of the chain. */
 export const OFFLINE_WAKEUP = 'offline-sales';

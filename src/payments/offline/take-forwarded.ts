@@ -37,10 +37,10 @@ import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { settlementOf } from '#payments/settlement-job.ts';
+import { requestPayments } from '#settlement/chain-requests.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { DrawnNumber } from '#settlement/numbers.ts';
 import type { Readiness } from '#settlement/readiness.ts';
-import { requestPayments } from '#settlement/requests.ts';
 import { lockOfflineTerminal, selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { type OfflineLimits, offlineWithin } from '#terminals/offline-limits.ts';
 

@@ -1,5 +1,5 @@
 import { concat, numberToHex, size } from 'viem';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** A call in a program; the program ends with zeros if it fails. */
 export interface ProgramCall {

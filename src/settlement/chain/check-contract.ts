@@ -3,12 +3,12 @@ import { describeError, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
-import { roleId } from '#settlement/contract/roles.ts';
+import { roleId } from '#settlement/contract/contract-roles.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
 import { cellOfNumber, isOfCell } from '#settlement/numbers.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 

@@ -1,6 +1,6 @@
 import { concat } from 'viem';
 import { type Rpc, type RpcPriority, RpcUnavailable } from '#settlement/chain/rpc.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** Init code that returns the size of the code at the address that follows PUSH, as one word. */
 const PUSH_ADDRESS = '0x73';

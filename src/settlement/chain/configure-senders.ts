@@ -5,9 +5,9 @@ import { StartError } from '#core/start-error.ts';
 import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig, SenderRole } from '#settlement/networks.ts';
-import type { Hex } from '#settlement/requests.ts';
 import {
   countUnfinished,
   lockConfiguration,

@@ -10,7 +10,7 @@ import {
   requireTimelock,
 } from '#settlement/chain/check-contract.ts';
 import { readContractState } from '#settlement/chain/contract-state.ts';
-import { roleId } from '#settlement/contract/roles.ts';
+import { roleId } from '#settlement/contract/contract-roles.ts';
 import {
   executeCall,
   NO_PREDECESSOR,

@@ -3,8 +3,8 @@ import type { Chain, EthCall } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import { readHoldings } from '#settlement/chain/holdings.ts';
 import { readAnnounced } from '#settlement/chain/merchant-wallets.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 

@@ -1,8 +1,8 @@
 import { assert } from '#core/assert.ts';
 import type { Block, BlockTag, CallAnswer, Receipt } from '#settlement/chain/chain.ts';
 import { type RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /** Decodes the result of a view. @throws RpcUnavailable if it reverted or is malformed. */
 export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex) => T): T {

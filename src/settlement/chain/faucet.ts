@@ -1,6 +1,6 @@
 import { encodeFunctionData } from 'viem';
 import type { Chain } from '#settlement/chain/chain.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /** An address that holds no role on any token. */

@@ -2,8 +2,8 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { atoms, basisPoints } from '#core/money.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** What the contract charges a payer on top of a sale, in basis points. */

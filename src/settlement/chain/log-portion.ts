@@ -1,5 +1,5 @@
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 export interface LogQuestion {
   /** The contracts whose logs are requested. */

@@ -1,6 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { BlockTag, Chain } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import {
   contractOf,
@@ -9,7 +10,6 @@ import {
   merchantNumberOf,
   numberOnContract,
 } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 

@@ -1,4 +1,4 @@
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
  * Validates the results of each RPC method. An invalid result is a fault of the node: the next

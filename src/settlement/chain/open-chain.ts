@@ -6,10 +6,10 @@ import { readCodeSize } from '#settlement/chain/code-size.ts';
 import { readChain } from '#settlement/chain/read-chain.ts';
 import { connectRpc, type ProbedAddress, type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { createTokenRefresh, readToken } from '#settlement/chain/token.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { isCurrentContract } from '#settlement/contract/contract-code.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /**
  * The name and version of Circle's token on most chains, used if no node is reachable at startup.

@@ -16,8 +16,9 @@ import {
   type PayerAccount,
   payerAccountsCall,
   readPayerAccounts,
-} from '#settlement/chain/payer.ts';
+} from '#settlement/chain/payer-account.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { FailureReason, Hex } from '#settlement/chain-requests.ts';
 import {
   declineOf,
   type PaymentCall,
@@ -28,7 +29,6 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf, knowsMerchant } from '#settlement/contract-versions.ts';
-import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /**

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Block, Chain, Receipt } from '#settlement/chain/chain.ts';
 import type { Rpc } from '#settlement/chain/rpc.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** The number of providers that must name the same block. */
 const AGREEING = 2;

@@ -22,10 +22,10 @@ import {
 import type { LogPortion } from '#settlement/chain/log-portion.ts';
 import { readLogPortion } from '#settlement/chain/log-ranges.ts';
 import { type Rpc, type RpcAnswer, RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
 import { type Contracts, contractsOf } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /** Creates the queries to a chain's nodes. */
 export function readChain(

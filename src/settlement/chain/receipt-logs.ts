@@ -1,7 +1,7 @@
 import { type LogPortion, type LogQuestion, portionOf } from '#settlement/chain/log-portion.ts';
 import { type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Reads logs without `eth_getLogs`: receipts contain them too, and nodes that return no logs

@@ -3,8 +3,8 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { quantity } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { type Deployment, simulateDeployed } from '#settlement/chain/verify-signature.ts';
+import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';
 import { enrolmentCall, transferCall } from '#settlement/contract/contract-calls.ts';
-import type { Hex, RequestPayloads } from '#settlement/requests.ts';
 
 /**
  * Gas for a transfer of the token, including a contract wallet's check of its signature. The

@@ -8,8 +8,8 @@ import {
 import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 const TOKEN_ABI = parseAbi([
   'function name() view returns (string)',

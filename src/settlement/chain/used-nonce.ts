@@ -1,5 +1,5 @@
 import type { Address } from '#settlement/chain/rpc-address.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** A used nonce of an address, and the blocks in which to search for its transaction. */
 export interface UsedNonce {

@@ -13,7 +13,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { isWord, readCodeSize } from '#settlement/chain/code-size.ts';
 import { quantity } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** The result of a check; never thrown. */
 export type SignatureVerdict =

@@ -10,13 +10,13 @@ import {
   slice,
   toHex,
 } from 'viem';
-import { numberOnContract } from '#settlement/contract-versions.ts';
 import type {
   FailureReason,
   Hex,
   PaymentAuthorization,
   RequestPayloads,
-} from '#settlement/requests.ts';
+} from '#settlement/chain-requests.ts';
+import { numberOnContract } from '#settlement/contract-versions.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { bytesToHex, hexToBytes } from 'viem';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { isCurrentContract } from '#settlement/contract/contract-code.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 const artifact = new URL('../../../contracts/artifacts/Settlement.json', import.meta.url);
 const { deployedBytecode, immutables } = JSON.parse(readFileSync(artifact, 'utf8')) as {

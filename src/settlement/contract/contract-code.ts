@@ -1,5 +1,5 @@
 import { bytesToHex, hexToBytes, keccak256 } from 'viem';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import {
   settlementCodeHash,
   settlementImmutables,

@@ -6,6 +6,7 @@ import {
   toEventSelector,
   type Log as ViemLog,
 } from 'viem';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { type PaymentReason, paymentReason } from '#settlement/contract/contract-calls.ts';
 import { describeOperation, timelockOf } from '#settlement/contract/timelock.ts';
 import {
@@ -14,7 +15,6 @@ import {
   contractVersionAt,
   merchantNumberOf,
 } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 import { unpackTerms } from '../../../contracts/payment-tree.ts';

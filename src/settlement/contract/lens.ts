@@ -1,5 +1,5 @@
 import { getContractAddress } from 'viem';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
  * Returns the address of the lens, the contract that reads a settlement contract's packed words.

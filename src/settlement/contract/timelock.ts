@@ -1,6 +1,6 @@
 import { type Abi, decodeFunctionData, encodeFunctionData, getContractAddress } from 'viem';
-import { roleName } from '#settlement/contract/roles.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
+import { roleName } from '#settlement/contract/contract-roles.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 

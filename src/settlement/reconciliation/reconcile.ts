@@ -6,7 +6,7 @@ import { shownBlock } from '#settlement/chain/final-block.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
 import { raiseAboveChain } from '#settlement/numbers.ts';
-import { compare } from '#settlement/reconciliation/compare.ts';
+import { compare } from '#settlement/reconciliation/compare-ledgers.ts';
 import { followChain } from '#settlement/reconciliation/follow-chain.ts';
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
 import type { NoteRulesDeps } from '#settlement/reconciliation/note-rules.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { NOT_IN_TIME } from '#settlement/requests.ts';
+import { NOT_IN_TIME } from '#settlement/chain-requests.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { haveOutcomes, mineUntil, type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';

@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Network } from '#core/mode.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import {
   applyOutcomes,

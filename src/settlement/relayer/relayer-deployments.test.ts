@@ -4,7 +4,7 @@ import { getCreate2Address, numberToHex } from 'viem';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { applyDeployments } from '#payments/apply-deployments.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { keyWalletCode } from '#testing/pay-links.ts';
 import { haveOutcomes, mineUntil } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';

@@ -6,8 +6,8 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { newId } from '#core/ids.ts';
 import { authorizationMessage } from '#settlement/chain/authorization-message.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
+import { requestPayments } from '#settlement/chain-requests.ts';
 import { createSettlementNumbers } from '#settlement/numbers.ts';
-import { requestPayments } from '#settlement/requests.ts';
 import {
   applyOutcomes,
   askRefund,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, settledNumbers, startOddWorld } from '#testing/relayer-scene.ts';

@@ -3,8 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { readPayerAccount, readPermitNonce } from '#settlement/chain/payer.ts';
+import { readPayerAccount, readPermitNonce } from '#settlement/chain/payer-account.ts';
 import { createPaymentCheck } from '#settlement/chain/payment-check.ts';
+import { NOT_IN_TIME, type RequestPayloads } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import {
   merchantConsent,
@@ -12,7 +13,6 @@ import {
   usdcPermit,
   walletConsent,
 } from '#settlement/contract/signed-messages.ts';
-import { NOT_IN_TIME, type RequestPayloads } from '#settlement/requests.ts';
 import {
   askRefund,
   askWithdrawal,

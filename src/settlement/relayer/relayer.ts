@@ -6,10 +6,10 @@ import { describeError } from '#core/log.ts';
 import { CommitUnknown } from '#db/database.ts';
 import { blockInterval } from '#settlement/chain/block-times.ts';
 import { configuredSenders } from '#settlement/chain/configure-senders.ts';
-import { endDead, watchBlocks } from '#settlement/relayer/follow/finality.ts';
-import { carryOutAll, handleOverdue } from '#settlement/relayer/follow/handle-overdue.ts';
-import { type Change, startHeadWatcher } from '#settlement/relayer/follow/head.ts';
-import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
+import { carryOutAll, handleOverdue } from '#settlement/relayer/follow/carry-out-overdue.ts';
+import { collectReceipts } from '#settlement/relayer/follow/collect-receipts.ts';
+import { type Change, startHeadWatcher } from '#settlement/relayer/follow/watch-heads.ts';
+import { endDead, watchBlocks } from '#settlement/relayer/follow/watch-reorganizations.ts';
 import {
   createState,
   type OnError,
@@ -19,7 +19,7 @@ import {
 import { startReporter } from '#settlement/relayer/report.ts';
 import { SenderLost } from '#settlement/relayer/rows/sender-queries.ts';
 import { startPayments, startUnbatched } from '#settlement/relayer/send/send-loops.ts';
-import { readFees } from '#settlement/relayer/senders/funds.ts';
+import { readFees } from '#settlement/relayer/senders/check-sender-balances.ts';
 import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';
 
 export interface Relayer {

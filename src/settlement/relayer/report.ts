@@ -2,14 +2,14 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { HOUR_MS } from '#core/durations.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { Alarm } from '#settlement/alarms.ts';
-import { selectLargestUsers, updateCeiling } from '#settlement/ceiling-queries.ts';
 import type { CallAnswer } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
+import { selectLargestUsers, updateCeiling } from '#settlement/hourly-ceiling-queries.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
 import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
-import { deploysWallets } from '#settlement/relayer/rows/kinds.ts';
+import { deploysWallets } from '#settlement/relayer/rows/request-kinds.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** How soon a change is stored. */

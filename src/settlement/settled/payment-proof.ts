@@ -2,6 +2,7 @@ import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { type PaymentCall, pack } from '#settlement/contract/contract-calls.ts';
 import {
   eventTopics,
@@ -9,7 +10,6 @@ import {
   readEvents,
 } from '#settlement/contract/contract-events.ts';
 import { contractsOf, contractVersionOf } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { foldBatches } from '#settlement/settled/fold-batches.ts';
 import {
   type ChainPaymentRow,

@@ -13,7 +13,7 @@ import { isWellFormed } from '#settlement/chain/node-answers.ts';
 import { independentProviders } from '#settlement/chain/provider-quorum.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
  * The maximum age of tips while nothing is paid. The first payment may then offer fees from some

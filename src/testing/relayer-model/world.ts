@@ -1,5 +1,6 @@
 import type { Receipt } from '#settlement/chain/chain.ts';
 import type { Fees } from '#settlement/chain/gas-fees.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type {
   Attempt,
   Now,
@@ -7,7 +8,6 @@ import type {
   OpenRequest,
   Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 // A small model of the relayer's environment: a chain that can lose blocks, two nodes that can
 // disagree, the database rows, and two workers between which a lease moves. All values are plain

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData } from 'viem';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { outsideWallets } from '#testing/ways/outside-wallets.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';

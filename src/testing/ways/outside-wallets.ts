@@ -11,8 +11,8 @@ import {
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { keyWalletCode } from '#testing/pay-links.ts';
 import { wrapping } from '#testing/undeployed-wallets.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';

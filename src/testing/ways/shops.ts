@@ -6,7 +6,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { signMerchantConsent } from '#sandbox/demo-wallets.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { wallet } from '#sandbox/wallets.ts';
-import { requestOnChain } from '#settlement/requests.ts';
+import { requestOnChain } from '#settlement/chain-requests.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { setLimits } from '#testing/offline-sales.ts';
 import { REST_MS, type RestoreGround } from '#testing/restore-ground.ts';

@@ -1,12 +1,12 @@
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import {
   decideForeign,
   selectForeign,
   selectNewestForeign,
 } from '#settlement/foreign-settlement-queries.ts';
 import { requestRecovery } from '#settlement/network-recovery-queries.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 

@@ -5,9 +5,10 @@ import { present } from '#core/assert.ts';
 import { silentLog } from '#core/log.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { settleCall, walletChangeCall, withdrawCall } from '#settlement/contract/contract-calls.ts';
+import { type RoleName, roleId } from '#settlement/contract/contract-roles.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
-import { type RoleName, roleId } from '#settlement/contract/roles.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import {
   executeCall,
@@ -16,7 +17,6 @@ import {
   scheduleCall,
   timelockOf,
 } from '#settlement/contract/timelock.ts';
-import type { Hex } from '#settlement/requests.ts';
 import type { TestDatabase } from '#testing/database.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';

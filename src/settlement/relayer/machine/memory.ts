@@ -5,7 +5,9 @@ import type { ProcessContext } from '#db/process-context.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { ConfiguredSender } from '#settlement/chain/configure-senders.ts';
+import type { Hex, RequestKind } from '#settlement/chain-requests.ts';
 import { type ChainView, NOTHING_SEEN, nowOf } from '#settlement/relayer/machine/chain-view.ts';
+import { step } from '#settlement/relayer/machine/decide-next-step.ts';
 import {
   NEW_SENDER,
   type SenderChange,
@@ -13,13 +15,11 @@ import {
   type SenderStatus,
   statusOf,
 } from '#settlement/relayer/machine/sender.ts';
-import { step } from '#settlement/relayer/machine/step.ts';
 import type {
   Effect,
   Observation,
   OpenTransaction,
 } from '#settlement/relayer/machine/transaction.ts';
-import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /** Publishes each step to recorders. Costs nothing if there is no subscriber. */
 export const steps = channel('tapline.relayer.steps');

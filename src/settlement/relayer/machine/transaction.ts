@@ -1,13 +1,13 @@
 import type { Receipt } from '#settlement/chain/chain.ts';
 import type { Fees } from '#settlement/chain/gas-fees.ts';
 import type { SecondWord } from '#settlement/chain/provider-quorum.ts';
+import type { Hex, RequestKind } from '#settlement/chain-requests.ts';
 import type { CountsRule } from '#settlement/networks.ts';
-import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /**
- * A transaction of ours, from its row to its end. Each value is immutable: {@link step} (step.ts)
- * maps a transaction and one observation to the next value and the effects that follow. Only
- * `memory.ts` keeps the newest value.
+ * A transaction of ours, from its row to its end. Each value is immutable: {@link step}
+ * (`decide-next-step.ts`) maps a transaction and one observation to the next value and the effects
+ * that follow. Only `memory.ts` keeps the newest value.
  *
  * | phase         | meaning                                            | rows                     |
  * |---------------|----------------------------------------------------|--------------------------|

@@ -2,9 +2,9 @@ import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
 import type { Alarm } from '#settlement/alarms.ts';
+import { hasStatus } from '#settlement/chain-request-queries.ts';
+import type { Hex, RequestKind } from '#settlement/chain-requests.ts';
 import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
-import { hasStatus } from '#settlement/request-queries.ts';
-import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /** SQL: true if the ledger counts the job as done, even if a reorganization may have undone it. */
 const OWED = `(applied_at is not null and status <> 'failed')`;
@@ -220,7 +220,7 @@ export async function commitWithoutWaiting(tx: Tx): Promise<void> {
 export interface RequestOutcome {
   readonly requestId: bigint;
   readonly transactionId: bigint | null;
-  /** JSON of the `result` of requests.ts. */
+  /** JSON of the `result` of chain-requests.ts. */
   readonly result: { readonly succeeded: boolean };
 }
 

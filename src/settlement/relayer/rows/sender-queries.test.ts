@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Tx } from '#db/database.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import {
   lockHeldSender,
   releaseSenders,
@@ -9,7 +10,6 @@ import {
   SenderLost,
   takeSenders,
 } from '#settlement/relayer/rows/sender-queries.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 

@@ -3,14 +3,14 @@ import { columnsFrom, type Sent } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import type { Fees } from '#settlement/chain/gas-fees.ts';
+import { hasStatus } from '#settlement/chain-request-queries.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type {
   Attempt,
   Offer,
   OpenRequest,
   TransactionFacts,
 } from '#settlement/relayer/machine/transaction.ts';
-import { hasStatus } from '#settlement/request-queries.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /** A transaction to store. Without bytes, an external signer signs it after the commit. */
 export type NewTransaction = Omit<TransactionFacts, 'id'>;

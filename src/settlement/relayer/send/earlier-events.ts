@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getAbiItem, pad, toEventSelector } from 'viem';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
+import { isAuthorizationUsed } from '#settlement/chain/payer-account.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
+import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';
 import {
   eventTopics,
   readEvents,
@@ -22,8 +23,7 @@ import {
   payloadOf,
   placeOf,
   type Result,
-} from '#settlement/relayer/rows/kinds.ts';
-import type { Hex, RequestPayloads } from '#settlement/requests.ts';
+} from '#settlement/relayer/rows/request-kinds.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
 /**

@@ -18,9 +18,14 @@ import {
   type RefundSums,
   selectRefundSums,
 } from '#settlement/relayer/rows/job-queries.ts';
-import { failed, payloadOf, type Result, refundTarget } from '#settlement/relayer/rows/kinds.ts';
+import {
+  failed,
+  payloadOf,
+  type Result,
+  refundTarget,
+} from '#settlement/relayer/rows/request-kinds.ts';
 import { findRefund, type SettledPayment } from '#settlement/relayer/send/earlier-events.ts';
-import type { Planned, PreparedRefund } from '#settlement/relayer/send/plan.ts';
+import type { Planned, PreparedRefund } from '#settlement/relayer/send/plan-batches.ts';
 import {
   decided,
   estimateGas,

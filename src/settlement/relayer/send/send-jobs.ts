@@ -4,6 +4,7 @@ import { DatabaseUnavailable, type Tx } from '#db/database.ts';
 import { groupByRule } from '#settlement/chain/confirmation-tiers.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
+import type { RequestKind } from '#settlement/chain-requests.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 import { DEPLOY_WITHIN_MS } from '#settlement/deployment-queries.ts';
 import { WORKER_GONE_MS } from '#settlement/readiness.ts';
@@ -18,7 +19,13 @@ import {
   selectUnbatched,
   writeOutcomes,
 } from '#settlement/relayer/rows/job-queries.ts';
-import { callOf, failed, failureOf, kindsOf, paymentOf } from '#settlement/relayer/rows/kinds.ts';
+import {
+  callOf,
+  failed,
+  failureOf,
+  kindsOf,
+  paymentOf,
+} from '#settlement/relayer/rows/request-kinds.ts';
 import { inSender, lockHeldSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
   gasCapOf,
@@ -27,7 +34,7 @@ import {
   hasTimeLeft,
   MAX_BATCH_PAYMENTS,
   planPayments,
-} from '#settlement/relayer/send/plan.ts';
+} from '#settlement/relayer/send/plan-batches.ts';
 import { inOrder, prepareRefund } from '#settlement/relayer/send/prepare-refund.ts';
 import { sendStored, signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import {
@@ -36,7 +43,6 @@ import {
   type Prepared,
   refusedBy,
 } from '#settlement/relayer/send/simulate.ts';
-import type { RequestKind } from '#settlement/requests.ts';
 
 /**
  * Sends the waiting payments, up to a full batch, as one transaction of this sender, or as several

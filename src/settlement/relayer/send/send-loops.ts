@@ -4,7 +4,7 @@ import { SENDER_ROLES, type SenderRole } from '#settlement/networks.ts';
 import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { takesWork } from '#settlement/relayer/machine/sender.ts';
 import { unmined } from '#settlement/relayer/machine/transaction.ts';
-import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan.ts';
+import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
 import { sendPayments, sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 
 /** How often rows are read if no wake-up arrives. */

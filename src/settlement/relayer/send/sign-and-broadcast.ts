@@ -22,7 +22,7 @@ import {
   type Refusal,
 } from '#settlement/relayer/machine/transaction.ts';
 import { jobsOf, type Requeued, requeue } from '#settlement/relayer/rows/job-queries.ts';
-import { KINDS } from '#settlement/relayer/rows/kinds.ts';
+import { KINDS } from '#settlement/relayer/rows/request-kinds.ts';
 import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
   endUnsigned,
@@ -30,7 +30,7 @@ import {
   insertTransactions,
   upsertUnsigned,
 } from '#settlement/relayer/rows/transaction-queries.ts';
-import { CANCELLATION_GAS_LIMIT, type Planned } from '#settlement/relayer/send/plan.ts';
+import { CANCELLATION_GAS_LIMIT, type Planned } from '#settlement/relayer/send/plan-batches.ts';
 import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement/signer.ts';
 
 /**

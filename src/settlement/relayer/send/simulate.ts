@@ -5,6 +5,7 @@ import { markBlocked } from '#settlement/blocked-requests.ts';
 import { countsYet } from '#settlement/chain/confirmation-tiers.ts';
 import { quantity, toRevert } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
@@ -15,10 +16,9 @@ import {
   type Result,
   type TargetCall,
   whyItWaits,
-} from '#settlement/relayer/rows/kinds.ts';
+} from '#settlement/relayer/rows/request-kinds.ts';
 import { doneBefore, endOfTransfer } from '#settlement/relayer/send/earlier-events.ts';
-import { type Planned, singleGasLimit } from '#settlement/relayer/send/plan.ts';
-import type { Hex } from '#settlement/requests.ts';
+import { type Planned, singleGasLimit } from '#settlement/relayer/send/plan-batches.ts';
 
 /** The known head is used this long after its poll; an older state may lack recent changes. */
 const FRESH_MS = 2_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
+import { collectReceipts } from '#settlement/relayer/follow/collect-receipts.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { SenderLost, shareHeldSenders } from '#settlement/relayer/rows/sender-queries.ts';
 import { reopenBlocks } from '#settlement/relayer/rows/transaction-queries.ts';

@@ -1,6 +1,7 @@
 import { present } from '#core/assert.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { configureSenders } from '#settlement/chain/configure-senders.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { contractVersionAt } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import {
@@ -8,7 +9,7 @@ import {
   type OnError,
   type RelayerState,
 } from '#settlement/relayer/machine/memory.ts';
-import { KINDS } from '#settlement/relayer/rows/kinds.ts';
+import { KINDS } from '#settlement/relayer/rows/request-kinds.ts';
 import {
   leasesOf,
   leaveSharing,
@@ -18,10 +19,12 @@ import {
   upsertWorker,
 } from '#settlement/relayer/rows/sender-queries.ts';
 import { askElsewhere, broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
+import {
+  checkBalances,
+  createBalanceRound,
+} from '#settlement/relayer/senders/check-sender-balances.ts';
 import { watchIdleNonces } from '#settlement/relayer/senders/foreign-key.ts';
-import { checkBalances, createBalanceRound } from '#settlement/relayer/senders/funds.ts';
-import { catchUpNonce, loadOpen, rereadOpen } from '#settlement/relayer/senders/nonces.ts';
-import type { Hex } from '#settlement/requests.ts';
+import { catchUpNonce, loadOpen, rereadOpen } from '#settlement/relayer/senders/repair-nonces.ts';
 import type { SenderRow } from '#settlement/senders.ts';
 
 /** Renewals per lease, so that a few may fail. */

@@ -2,20 +2,20 @@ import { blockInterval } from '#settlement/chain/block-times.ts';
 import type { Block, Receipt } from '#settlement/chain/chain.ts';
 import { finalityOf } from '#settlement/chain/final-block.ts';
 import { askSecond, believe } from '#settlement/chain/provider-quorum.ts';
-import { finish } from '#settlement/relayer/follow/finish.ts';
-import { carryOutAll } from '#settlement/relayer/follow/handle-overdue.ts';
-import { ancestorOf } from '#settlement/relayer/follow/head.ts';
-import { countingNow, type Mined } from '#settlement/relayer/follow/resolve.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
+import { carryOutAll } from '#settlement/relayer/follow/carry-out-overdue.ts';
+import { countingNow, type Mined } from '#settlement/relayer/follow/choose-results-that-count.ts';
+import { finish } from '#settlement/relayer/follow/finish-jobs.ts';
+import { ancestorOf } from '#settlement/relayer/follow/watch-heads.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
+import { earlyReceiptAt, receiptsToAsk } from '#settlement/relayer/machine/decide-next-step.ts';
 import {
   type Held,
   type Owing,
   openOf,
   type RelayerState,
 } from '#settlement/relayer/machine/memory.ts';
-import { earlyReceiptAt, receiptsToAsk } from '#settlement/relayer/machine/step.ts';
 import type { EarlyReceipt, Observation } from '#settlement/relayer/machine/transaction.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Finds open transactions on the chain and stores their results. One request per block covers the

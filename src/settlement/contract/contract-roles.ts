@@ -1,5 +1,5 @@
 import { keccak256, toHex, zeroHash } from 'viem';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 
 /** The roles of the settlement contract besides its admin, which is the timelock. */
 export const ROLES = [

@@ -7,8 +7,8 @@ import {
   changeCall,
   decodeChange,
 } from '#settlement/chain/merchant-wallets.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 export interface MerchantBalance {

@@ -4,7 +4,7 @@ import {
   type TransactionSerializableEIP1559,
   toFunctionSelector,
 } from 'viem';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { NO_TRANSACTION } from '#settlement/signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
-import { answers } from '#settlement/relayer/rows/kinds.ts';
+import { answers } from '#settlement/relayer/rows/request-kinds.ts';
 
 const WALLET = '0x00000000000000000000000000000000000000aa';
 const OTHER_WALLET = '0x00000000000000000000000000000000000000bb';

@@ -8,6 +8,7 @@ import { countsYet } from '#settlement/chain/confirmation-tiers.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
+import { type Hex, NOT_IN_TIME } from '#settlement/chain-requests.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
 import { timeoutBlocks, usualLag } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
@@ -16,7 +17,7 @@ import {
   selectPerhapsDead,
   writeOutcomes,
 } from '#settlement/relayer/rows/job-queries.ts';
-import { contractOfRequest, numberOf } from '#settlement/relayer/rows/kinds.ts';
+import { contractOfRequest, numberOf } from '#settlement/relayer/rows/request-kinds.ts';
 import {
   type MinedBlockRow,
   markFinalized,
@@ -27,8 +28,7 @@ import {
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
-import { loadOpen } from '#settlement/relayer/senders/nonces.ts';
-import { type Hex, NOT_IN_TIME } from '#settlement/requests.ts';
+import { loadOpen } from '#settlement/relayer/senders/repair-nonces.ts';
 
 /**
  * How many blocks are checked together, from the oldest and from the newest. The next check covers

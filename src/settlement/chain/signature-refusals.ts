@@ -8,7 +8,7 @@ import {
   verifySignature,
   verifyUndeployed,
 } from '#settlement/chain/verify-signature.ts';
-import type { Hex } from '#settlement/requests.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { isListedFactory } from '#settlement/wallet-factories.ts';
 
 /** The refusal of a signature that is not the wallet's. */

@@ -5,9 +5,9 @@ import type { Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Announced } from '#settlement/chain/contract-state.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
 import { contractVersionAt } from '#settlement/contract-versions.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 

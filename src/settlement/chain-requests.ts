@@ -6,7 +6,7 @@ import {
   markOutcomesApplied,
   type OutcomeRow,
   selectOutcomes,
-} from '#settlement/request-queries.ts';
+} from '#settlement/chain-request-queries.ts';
 
 /** A checksummed address, or bytes, as hex. */
 export type Hex = `0x${string}`;

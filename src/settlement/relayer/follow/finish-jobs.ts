@@ -3,13 +3,14 @@ import { batchSize, blockWait, gasUsed, tapToSettled } from '#core/meters.ts';
 import { isTracing, traceSpan } from '#core/tracing.ts';
 import type { Tx } from '#db/database.ts';
 import type { Alarm } from '#settlement/alarms.ts';
+import type { OutcomeFacts, RequestPayloads } from '#settlement/chain-requests.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import {
   type Answered,
   isReportedUndone,
   isStillOwed,
   type Resolution,
-} from '#settlement/relayer/follow/resolve.ts';
+} from '#settlement/relayer/follow/choose-results-that-count.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import {
@@ -24,10 +25,9 @@ import {
   selectKnownOutcomes,
   writeOutcomes,
 } from '#settlement/relayer/rows/job-queries.ts';
-import { answers, eventResult, type Result } from '#settlement/relayer/rows/kinds.ts';
+import { answers, eventResult, type Result } from '#settlement/relayer/rows/request-kinds.ts';
 import { leasesOf, shareHeldSenders } from '#settlement/relayer/rows/sender-queries.ts';
 import { markMined } from '#settlement/relayer/rows/transaction-queries.ts';
-import type { OutcomeFacts, RequestPayloads } from '#settlement/requests.ts';
 import {
   movePayments,
   selectChainPayments,

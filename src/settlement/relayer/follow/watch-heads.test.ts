@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { RecentBlock } from '#settlement/relayer/machine/memory.ts';
-import type { Hex } from '#settlement/requests.ts';
-import { ancestorOf, noteBlock } from './head.ts';
+import { ancestorOf, noteBlock } from './watch-heads.ts';
 
 /** Returns a block's hash: its height, and the letter of its fork if it is on one. */
 const hashOf = (number: number, fork = ''): Hex => `0x${number}${fork}`;

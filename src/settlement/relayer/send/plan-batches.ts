@@ -5,6 +5,7 @@ import { SECOND_MS } from '#core/durations.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { atMost, compare } from '#settlement/chain/gas-fees.ts';
 import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
+import type { RequestKind } from '#settlement/chain-requests.ts';
 import {
   type PaymentCall,
   settleCall,
@@ -15,8 +16,11 @@ import { chainTime } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { MIN_LEFT_S } from '#settlement/relayer/rows/job-queries.ts';
-import { authorizationOf, paymentOf, type TargetCall } from '#settlement/relayer/rows/kinds.ts';
-import type { RequestKind } from '#settlement/requests.ts';
+import {
+  authorizationOf,
+  paymentOf,
+  type TargetCall,
+} from '#settlement/relayer/rows/request-kinds.ts';
 import type { RefundProof } from '#settlement/settled/payment-proof.ts';
 
 /** A transaction about to be signed. */

@@ -2,6 +2,7 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import {
   contractOf,
@@ -24,7 +25,6 @@ import {
   selectRefundDifferences,
   selectWithdrawalDifferences,
 } from '#settlement/reconciliation/reconcile-queries.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isReportedUndone, isStillOwed } from '#settlement/relayer/follow/resolve.ts';
-import { failed } from '#settlement/relayer/rows/kinds.ts';
+import {
+  isReportedUndone,
+  isStillOwed,
+} from '#settlement/relayer/follow/choose-results-that-count.ts';
+import { failed } from '#settlement/relayer/rows/request-kinds.ts';
 
 const REFUSED = failed('transaction_reverted', null);
 

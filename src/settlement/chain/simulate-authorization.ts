@@ -12,6 +12,7 @@ import {
 import type { CheckResult } from '#settlement/chain/payment-check.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { type Deployment, simulateDeployed } from '#settlement/chain/verify-signature.ts';
+import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
 import {
   authorizationNonce,
   type PaymentCall,
@@ -23,7 +24,6 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { PaymentAuthorization } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 

@@ -3,14 +3,14 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Log, silentLog } from '#core/log.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import { connectRpc, type Rpc } from '#settlement/chain/rpc.ts';
 import {
   type AnnouncedHead,
   type HeadSubscription,
   headsAdvice,
   headsUrlOf,
   subscribeHeads,
-} from '#settlement/chain/heads.ts';
-import { connectRpc, type Rpc } from '#settlement/chain/rpc.ts';
+} from '#settlement/chain/subscribe-heads.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
 
 const CHAIN_ID = 31_401;

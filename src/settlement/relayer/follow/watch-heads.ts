@@ -7,13 +7,14 @@ import {
   withLook,
 } from '#settlement/chain/block-times.ts';
 import type { Block } from '#settlement/chain/chain.ts';
+import { askSecond } from '#settlement/chain/provider-quorum.ts';
 import {
   type AnnouncedHead,
   type HeadSubscription,
   headsAdvice,
   subscribeHeads,
-} from '#settlement/chain/heads.ts';
-import { askSecond } from '#settlement/chain/provider-quorum.ts';
+} from '#settlement/chain/subscribe-heads.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { timeoutBlocks, usualLag } from '#settlement/relayer/machine/chain-view.ts';
 import {
   type Held,
@@ -22,7 +23,6 @@ import {
   type RecentBlock,
   type RelayerState,
 } from '#settlement/relayer/machine/memory.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 export interface Change {
   /** `reorganized`: blocks that we have seen no longer exist. */

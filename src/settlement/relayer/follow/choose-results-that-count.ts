@@ -11,7 +11,7 @@ import {
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
 import type { CountsRule } from '#settlement/networks.ts';
-import { carryOutAll } from '#settlement/relayer/follow/handle-overdue.ts';
+import { carryOutAll } from '#settlement/relayer/follow/carry-out-overdue.ts';
 import type { Held, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type {
   Observation,
@@ -28,7 +28,7 @@ import {
   placeOf,
   type Result,
   whyItWaits,
-} from '#settlement/relayer/rows/kinds.ts';
+} from '#settlement/relayer/rows/request-kinds.ts';
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 import type { SettledInBlock } from '#settlement/settled/settled-queries.ts';
 

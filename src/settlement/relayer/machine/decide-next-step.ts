@@ -1,5 +1,6 @@
 import { assert, assertNever } from '#core/assert.ts';
 import { bumpFees } from '#settlement/chain/gas-fees.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import type { CountsRule } from '#settlement/networks.ts';
 import {
   type Attempt,
@@ -18,7 +19,6 @@ import {
   type Transaction,
   type TransactionFacts,
 } from '#settlement/relayer/machine/transaction.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /** How many times a sender's first transaction must be overdue before it offers higher fees. */
 const REPLACE_AFTER = 2;

@@ -1,6 +1,16 @@
 import { zeroAddress } from 'viem';
 import { present } from '#core/assert.ts';
 import type { ConfiguredSender } from '#settlement/chain/configure-senders.ts';
+import type {
+  ChainPlace,
+  Failure,
+  FailureReason,
+  Hex,
+  OutcomeFacts,
+  PaymentAuthorization,
+  RequestKind,
+  RequestPayloads,
+} from '#settlement/chain-requests.ts';
 import {
   enrolmentCall,
   merchantReference,
@@ -19,16 +29,6 @@ import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig, SenderRole } from '#settlement/networks.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
-import type {
-  ChainPlace,
-  Failure,
-  FailureReason,
-  Hex,
-  OutcomeFacts,
-  PaymentAuthorization,
-  RequestKind,
-  RequestPayloads,
-} from '#settlement/requests.ts';
 import type { RefundProof } from '#settlement/settled/payment-proof.ts';
 
 export interface TargetCall {
@@ -89,7 +89,7 @@ interface KindRecord {
   readonly sender: SenderRole;
   /** Returns the contract to call: the merchant's, or the current one. */
   readonly contract: (request: AnyRequest, config: NetworkConfig) => Hex;
-  /** Encodes the call, without the deadline or proof that `plan.ts` or `prepare-refund.ts` adds. */
+  /** Encodes the call; `plan-batches.ts` adds the deadline, `prepare-refund.ts` the proof. */
   readonly data: (request: OpenRequest, config: NetworkConfig) => Hex;
   /**
    * Returns the fields of its success event on which money depends. `null` if it has no event, so
@@ -309,7 +309,7 @@ export function failureOf(kind: RequestKind, told: FailureReason | null): Failur
   return KINDS[kind].failsFor ?? told ?? 'transaction_reverted';
 }
 
-/** The `result` type of requests.ts, for any kind. */
+/** The `result` type of chain-requests.ts, for any kind. */
 export type Result =
   | { readonly succeeded: true; readonly facts: OutcomeFacts[keyof OutcomeFacts] }
   | Failure;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { batchSize, meters, tapToSettled } from '#core/meters.ts';
-import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
+import { collectReceipts } from '#settlement/relayer/follow/collect-receipts.ts';
 import { sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { sendPaymentsNow } from '#testing/relayer-turns.ts';

@@ -1,5 +1,6 @@
 import { compare } from '#settlement/chain/gas-fees.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import {
   type HeldSender,
   inNonceOrder,
@@ -23,7 +24,6 @@ import {
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { storeCancellations } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { stopIfShown } from '#settlement/relayer/senders/foreign-key.ts';
-import type { Hex } from '#settlement/requests.ts';
 
 /**
  * Makes a sender and the chain agree on the next nonce. If the chain is ahead, someone else has the

@@ -1,6 +1,7 @@
 import { assertNever, present } from '#core/assert.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
+import { firstEffects, isDue, isOnItsWay } from '#settlement/relayer/machine/decide-next-step.ts';
 import {
   type HeldSender,
   inNonceOrder,
@@ -9,7 +10,6 @@ import {
   stillOpen,
   type TransactionRef,
 } from '#settlement/relayer/machine/memory.ts';
-import { firstEffects, isDue, isOnItsWay } from '#settlement/relayer/machine/step.ts';
 import type { Effect, Observation } from '#settlement/relayer/machine/transaction.ts';
 import { updateIncluded } from '#settlement/relayer/rows/transaction-queries.ts';
 import {
@@ -18,7 +18,7 @@ import {
   storeOffer,
 } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { lookAtNonce } from '#settlement/relayer/senders/foreign-key.ts';
-import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/senders/nonces.ts';
+import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/senders/repair-nonces.ts';
 
 /** Handles transactions that should have been mined by now. Call it after a head's receipts. */
 export async function handleOverdue(relayer: RelayerState, head: Block): Promise<void> {
@@ -125,7 +125,7 @@ async function carryOut(
         relayer.log.error('a sender is stuck: the chain costs more than the fee ceiling', fields);
       }
       return [];
-    // `receipts.ts` reads and stores the result.
+    // `collect-receipts.ts` reads and stores the result.
     case 'read_result':
     case 'apply_result':
     case 'drop':

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FIRST_PORTION, inPortions } from '#settlement/relayer/follow/receipts.ts';
+import { FIRST_PORTION, inPortions } from '#settlement/relayer/follow/collect-receipts.ts';
 
 const divide = (sizes: readonly number[]) => inPortions(sizes, (size) => size);
 
