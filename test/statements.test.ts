@@ -23,6 +23,8 @@ const NOT_REACHED = [
   // These functions require a valid id or bytes before they send anything.
   'searchPayments',
   'selectDelivery',
+  // Sets the columns that its caller passes, and a placeholder has none.
+  'updateUser',
   'upsertChainPayments',
 ];
 const PREPARABLE = /^\s*(select|insert|update|delete|merge|with|values)\b/i;

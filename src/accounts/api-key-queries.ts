@@ -1,7 +1,6 @@
 import type { Scope } from '#accounts/scopes.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { ofTenant } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 
 export const apiKeys = table(
@@ -53,11 +52,7 @@ export async function lockApiKey(
   tenant: Tenant,
   id: string,
 ): Promise<ApiKeyRow | undefined> {
-  return apiKeys.find(tx, `where id = $3 and ${ofTenant('$1', '$2')} for update`, [
-    tenant.accountId,
-    tenant.livemode,
-    id,
-  ]);
+  return apiKeys.findOwn(tx, tenant, id, 'for update');
 }
 
 export async function updateApiKey(

@@ -1,4 +1,5 @@
-import { only, present } from '#core/assert.ts';
+import { assert, only, present } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
 import {
   type ColumnSpec,
   type Columns,
@@ -8,6 +9,7 @@ import {
   type RowOf,
 } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { ofTenant } from '#db/plan-shapes.ts';
 
 /**
  * A table, declared once: its columns with their types, from which the row type, the column lists,
@@ -116,6 +118,16 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
   list(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S>[]>;
   /** Reads the first row of that list. */
   find(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S> | undefined>;
+  /**
+   * Reads the row with this id, with or without a lock.
+   * @returns undefined if there is none, or if it belongs to another account or mode.
+   */
+  findOwn(
+    sql: Sql,
+    tenant: Tenant,
+    id: string,
+    lock?: 'for update' | 'for no key update',
+  ): Promise<Values<S> | undefined>;
   /** Inserts a row with these columns; the others get their defaults. @returns the stored row. */
   insert<R extends Written<S & U>>(tx: Inserting, row: R & Without<R, S & U>): Promise<Values<S>>;
   /**
@@ -212,6 +224,10 @@ export function table<const S extends Specs, const U extends Specs = Record<neve
   const whole = Object.keys(read);
   const columns = listOf(whole);
   const { place, insertOf, typesOf, insertAllOf, valuesOf } = writing(name, types);
+  const find = async (sql: Sql, rest: string, values: readonly unknown[]) => {
+    const text = `select ${columns} from ${name} ${rest}`;
+    return (await sql.query<Values<S>>(text, values))[0];
+  };
   return {
     name,
     types,
@@ -219,9 +235,10 @@ export function table<const S extends Specs, const U extends Specs = Record<neve
     of: (alias) => listOf(whole, alias),
     pick: listOf,
     list: (sql, rest, values) => sql.query(`select ${columns} from ${name} ${rest}`, values),
-    find: async (sql, rest, values) => {
-      const text = `select ${columns} from ${name} ${rest}`;
-      return (await sql.query<Values<S>>(text, values))[0];
+    find,
+    findOwn: (sql, tenant, id, lock) => {
+      const rest = `where id = $1 and ${ofTenant('$2', '$3')} ${lock ?? ''}`;
+      return find(sql, rest, [id, tenant.accountId, tenant.livemode]);
     },
     insert: async (tx, row) => {
       const text = `${insertOf(row)} returning ${columns}`;
@@ -241,6 +258,7 @@ export function table<const S extends Specs, const U extends Specs = Record<neve
         return `${one} = ${place(one, values.length + at + 1)}`;
       });
       const all = also === undefined ? places : [...places, also];
+      assert(all.length > 0, `an update of ${name} sets a column`);
       const text = `update ${name} set ${all.join(', ')} where ${where} returning ${columns}`;
       return tx.query(text, [...values, ...valuesOf(set)]);
     },

@@ -18,8 +18,7 @@ import {
   selectOperators,
   selectUserByEmail,
   type UserRow,
-  updatePassword,
-  updateUserStatus,
+  updateUser,
 } from '#people/user-queries.ts';
 
 /** The machine knows who runs a command; the service does not. */
@@ -106,7 +105,7 @@ async function setStatus(
   return db.transaction<Outcome>(async (tx) => {
     const user = await findUser(tx, 'operator', input.args[1] ?? '');
     if (isRefusal(user)) return user;
-    await updateUserStatus(tx, { id: user.id, status });
+    await updateUser(tx, user.id, { status });
     await deleteSessionsOf(tx, { userId: user.id, exceptId: null });
     const action = status === 'active' ? 'operator.enabled' : 'operator.disabled';
     await recordAction(tx, user, action, input.now);
@@ -123,7 +122,7 @@ async function resetOperator(db: Database, input: AdminInput): Promise<Outcome> 
   return db.transaction<Outcome>(async (tx) => {
     const user = await findUser(tx, 'operator', input.args[1] ?? '');
     if (isRefusal(user)) return user;
-    await updatePassword(tx, { id: user.id, passwordHash });
+    await updateUser(tx, user.id, { password_hash: passwordHash });
     await removeFactors(tx, user.id);
     await recordAction(tx, user, 'operator.reset', input.now);
     return { lines: [`${user.email}: sign in with the new password and set up a second factor`] };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { addSeconds, FakeClock } from '#core/clock.ts';
 import { expireIntents } from '#payments/expire-intents.ts';
-import { selectNextDeadline, selectNextForTerminals } from '#payments/intent-queries.ts';
+import { selectNextForTerminals } from '#payments/intent-queries.ts';
 import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import {
@@ -174,13 +174,4 @@ test('a request that waits for the intent is notified', async () => {
   clock.advance(600_000);
   await expireIntents(store);
   assert.equal(woken, 1);
-});
-
-test('the next deadline is the earliest expiry or confirmation', async () => {
-  assert.equal(await selectNextDeadline(store.db), null);
-  await addIntent(store, { expiresIn: 90 });
-  const asked = await addAsked(600);
-  assert.equal((await readShown(asked)).status, 'requires_action');
-  const next = await selectNextDeadline(store.db);
-  assert.equal((next?.getTime() ?? 0) - clock.now().getTime(), 60_000);
 });

@@ -1,7 +1,7 @@
 import { assert } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { checked, ofTenant, wholeKey } from '#db/plan-shapes.ts';
+import { checked, wholeKey } from '#db/plan-shapes.ts';
 import type { Row } from '#db/table.ts';
 import { type IntentRow, paymentIntents, toIntent, toStateColumns } from '#payments/intent-rows.ts';
 import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
@@ -40,8 +40,7 @@ export async function selectIntent(
   tenant: Tenant,
   id: string,
 ): Promise<PaymentIntent | null> {
-  const values = [id, tenant.accountId, tenant.livemode];
-  const row = await paymentIntents.find(sql, `where id = $1 and ${ofTenant('$2', '$3')}`, values);
+  const row = await paymentIntents.findOwn(sql, tenant, id);
   return row === undefined ? null : toIntent(row);
 }
 
@@ -53,9 +52,7 @@ export async function lockIntent(
   tenant: Tenant,
   id: string,
 ): Promise<PaymentIntent | null> {
-  const values = [id, tenant.accountId, tenant.livemode];
-  const rest = `where id = $1 and ${ofTenant('$2', '$3')} for update`;
-  const row = await paymentIntents.find(tx, rest, values);
+  const row = await paymentIntents.findOwn(tx, tenant, id, 'for update');
   return row === undefined ? null : toIntent(row);
 }
 
@@ -155,16 +152,6 @@ export async function markRecovered(
      from rebuilt r where i.id = r.id`,
     [rebuilt.map(({ id }) => id), rebuilt.map(({ number }) => number.toString())],
   );
-}
-
-/** Returns the time at which the next open intent or confirmation expires, or `null`. */
-export async function selectNextDeadline(sql: Sql): Promise<Date | null> {
-  const rows = await sql.query<{ at: Date | null }>(
-    `select least(
-       (select min(expires_at) from payment_intents where status = 'requires_payment_method'),
-       (select min(confirm_by) from payment_intents where status = 'requires_action')) as at`,
-  );
-  return rows[0]?.at ?? null;
 }
 
 /** Returns the oldest open intent of each of these terminals, which poll concurrently. */

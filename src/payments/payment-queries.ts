@@ -7,7 +7,7 @@ import {
   type Place,
   selectLocatedPage,
 } from '#db/paging.ts';
-import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
+import { wholeKey } from '#db/plan-shapes.ts';
 import {
   type Payment,
   type PaymentRow,
@@ -17,16 +17,13 @@ import {
 } from '#payments/payment.ts';
 
 export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promise<Payment | null> {
-  const values = [id, tenant.accountId, tenant.livemode];
-  const row = await payments.find(sql, `where id = $1 and ${ofTenant('$2', '$3')}`, values);
+  const row = await payments.findOwn(sql, tenant, id);
   return row === undefined ? null : toPayment(row);
 }
 
 /** Locks the payment, so that refunds of one payment are decided one at a time. */
 export async function lockPayment(tx: Tx, tenant: Tenant, id: string): Promise<Payment | null> {
-  const values = [id, tenant.accountId, tenant.livemode];
-  const rest = `where id = $1 and ${ofTenant('$2', '$3')} for update`;
-  const row = await payments.find(tx, rest, values);
+  const row = await payments.findOwn(tx, tenant, id, 'for update');
   return row === undefined ? null : toPayment(row);
 }
 

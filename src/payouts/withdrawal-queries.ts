@@ -1,7 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
-import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
+import { wholeKey } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 
 export const withdrawals = table(
@@ -71,11 +71,7 @@ export async function selectWithdrawal(
   tenant: Tenant,
   id: string,
 ): Promise<WithdrawalRow | undefined> {
-  return withdrawals.find(sql, `where id = $3 and ${ofTenant('$1', '$2')}`, [
-    tenant.accountId,
-    tenant.livemode,
-    id,
-  ]);
+  return withdrawals.findOwn(sql, tenant, id);
 }
 
 export async function selectWithdrawalPage(

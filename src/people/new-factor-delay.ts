@@ -5,12 +5,8 @@ import type { Tx } from '#db/database.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { deletePasskeysOf } from '#people/passkey-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
-import {
-  deleteRecoveryCodes,
-  updateFactorsEnd,
-  updateFactorTrust,
-  updateTotpSecret,
-} from '#people/second-factor-queries.ts';
+import { deleteRecoveryCodes, updateTotpSecret } from '#people/second-factor-queries.ts';
+import { updateUser } from '#people/user-queries.ts';
 
 /**
  * Delay until a factor that was set up with the password alone is trusted for money and access. It
@@ -41,7 +37,7 @@ export async function startTrust(
   added: { readonly userId: string; readonly now: Date },
 ): Promise<Date | null> {
   const from = deps.factorAgeMs === 0 ? null : addMs(added.now, deps.factorAgeMs);
-  await updateFactorTrust(tx, { userId: added.userId, from });
+  await updateUser(tx, added.userId, { factor_trusted_from: from });
   return from;
 }
 
@@ -51,6 +47,5 @@ export async function endFactors(tx: Tx, userId: string): Promise<void> {
   await deletePasskeysOf(tx, userId);
   await deleteRecoveryCodes(tx, userId);
   await deleteDevicesOf(tx, userId);
-  await updateFactorTrust(tx, { userId, from: null });
-  await updateFactorsEnd(tx, { userId, at: null });
+  await updateUser(tx, userId, { factor_trusted_from: null, factors_end_at: null });
 }

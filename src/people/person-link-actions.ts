@@ -5,9 +5,8 @@ import { selectAccountsOf } from '#people/membership-queries.ts';
 import { endFactors, FACTORS_END_MS, isFactorTrusted } from '#people/new-factor-delay.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { mailChange } from '#people/person-links.ts';
-import { updateFactorsEnd, updateFactorTrust } from '#people/second-factor-queries.ts';
 import { deleteSessionsOf } from '#people/session-queries.ts';
-import { type UserRow, updatePassword } from '#people/user-queries.ts';
+import { type UserRow, updateUser } from '#people/user-queries.ts';
 
 /** An empty hash matches no password. The person chooses a new one by mail. */
 const NO_PASSWORD = '';
@@ -25,8 +24,7 @@ export async function putOut(
   await deleteDevicesOf(tx, user.id);
   if (!how.endsPassword) return;
   if (!isFactorTrusted(user.factor_trusted_from, how.now)) await endFactors(tx, user.id);
-  await updateFactorsEnd(tx, { userId: user.id, at: null });
-  await updatePassword(tx, { id: user.id, passwordHash: NO_PASSWORD });
+  await updateUser(tx, user.id, { factors_end_at: null, password_hash: NO_PASSWORD });
 }
 
 /** Returns the accounts that the person owns, in the fixed order for locking them. */
@@ -40,7 +38,7 @@ export async function ownedAccounts(tx: Tx, userId: string): Promise<readonly st
 
 /** Trusts the factor from now on, because the person has confirmed it. */
 export async function trustFactor(tx: Tx, user: UserRow): Promise<void> {
-  await updateFactorTrust(tx, { userId: user.id, from: null });
+  await updateUser(tx, user.id, { factor_trusted_from: null });
 }
 
 /** Schedules the removal of all factors. Using one of them before then cancels it. */
@@ -50,7 +48,7 @@ export async function loseFactors(
   { user, now }: { readonly user: UserRow; readonly now: Date },
 ): Promise<void> {
   const at = addMs(now, FACTORS_END_MS);
-  await updateFactorsEnd(tx, { userId: user.id, at });
+  await updateUser(tx, user.id, { factors_end_at: at });
   await mailChange(tx, people, {
     userId: user.id,
     accountId: null,

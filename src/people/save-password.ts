@@ -3,7 +3,7 @@ import { deleteDevicesOf } from '#people/device-queries.ts';
 import { queueMail } from '#people/mail.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { deleteSessionsOf } from '#people/session-queries.ts';
-import { type UserRow, updatePassword } from '#people/user-queries.ts';
+import { type UserRow, updateUser } from '#people/user-queries.ts';
 
 /** Stores the new password, ends all other sessions and mails the person. */
 export async function savePassword(
@@ -17,7 +17,7 @@ export async function savePassword(
   },
 ): Promise<void> {
   const { user, now } = change;
-  await updatePassword(tx, { id: user.id, passwordHash: change.passwordHash });
+  await updateUser(tx, user.id, { password_hash: change.passwordHash });
   await deleteSessionsOf(tx, { userId: user.id, exceptId: change.keepSessionId });
   await deleteDevicesOf(tx, user.id);
   await queueMail(tx, deps.secretKey, {

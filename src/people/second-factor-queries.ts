@@ -12,39 +12,12 @@ export async function updateTotpSecret(
   );
 }
 
-export async function updateFactorTrust(
-  tx: Tx,
-  change: { readonly userId: string; readonly from: Date | null },
-): Promise<void> {
-  await tx.query('update users set factor_trusted_from = $2 where id = $1', [
-    change.userId,
-    change.from,
-  ]);
-}
-
-export async function updateFactorsEnd(
-  tx: Tx,
-  change: { readonly userId: string; readonly at: Date | null },
-): Promise<void> {
-  await tx.query('update users set factors_end_at = $2 where id = $1', [change.userId, change.at]);
-}
-
 /** Cancels the removal of lost factors, because one was just verified. */
 export async function keepFactors(tx: Tx, userId: string): Promise<void> {
   await tx.query(
     'update users set factors_end_at = null where id = $1 and factors_end_at is not null',
     [userId],
   );
-}
-
-export async function updateTotpConfirmed(
-  tx: Tx,
-  change: { readonly userId: string; readonly now: Date },
-): Promise<void> {
-  await tx.query('update users set totp_confirmed_at = $2 where id = $1', [
-    change.userId,
-    change.now,
-  ]);
 }
 
 /** Records a used time step. @returns false if it, or a later one, was already used. */
@@ -58,17 +31,6 @@ export async function updateTotpStep(
     [change.userId, change.step],
   );
   return rows.length === 1;
-}
-
-/** Records when the person confirmed having stored the codes; `null` for new codes. */
-export async function updateCodesSaved(
-  tx: Tx,
-  change: { readonly userId: string; readonly at: Date | null },
-): Promise<void> {
-  await tx.query('update users set recovery_codes_saved_at = $2 where id = $1', [
-    change.userId,
-    change.at,
-  ]);
 }
 
 export async function deleteRecoveryCodes(tx: Tx, userId: string): Promise<void> {

@@ -27,13 +27,11 @@ import {
   deleteRecoveryCodes,
   insertRecoveryCodes,
   takeRecoveryCode,
-  updateCodesSaved,
-  updateTotpConfirmed,
   updateTotpSecret,
   updateTotpStep,
 } from '#people/second-factor-queries.ts';
 import { type OpenedSession, strengthenSession } from '#people/sessions.ts';
-import { lockUser, type UserRow } from '#people/user-queries.ts';
+import { lockUser, type UserRow, updateUser } from '#people/user-queries.ts';
 
 const PERIOD_SECONDS = 30;
 /**
@@ -133,7 +131,7 @@ async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly stri
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
   await deleteRecoveryCodes(tx, userId);
   await insertRecoveryCodes(tx, { userId, hashes: codes.map(hashRecoveryCode) });
-  await updateCodesSaved(tx, { userId, at: null });
+  await updateUser(tx, userId, { recovery_codes_saved_at: null });
   return codes;
 }
 
@@ -169,7 +167,7 @@ async function confirmSetUp(
   }
   const step = stepOf(totp, code, ref.now);
   if (step === null) return refuse('parameter_invalid', codeRefused().message, 'code');
-  await updateTotpConfirmed(tx, ref);
+  await updateUser(tx, ref.userId, { totp_confirmed_at: ref.now });
   await deleteDevicesOf(tx, user.id);
   await updateTotpStep(tx, { userId: user.id, step });
   const recoveryCodes = await renewRecoveryCodes(tx, user.id);
@@ -278,7 +276,7 @@ export async function confirmCodesSaved(deps: PeopleDeps, ref: FactorRef): Promi
     if ((await countRecoveryCodes(tx, ref.userId)) === 0) {
       return refuse('unexpected_state', 'There are no recovery codes. Create new ones first.');
     }
-    await updateCodesSaved(tx, { userId: ref.userId, at: ref.now });
+    await updateUser(tx, ref.userId, { recovery_codes_saved_at: ref.now });
     return null;
   });
 }

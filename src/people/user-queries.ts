@@ -45,28 +45,12 @@ export async function lockUser(tx: Tx, id: string): Promise<UserRow | undefined>
   return users.find(tx, 'where id = $1 for update', [id]);
 }
 
-export async function updatePassword(
+export async function updateUser(
   tx: Tx,
-  change: { readonly id: string; readonly passwordHash: string },
+  id: string,
+  set: Partial<Omit<UserRow, 'id' | 'created'>>,
 ): Promise<void> {
-  await tx.query('update users set password_hash = $2 where id = $1', [
-    change.id,
-    change.passwordHash,
-  ]);
-}
-
-export async function updateUserName(
-  tx: Tx,
-  change: { readonly id: string; readonly name: string },
-): Promise<void> {
-  await tx.query('update users set name = $2 where id = $1', [change.id, change.name]);
-}
-
-export async function updateUserStatus(
-  tx: Tx,
-  change: { readonly id: string; readonly status: 'active' | 'disabled' },
-): Promise<void> {
-  await tx.query('update users set status = $2 where id = $1', [change.id, change.status]);
+  await users.update(tx, set, { where: 'id = $1', values: [id] });
 }
 
 /** Changes the role of a staff member. @returns true if the role is different from before. */

@@ -84,8 +84,7 @@ function toRefund(row: RefundRow): Refund {
 }
 
 export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promise<Refund | null> {
-  const values = [id, tenant.accountId, tenant.livemode];
-  const row = await refunds.find(sql, `where id = $1 and ${ofTenant('$2', '$3')}`, values);
+  const row = await refunds.findOwn(sql, tenant, id);
   return row === undefined ? null : toRefund(row);
 }
 

@@ -1,6 +1,5 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { ofTenant } from '#db/plan-shapes.ts';
 import { table } from '#db/table.ts';
 import type { OfflineRule } from '#terminals/offline-limits.ts';
 import { type TerminalRow, terminals } from '#terminals/terminal-queries.ts';
@@ -41,6 +40,5 @@ export async function lockOfflineTerminal(
   tenant: Tenant,
   id: string,
 ): Promise<TerminalRow | undefined> {
-  const rest = `where id = $1 and ${ofTenant('$2', '$3')} for no key update`;
-  return terminals.find(tx, rest, [id, tenant.accountId, tenant.livemode]);
+  return terminals.findOwn(tx, tenant, id, 'for no key update');
 }

@@ -1,7 +1,6 @@
 import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { ofTenant } from '#db/plan-shapes.ts';
 import type { OfflineLimits } from '#terminals/offline-limits.ts';
 import { type TerminalRow, terminals } from '#terminals/terminal-queries.ts';
 
@@ -37,11 +36,7 @@ export async function lockTerminal(
   tenant: Tenant,
   id: string,
 ): Promise<TerminalRow | undefined> {
-  return terminals.find(tx, `where id = $3 and ${ofTenant('$1', '$2')} for update`, [
-    tenant.accountId,
-    tenant.livemode,
-    id,
-  ]);
+  return terminals.findOwn(tx, tenant, id, 'for update');
 }
 
 export async function updateTerminal(

@@ -2,7 +2,6 @@ import { accountModes, NAMED_ACCOUNT } from '#accounts/account-queries.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
-import { ofTenant } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { OfflineLimits } from '#terminals/offline-limits.ts';
 
@@ -37,13 +36,7 @@ export async function selectTerminal(
   tenant: Tenant,
   id: string,
 ): Promise<TerminalRow | null> {
-  return (
-    (await terminals.find(sql, `where id = $1 and ${ofTenant('$2', '$3')}`, [
-      id,
-      tenant.accountId,
-      tenant.livemode,
-    ])) ?? null
-  );
+  return (await terminals.findOwn(sql, tenant, id)) ?? null;
 }
 
 export async function selectTerminalPage(

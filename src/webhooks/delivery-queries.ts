@@ -4,7 +4,6 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sent } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { boundsOf, type Page } from '#db/paging.ts';
-import { type Row, table } from '#db/table.ts';
 import {
   ANSWER_COLUMNS,
   type DeliveryRow,
@@ -166,25 +165,4 @@ export async function deliveryIdOf(
     wanted.endpointId,
   ]);
   return rows[0]?.id ?? '';
-}
-
-/** A failed attempt. A successful one is stored in the delivery itself. */
-export const webhookAttempts = table('webhook_attempts', {
-  attempt: 'int',
-  finished: 'timestamptz',
-  response_status: 'int?',
-  response_body: 'text?',
-  error: 'text',
-  duration_ms: 'int',
-});
-
-export type AttemptRow = Row<typeof webhookAttempts>;
-
-/** Returns the failed attempts of a delivery, oldest first; at most a few dozen. */
-export async function selectAttempts(sql: Sql, key: DeliveryKey): Promise<AttemptRow[]> {
-  return webhookAttempts.list(
-    sql,
-    'where endpoint_id = $1 and event_created = $2 and event_position = $3 order by attempt',
-    [key.endpoint_id, key.event_created, key.event_position],
-  );
 }

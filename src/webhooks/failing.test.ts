@@ -9,7 +9,7 @@ import { leaseGivenBack, workerLooked } from '#testing/webhook-looks.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery.ts';
-import { selectAttempts, selectDeliveries } from '#webhooks/delivery-queries.ts';
+import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
 import { disableLongFailing } from '#webhooks/housekeeping.ts';
 import { RETRY_DELAYS_MS } from '#webhooks/schedule.ts';
@@ -107,7 +107,11 @@ describe('a failing endpoint', () => {
     assert.equal(new Set(got.map(({ headers }) => headers['service-delivery-id'])).size, 1);
     // Each attempt is signed again.
     assert.equal(new Set(got.map(({ headers }) => headers['service-signature'])).size, 12);
-    const attempts = await selectAttempts(s.bench.db, last);
+    const attempts = await s.bench.db.query<{ attempt: number; response_body: string }>(
+      `select attempt, response_body from webhook_attempts
+       where endpoint_id = $1 and event_created = $2 and event_position = $3 order by attempt`,
+      [last.endpoint_id, last.event_created, last.event_position],
+    );
     assert.deepEqual(
       attempts.map(({ attempt, response_body }) => [attempt, response_body]),
       Array.from({ length: 12 }, (_, index) => [index + 1, 'status 500']),

@@ -1,6 +1,5 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { ofTenant } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 
 export const webhookReplays = table('webhook_replays', {
@@ -26,11 +25,7 @@ export async function selectReplay(
   tenant: Tenant,
   id: string,
 ): Promise<ReplayRow | undefined> {
-  return webhookReplays.find(sql, `where id = $1 and ${ofTenant('$2', '$3')}`, [
-    id,
-    tenant.accountId,
-    tenant.livemode,
-  ]);
+  return webhookReplays.findOwn(sql, tenant, id);
 }
 
 /**

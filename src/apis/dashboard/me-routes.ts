@@ -9,7 +9,7 @@ import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { totpRoutes } from '#apis/dashboard/totp-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { readName } from '#core/names.ts';
-import { updateUserName } from '#people/user-queries.ts';
+import { updateUser } from '#people/user-queries.ts';
 
 const TAG = 'Me';
 
@@ -49,7 +49,7 @@ function updateMeRoute(settings: SurfaceSettings) {
       const name = readName(body.name, 'name');
       if (isRefusal(name)) return name;
       await settings.people.db.transaction((tx) =>
-        updateUserName(tx, { id: sessionOf(caller).user_id, name }),
+        updateUser(tx, sessionOf(caller).user_id, { name }),
       );
       return answerWith(200, { name });
     },

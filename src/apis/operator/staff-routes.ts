@@ -19,7 +19,7 @@ import {
   selectOperators,
   selectUser,
   updateStaffRole,
-  updateUserStatus,
+  updateUser,
 } from '#people/user-queries.ts';
 
 const TAG = 'Staff';
@@ -82,7 +82,7 @@ function disableRoute({ db }: ApiContext) {
       const done = await db.transaction(async (tx) => {
         const user = await selectUser(tx, id);
         if (user?.realm !== 'operator') return false;
-        await updateUserStatus(tx, { id, status: 'disabled' });
+        await updateUser(tx, id, { status: 'disabled' });
         await deleteSessionsOf(tx, { userId: id, exceptId: null });
         const action = 'operator.disabled';
         await recordByStaff(tx, request, { action, objectId: id, livemode: null, reason });

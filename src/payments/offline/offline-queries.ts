@@ -2,7 +2,7 @@ import { assert, only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
-import { checked, ofTenant, wholeKey } from '#db/plan-shapes.ts';
+import { checked, wholeKey } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { BounceReason, OfflineStatus } from '#payments/offline/states.ts';
 import type { TotalsOf } from '#payments/shift-totals-queries.ts';
@@ -75,8 +75,7 @@ export async function selectOfflinePayment(
   tenant: Tenant,
   id: string,
 ): Promise<OfflinePaymentRow | undefined> {
-  const rest = `where id = $1 and ${ofTenant('$2', '$3')}`;
-  return offlinePayments.find(sql, rest, [id, tenant.accountId, tenant.livemode]);
+  return offlinePayments.findOwn(sql, tenant, id);
 }
 
 export interface OfflineFilters {
