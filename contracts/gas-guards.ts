@@ -47,14 +47,14 @@ const GUARDS: Record<string, readonly Removal[]> = {
       to: '        onlyRole(OPERATOR_ROLE)\n        returns (uint8)',
     },
   ],
-  'last block time': [
+  'latest block time': [
     {
       file: 'Settlement.sol',
       from: 'if (block.timestamp > validUntil) revert PaymentsTooLate',
       to: 'if (false) revert PaymentsTooLate',
     },
   ],
-  'ceiling of the hour': [
+  'hourly ceiling': [
     {
       file: 'Batches.sol',
       from: 'if (tail.amount() > batch.room) return Reason.CEILING_REACHED;',

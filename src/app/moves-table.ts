@@ -17,7 +17,7 @@ const PROOF: Readonly<Record<Exclude<keyof SurfaceRoutes, 'dashboard' | 'operato
 const ASKED: Readonly<Record<Asks, string>> = {
   always: 'fresh factor',
   live: 'fresh factor in live mode',
-  fresh: 'fresh factor, also a new one',
+  fresh: 'fresh factor, which may be new',
   own: 'fresh factor, depending on the request',
   never: 'session',
 };
@@ -46,7 +46,7 @@ const OWN_PROOF: Readonly<Record<string, string>> = {
   'POST /password_reset/complete': 'link from the email',
   'POST /sign_up': 'none: the address gets a link',
   'POST /sign_up/complete': 'link from the email',
-  'POST /invitations/accept': 'link from the email; existing users also a session',
+  'POST /invitations/accept': 'link from the email; for existing users, also a session',
 };
 
 function proofOf(api: keyof SurfaceRoutes, route: DeclaredRoute): string {
@@ -57,7 +57,7 @@ function proofOf(api: keyof SurfaceRoutes, route: DeclaredRoute): string {
   if (api === 'payer') return SIGNED[asksOf(route)];
   if (api !== 'dashboard' && api !== 'operator') return PROOF[api];
   const { asks, mails, fourEyes } = consentOf(route);
-  const more = [...(mails ? ['mail to the owners'] : []), ...(fourEyes ? ['a colleague'] : [])];
+  const more = [...(mails ? ['email to the owners'] : []), ...(fourEyes ? ['a colleague'] : [])];
   return [ASKED[asks], ...more].join(', ');
 }
 

@@ -111,7 +111,7 @@ const PEOPLE =
   `one is 409 \`version_conflict\` and saves nothing. ${ERRORS} Any route may also answer ` +
   '`session_missing` (401), `csrf_token_invalid`, `role_missing` and `second_factor_required` ' +
   '(403), and 404 `resource_missing` for an object of another account. Each route says who may ' +
-  'call it: `half_signed_in`: after the password, also before the second factor; `signed_in`: ' +
+  'call it: `half_signed_in`: after the password, even before the second factor; `signed_in`: ' +
   'every user.';
 
 function peopleAccess(): DocumentedAccess {

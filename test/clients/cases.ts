@@ -58,7 +58,7 @@ const final: readonly (readonly [string, Step])[] = [
   ['404', MISSING],
   ['409 order_id_in_use', IN_USE],
   ['409 idempotency_key_reused', refusal(409, 'idempotency_error', 'idempotency_key_reused')],
-  ['429 that asks for an hour', limited('3600')],
+  ['429 with an hour in Retry-After', limited('3600')],
   ['a redirect, which would carry the key elsewhere', moved],
 ];
 const left: readonly (readonly [string, Step])[] = [
@@ -96,7 +96,7 @@ export const CASES: readonly Case[] = [
     return { ...refund, name, script: [step, DONE], outcome: 'refused', requests: 1 };
   }),
   {
-    name: 'waits for a first request that still runs',
+    name: 'waits while the first request still runs',
     ...{ ...refund, script: [RUNNING, RUNNING, DONE], retries: 0, outcome: 'ok', requests: 3 },
   },
   ...left.map(([what, step]): Case => {
@@ -116,7 +116,7 @@ export const CASES: readonly Case[] = [
     ...{ ...refund, script: ['cut', IN_USE], outcome: 'refused', requests: 2 },
   },
   {
-    name: 'calls that only read are never unknown',
+    name: 'the outcome of a call that only reads is never unknown',
     ...{ call: 'retrieve', script: ['cut'], retries: 1, outcome: 'no_answer', requests: 2 },
   },
   {
@@ -125,7 +125,7 @@ export const CASES: readonly Case[] = [
   },
   {
     ...unknownCreate,
-    name: 'resolve: the object as it is now, by the key',
+    name: 'resolve: the current object, by the key',
     resolve: {
       script: [knownKey(COMPLETED), DONE],
       outcome: 'ok',
@@ -152,7 +152,7 @@ export const CASES: readonly Case[] = [
   },
   {
     ...unknownCreate,
-    name: 'resolve: by the order, where the key is not known',
+    name: 'resolve: by the order id, if the key is unknown',
     resolve: {
       script: [MISSING, { status: 200, body: { data: [INTENT] } }],
       outcome: 'ok',
@@ -161,7 +161,7 @@ export const CASES: readonly Case[] = [
   },
   {
     ...unknownCreate,
-    name: 'resolve: unknown, and never sent again, where neither is known',
+    name: 'resolve: unknown, and never sent again, if neither is known',
     resolve: {
       script: [MISSING, { status: 200, body: { data: [] } }],
       outcome: 'unknown',
@@ -170,7 +170,7 @@ export const CASES: readonly Case[] = [
   },
   {
     ...unknownCreate,
-    name: 'resolve: unknown while the service cannot be asked',
+    name: 'resolve: unknown while the service is unreachable',
     resolve: {
       script: [{ status: 502, body: '<html>Bad Gateway</html>' }],
       outcome: 'unknown',
