@@ -211,7 +211,8 @@ function llms(pages: readonly Page[]): string {
       })
       .join('\n'),
   ]);
-  const about = '> A payment network for physical stores: tap, settle in USDC, signed webhooks.';
+  const about =
+    '> A payment network for physical stores: tap to pay, settlement in USDC, signed webhooks.';
   return `${['# Tapline', about, ...lists].join('\n\n')}\n`;
 }
 

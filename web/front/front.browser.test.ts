@@ -35,7 +35,7 @@ for (const [name, options] of Object.entries({
     const window = await browser.open(options);
     const { page } = window;
     await page.goto(sandbox.web_url);
-    await page.getByText('testnet settles; mainnet settles').waitFor();
+    await page.getByText('testnet is settling; mainnet is settling').waitFor();
     await window.checkAccessibility();
     for (const link of LINKS) {
       const href = await page

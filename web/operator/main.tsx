@@ -34,7 +34,7 @@ function Pages(): ReactNode {
       <Route>
         <Page title="Not found">
           <EmptyState drawing={<EmptyDrawing name="search" />} title="Page not found">
-            Choose a page in the navigation.
+            Choose a page from the navigation.
           </EmptyState>
         </Page>
       </Route>

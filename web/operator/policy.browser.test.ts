@@ -78,8 +78,8 @@ test('if two people save, the second one sees both values and decides', async ()
   await second.page.getByText('Saved.').waitFor();
   await mine.save.click();
   await mine.form.getByText('Someone else changed this since').waitFor();
-  await mine.form.getByText('Stored now: 44.50').waitFor();
-  await mine.form.getByText('Stored now: 24').waitFor();
+  await mine.form.getByText('Current value: 44.50').waitFor();
+  await mine.form.getByText('Current value: 24').waitFor();
   assert.equal(await mine.perPayment.inputValue(), '33', 'nothing that was typed is lost');
   assert.equal(await mine.hours.inputValue(), '48');
   await first.checkAccessibility();

@@ -176,8 +176,8 @@ test('two people edit one endpoint: the second sees both values and keeps the in
   await second.dialog.waitFor({ state: 'detached' });
   await first.dialog.getByRole('button', { name: 'Save' }).click();
   await first.dialog.getByText('Someone else changed this since').waitFor();
-  await first.dialog.getByText('Stored now: theirs').waitFor();
-  await first.dialog.getByText('Stored now: *').waitFor();
+  await first.dialog.getByText('Current value: theirs').waitFor();
+  await first.dialog.getByText('Current value: *').waitFor();
   assert.equal(await note.inputValue(), 'mine', 'nothing that was typed is lost');
   await first.window.checkAccessibility();
   await first.dialog.getByRole('button', { name: 'Save' }).click();

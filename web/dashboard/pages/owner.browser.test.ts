@@ -186,7 +186,7 @@ test('a rule shows its effect on last week, and two editors see both values', as
   await second.page.getByText('Saved.').waitFor();
   await first.page.getByRole('button', { name: 'Save' }).click();
   await first.page.getByText('Someone else changed this since').waitFor();
-  await first.page.getByText('Stored now: 500').waitFor();
+  await first.page.getByText('Current value: 500').waitFor();
   assert.equal(await often.inputValue(), '2', 'nothing that was typed is lost');
   await often.fill('');
   await first.page.getByRole('button', { name: 'Save' }).click();

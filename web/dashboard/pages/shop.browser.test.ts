@@ -98,8 +98,8 @@ test('a colleague’s concurrent change is shown before it is overwritten', asyn
   await person.patch(`${catalogue}/${cake.id}`, changed);
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('Someone else changed this since you opened it').waitFor();
-  await dialog.getByText('Stored now: Cheesecake').waitFor();
-  await dialog.getByText('Stored now: 3.50').waitFor();
+  await dialog.getByText('Current value: Cheesecake').waitFor();
+  await dialog.getByText('Current value: 3.50').waitFor();
   assert.equal((await item('Cheesecake')).unit_amount, 350, 'nothing was replaced yet');
   await window.checkAccessibility();
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -192,9 +192,9 @@ test('each form of the settings saves its own fields only', async () => {
   await person.patch(account, { version, tax_number: 'PT1' });
   await field(page.locator('main'), 'Tax number').fill('PT2');
   await page.getByRole('button', { name: 'Save receipt details' }).click();
-  await page.getByText('Stored now: PT1').waitFor();
+  await page.getByText('Current value: PT1').waitFor();
   await page.getByRole('button', { name: 'Save receipt details' }).click();
-  await page.getByText('Stored now: PT1').waitFor({ state: 'detached' });
+  await page.getByText('Current value: PT1').waitFor({ state: 'detached' });
   await field(page.locator('main'), 'Fiscal signer').fill('https://10.0.0.1/');
   await page.getByRole('button', { name: 'Save receipt details' }).click();
   await page.locator('.field-error').waitFor();
