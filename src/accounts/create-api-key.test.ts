@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createKeyAuthenticator } from '#accounts/authenticate.ts';
+import { createKeyAuthenticator } from '#accounts/authenticate-api-key.ts';
 import { editApiKey, revokeApiKey, rotateApiKey } from '#accounts/change-api-key.ts';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { type ApiKeyInput, createApiKey } from '#accounts/create-api-key.ts';

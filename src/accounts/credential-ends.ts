@@ -1,4 +1,4 @@
-import { apiKeyExpired, apiKeyInvalid, apiKeyRevoked } from '#accounts/authenticate.ts';
+import { apiKeyExpired, apiKeyInvalid, apiKeyRevoked } from '#accounts/authenticate-api-key.ts';
 import { selectCredentialEnds } from '#accounts/credential-end-queries.ts';
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { type Refusal, refuse } from '#core/answer.ts';

@@ -1,5 +1,5 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
-import { unknownZone } from '#accounts/settings.ts';
+import { unknownZone } from '#accounts/edit-account.ts';
 import { type AskedTerminal, checkShopEdit, type TaxRate } from '#accounts/shop-settings.ts';
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';

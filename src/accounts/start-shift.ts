@@ -1,14 +1,19 @@
 import { readCredentialEnds } from '#accounts/credential-ends.ts';
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
-import { openShift, type Shift } from '#accounts/shifts.ts';
+import { openShift, type Shift } from '#accounts/shift-rows.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { type IdKey, pinText } from '#core/ids.ts';
 import { afterWrong, isBlocked, type Tries } from '#core/wrong-code-limit.ts';
 import type { Database, Tx } from '#db/database.ts';
-import { type Allowance, giveBackAttempt, takeAttempt, tooManyAttempts } from '#people/attempts.ts';
+import {
+  type Allowance,
+  giveBackAttempt,
+  takeAttempt,
+  tooManyAttempts,
+} from '#people/attempt-limits.ts';
 import { verifyPassword } from '#people/passwords.ts';
-import { lockPin, type PinRow, selectPin, updatePinTries } from '#people/pins.ts';
+import { lockPin, type PinRow, selectPin, updatePinTries } from '#people/store-pins.ts';
 
 /**
  * Wrong PINs at one terminal, for all cashiers. The limit per cashier allows as many in an hour, so

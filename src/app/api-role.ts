@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { createKeyAuthenticator } from '#accounts/authenticate.ts';
+import { createKeyAuthenticator } from '#accounts/authenticate-api-key.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { addCellRoutes } from '#apis/cells/cell-routes.ts';
 import { addCellPeopleRoutes } from '#apis/cells/people-routes.ts';

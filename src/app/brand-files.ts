@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { selectLogo } from '#accounts/brand-queries.ts';
 import { brandStyles } from '#core/brand-styles.ts';
 import type { Database } from '#db/database.ts';
-import { limitByAddress, PAGES } from '#http/page-limit.ts';
+import { limitByAddress, PAGES } from '#http/address-rate-limit.ts';
 
 /** Cached forever, because both names change with the file's content. */
 const KEPT = {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { networkOf } from '#core/mode.ts';
+import { limitByAddress } from '#http/address-rate-limit.ts';
 import { isAskedAt, isOwnName } from '#http/asked-host.ts';
-import { limitByAddress } from '#http/page-limit.ts';
 import { connectRpc } from '#sandbox/json-rpc.ts';
 import type { Config } from '#settings/config.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';

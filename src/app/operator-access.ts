@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { isAllowedAddress } from '#accounts/authenticate.ts';
-import { ROOTS } from '#apis/dashboard/surface.ts';
+import { isAllowedAddress } from '#accounts/authenticate-api-key.ts';
+import { ROOTS } from '#apis/dashboard/authorize-person.ts';
 import { type AskedHost, isAskedAt } from '#http/asked-host.ts';
 import type { Config } from '#settings/config.ts';
 

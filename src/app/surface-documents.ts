@@ -1,4 +1,4 @@
-import { ROOTS } from '#apis/dashboard/surface.ts';
+import { ROOTS } from '#apis/dashboard/authorize-person.ts';
 import { NETWORKS_PATH } from '#apis/payer/network-routes.ts';
 import { OPEN_PATHS } from '#apis/payer/sign-in-routes.ts';
 import { KEY_ERRORS, merchantDocument } from '#app/merchant-document.ts';

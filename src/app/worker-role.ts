@@ -1,6 +1,6 @@
 import { pushNetwork } from '#app/api-shared.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
-import { announceExports } from '#books/schedule.ts';
+import { announceExports } from '#books/export-schedule.ts';
 import type { CellSettings } from '#cells/peers.ts';
 import { startSendingEnds } from '#cells/send-revocations.ts';
 import { describeError } from '#core/log.ts';

@@ -8,7 +8,7 @@ import {
   Rounding,
   roundedBalance,
   wordsOf,
-} from '#books/format.ts';
+} from '#books/round-entries.ts';
 import { localTime } from '#core/calendar.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 

@@ -8,7 +8,7 @@ import {
   type Rounded,
   Rounding,
   wordsOf,
-} from '#books/format.ts';
+} from '#books/round-entries.ts';
 import { dayIn, wallTime } from '#core/calendar.ts';
 
 /**

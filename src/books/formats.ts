@@ -1,7 +1,7 @@
 import { CAMT } from '#books/camt.ts';
 import { DATEV } from '#books/datev.ts';
-import type { Format } from '#books/format.ts';
-import { QUICKBOOKS, STATEMENT_CSV, STATEMENT_JSONL, XERO } from '#books/tables.ts';
+import type { Format } from '#books/round-entries.ts';
+import { QUICKBOOKS, STATEMENT_CSV, STATEMENT_JSONL, XERO } from '#books/table-formats.ts';
 
 /** The formats of statements. `/docs/books` explains the columns of each. */
 export const FORMATS = {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { connectionWait } from '#core/meters.ts';
-import { DatabaseUnavailable, toFault } from '#db/faults.ts';
-import { type DatabaseWatch, toView, VIEW, walPosition } from '#db/watch.ts';
+import { DatabaseUnavailable, toFault } from '#db/database-faults.ts';
+import { type DatabaseWatch, toView, VIEW, walPosition } from '#db/detect-replaced-database.ts';
 
 const statementNames = new Map<string, string>();
 

@@ -11,7 +11,7 @@ import {
   RunAgain,
   type Sql,
 } from '#db/database.ts';
-import { toFault } from '#db/faults.ts';
+import { toFault } from '#db/database-faults.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
 

@@ -20,10 +20,10 @@ import {
   requireCommitted,
   requireReplicated,
   toFault,
-} from '#db/faults.ts';
+} from '#db/database-faults.ts';
+import { DatabaseWatch } from '#db/detect-replaced-database.ts';
 import { connectOptions, SESSION_SETTINGS } from '#db/session-settings.ts';
 import { typeParsers } from '#db/type-parsers.ts';
-import { DatabaseWatch } from '#db/watch.ts';
 
 /** Runs SQL: the pool (each statement in its own transaction) or one transaction. */
 export interface Sql {
@@ -95,7 +95,7 @@ export class RunAgain extends Error {
   override name = 'RunAgain';
 }
 
-export { CommitUnknown, codeOf, DatabaseUnavailable } from '#db/faults.ts';
+export { CommitUnknown, codeOf, DatabaseUnavailable } from '#db/database-faults.ts';
 
 export interface DatabaseOptions {
   readonly url: string;

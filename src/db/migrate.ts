@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { StartError } from '#core/start-error.ts';
 import { codeOf, type Database } from '#db/database.ts';
-import { toFault } from '#db/faults.ts';
+import { toFault } from '#db/database-faults.ts';
 import { buildConcurrently, noteApplied, runBatched } from '#db/long-migrations.ts';
 import { MIGRATIONS_FOLDER, type Migration, readMigrations } from '#db/migration-files.ts';
 

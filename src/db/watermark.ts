@@ -3,7 +3,7 @@ import { present } from '#core/assert.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { Database, Sql } from '#db/database.ts';
-import type { DatabasePlace, DatabaseWatch } from '#db/watch.ts';
+import type { DatabasePlace, DatabaseWatch } from '#db/detect-replaced-database.ts';
 
 /**
  * A process's last known state of its database, stored in its data folder. If the database is

@@ -11,7 +11,7 @@ import {
   selectEventsOfTypes,
   selectUndeliveredEvents,
 } from '#events/event-queries.ts';
-import { retainedSince } from '#events/retention.ts';
+import { retainedSince } from '#events/event-retention.ts';
 import { EVENT_TYPES, familyOf } from '#events/types.ts';
 
 export interface EventFilter {

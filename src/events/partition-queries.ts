@@ -1,7 +1,7 @@
 import type { Database, Sql, Tx } from '#db/database.ts';
 
-// Table names and bounds cannot be parameters of DDL. Those inserted here are built by retention.ts
-// from constants and a date, or come from the catalog.
+// Table names and bounds cannot be parameters of DDL. Those inserted here are built by
+// event-retention.ts from constants and a date, or come from the catalog.
 
 /** A number that no other lock uses (test/tidy.test.ts). */
 const MAINTENANCE_LOCK = 7_218_344_192;

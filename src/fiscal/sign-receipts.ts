@@ -11,10 +11,10 @@ import {
   updateSigned,
   updateUnsigned,
 } from '#fiscal/fiscal-queries.ts';
-import { signRequest } from '#fiscal/request.ts';
+import { signRequest } from '#fiscal/signature-request.ts';
 import { parseEndpointUrl } from '#webhooks/endpoint-url.ts';
 import { MAX_BODY_BYTES, type Reply } from '#webhooks/http-exchange.ts';
-import { nextAttemptAt, parseRetryAfter } from '#webhooks/schedule.ts';
+import { nextAttemptAt, parseRetryAfter } from '#webhooks/retry-schedule.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
 /** Poll interval, and so the maximum delay of a signature after a lost wake-up. */

@@ -5,9 +5,9 @@ import { type IdKind, isId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { describeError } from '#core/log.ts';
 import { inSpan, isTracing, startSpan } from '#core/tracing.ts';
+import { requestTimeout } from '#http/answer-faults.ts';
 import { type Call, callOf, sendAnswer, sendRefusal, sendStream } from '#http/call.ts';
 import type { Drain } from '#http/drain.ts';
-import { requestTimeout } from '#http/faults.ts';
 import { checkText } from '#http/parse-json.ts';
 import {
   type Compiled,

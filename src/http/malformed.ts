@@ -4,10 +4,10 @@ import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
 import { rateHeaders } from '#http/call.ts';
+import { LATEST_API_VERSION } from '#http/choose-version.ts';
 import type { Connections } from '#http/connections.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import { securityHeaders } from '#http/security-headers.ts';
-import { LATEST_API_VERSION } from '#http/versions.ts';
 
 /** Node's parser errors whose status is not 400. */
 const STATUS_BY_CODE: Readonly<Record<string, string>> = {

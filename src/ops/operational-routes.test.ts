@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
 import { RELEASE } from '#core/release.ts';
-import { PROBES } from '#http/page-limit.ts';
+import { PROBES } from '#http/address-rate-limit.ts';
 import {
   addOperationalRoutes,
   buildOpsServer,

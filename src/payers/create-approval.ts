@@ -9,7 +9,7 @@ import {
   type SignedPermit,
   type SignedPolicy,
   type WalletNonces,
-} from '#payers/approval.ts';
+} from '#payers/check-approval.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import { countPendingRequests, payerRequests } from '#payers/request-queries.ts';
 import type { Chain } from '#settlement/chain/chain.ts';

@@ -5,8 +5,8 @@ export interface ShownPass {
   /** The address of the wallet app. */
   readonly walletUrl: string;
   /**
-   * The value that phones send to readers, unique to this copy: see phone-pass.ts. `null` if this
-   * pass is not read by NFC.
+   * The value that phones send to readers, unique to this copy: see issue-phone-pass.ts. `null` if
+   * this pass is not read by NFC.
    */
   readonly readerValue: string | null;
   /** The key of the pass's changing codes: see rotating-code.ts. `null` if it shows none. */

@@ -1,9 +1,9 @@
 import type { RotatingKey } from '#core/secrets.ts';
 import type { Sql } from '#db/database.ts';
 import { openRotatingKey } from '#payers/check-rotating-code.ts';
+import { openPhonePass } from '#payers/issue-phone-pass.ts';
 import { type PassWallet, selectCopiedPass } from '#payers/pass-copy-queries.ts';
 import type { ShownPass } from '#payers/pass-files.ts';
-import { openPhonePass } from '#payers/phone-pass.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 
 const NAMELESS = 'Payment pass';

@@ -4,7 +4,7 @@ import type { PassFiles } from '#payers/pass-files.ts';
 import type { AskHome, Preflight } from '#payments/pay-request.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import type { Realm } from '#people/user-queries.ts';
-import type { StaticPassTerms } from '#risk/rules.ts';
+import type { StaticPassTerms } from '#risk/risk-rules.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import type { Network } from '#webhooks/transport.ts';

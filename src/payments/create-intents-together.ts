@@ -11,7 +11,7 @@ import {
   useManagerCodes,
 } from '#accounts/manager-code.ts';
 import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
-import { OPEN_SHIFT } from '#accounts/shifts.ts';
+import { OPEN_SHIFT } from '#accounts/shift-rows.ts';
 import { type AskedTerminal, selectTaxSettings } from '#accounts/shop-settings.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -19,7 +19,7 @@ import type { IdKey } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
-import type { DatabaseWatch } from '#db/watch.ts';
+import type { DatabaseWatch } from '#db/detect-replaced-database.ts';
 import { appendEvents } from '#events/append.ts';
 import {
   type Decided,

@@ -15,8 +15,13 @@ import {
   selectPayerActivities,
   selectRiskSettingsOf,
 } from '#risk/risk-queries.ts';
-import { assessRisk, isRefusedOften, type RiskRule, type StaticPassTerms } from '#risk/rules.ts';
-import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
+import {
+  assessRisk,
+  isRefusedOften,
+  type RiskRule,
+  type StaticPassTerms,
+} from '#risk/risk-rules.ts';
+import { type RiskSettings, toRiskSettings } from '#risk/risk-settings.ts';
 
 /** The chain's verdict on a payment before its settlement is requested. */
 export type Checked = { readonly ok: true } | { readonly ok: false; readonly decline: Decline };

@@ -8,7 +8,7 @@ import { selectPayerByAddress } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { SETTLEMENT_WAIT_MS } from '#payments/await-settlement.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
-import { addressBucket, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
+import { addressBucket, giveBackAttempt, takeAttempt } from '#people/attempt-limits.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readCodeSize } from '#settlement/chain/code-size.ts';

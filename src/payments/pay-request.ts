@@ -6,7 +6,7 @@ import type { Presented } from '#payments/credential.ts';
 import type { SignedPayment } from '#payments/credentials/authorization.ts';
 import type { Visit } from '#payments/credentials/visiting.ts';
 import type { PreflightResult } from '#payments/decide-decline.ts';
-import type { StaticPassTerms } from '#risk/rules.ts';
+import type { StaticPassTerms } from '#risk/risk-rules.ts';
 import type { Deployment } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 

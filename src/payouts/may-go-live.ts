@@ -7,7 +7,7 @@ import { selectGoLive } from '#payouts/go-live-queries.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
 import { selectMembers } from '#people/membership-queries.ts';
 import { selectInheritedMembers } from '#people/organization-queries.ts';
-import { hasRole } from '#people/roles.ts';
+import { hasRole } from '#people/role-order.ts';
 import { contractVersionOf } from '#settlement/contract-versions.ts';
 import { WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { allWorkersKnow } from '#settlement/readiness-queries.ts';

@@ -1,6 +1,11 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { emailBucket, forgetAttempts, PER_SECOND_FACTOR, takeAttempt } from '#people/attempts.ts';
+import {
+  emailBucket,
+  forgetAttempts,
+  PER_SECOND_FACTOR,
+  takeAttempt,
+} from '#people/attempt-limits.ts';
 import type { HashCaller } from '#people/password-hash-limits.ts';
 import { checkPassword, hashPassword, verifyPassword } from '#people/passwords.ts';
 import type { PeopleDeps } from '#people/people.ts';

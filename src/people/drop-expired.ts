@@ -1,7 +1,7 @@
 import { addMs, type Clock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';
-import { deleteOldAttempts } from '#people/attempt-queries.ts';
+import { deleteOldAttempts } from '#people/attempt-limit-queries.ts';
 import { deleteExpiredDevices } from '#people/device-queries.ts';
 import { deleteOldTokens } from '#people/email-token-queries.ts';
 import { deleteSentMails } from '#people/mail-queries.ts';

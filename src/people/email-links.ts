@@ -12,7 +12,7 @@ import {
   MAILS_PER_ADDRESS,
   MAILS_PER_MAILBOX,
   takeAttempt,
-} from '#people/attempts.ts';
+} from '#people/attempt-limits.ts';
 import {
   insertEmailToken,
   selectEmailToken,

@@ -1,7 +1,7 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
-import type { Role } from '#people/roles.ts';
+import type { Role } from '#people/role-order.ts';
 
 export const invitations = table(
   'invitations',

@@ -6,8 +6,8 @@ import { newId } from '#core/ids.ts';
 import { readEmail } from '#core/names.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import type { Allowance } from '#people/attempts.ts';
-import { emailBucket, takeAttempt } from '#people/attempts.ts';
+import type { Allowance } from '#people/attempt-limits.ts';
+import { emailBucket, takeAttempt } from '#people/attempt-limits.ts';
 import {
   type InvitationRow,
   type InvitedTo,
@@ -18,9 +18,9 @@ import {
 import { queueMail } from '#people/mail.ts';
 import { accountInMail } from '#people/mail-words.ts';
 import { lockMembers } from '#people/membership-queries.ts';
-import type { Role } from '#people/roles.ts';
+import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/record-team-changes.ts';
+import type { Role } from '#people/role-order.ts';
 import { factorNotFresh } from '#people/sessions.ts';
-import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/team-changes.ts';
 
 const MAX_MEMBERS = 200;
 

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
-import { emailBucket, MAILS_PER_MAILBOX, takeAttempt } from '#people/attempts.ts';
+import { emailBucket, MAILS_PER_MAILBOX, takeAttempt } from '#people/attempt-limits.ts';
 import { queueMail } from '#people/mail.ts';
 import { endFactors } from '#people/new-factor-delay.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
-import { highestRole, type Role } from '#people/roles.ts';
+import { highestRole, type Role } from '#people/role-order.ts';
 import { users } from '#people/user-queries.ts';
 
 export const memberships = table('memberships', {

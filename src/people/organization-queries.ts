@@ -1,7 +1,7 @@
 import type { Sql } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import { TWO_FACTOR } from '#people/membership-queries.ts';
-import type { Role } from '#people/roles.ts';
+import type { Role } from '#people/role-order.ts';
 import { users } from '#people/user-queries.ts';
 
 export const organizations = table('organizations', {

@@ -16,9 +16,9 @@ import {
 import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
 import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people.ts';
-import type { Role } from '#people/roles.ts';
+import { describeTeamChange, type TeamChange } from '#people/record-team-changes.ts';
+import type { Role } from '#people/role-order.ts';
 import { factorNotFresh } from '#people/sessions.ts';
-import { describeTeamChange, type TeamChange } from '#people/team-changes.ts';
 
 /**
  * A change in an organization. Its people have their role in each of its accounts while both belong

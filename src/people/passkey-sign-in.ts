@@ -5,7 +5,12 @@ import type {
 } from '@simplewebauthn/server';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
-import { addressBucket, giveBackAttempt, PER_ADDRESS, takeAttempt } from '#people/attempts.ts';
+import {
+  addressBucket,
+  giveBackAttempt,
+  PER_ADDRESS,
+  takeAttempt,
+} from '#people/attempt-limits.ts';
 import { passkeyRefused, recall, remember } from '#people/passkey-challenges.ts';
 import {
   lockPasskey,

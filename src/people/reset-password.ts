@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { forgetAttempts, secondFactorBucket } from '#people/attempts.ts';
+import { forgetAttempts, secondFactorBucket } from '#people/attempt-limits.ts';
 import { linkRefused, readLink } from '#people/email-links.ts';
 import { deleteEmailTokens, takeEmailToken } from '#people/email-token-queries.ts';
 import { endFactors, isFactorTrusted } from '#people/new-factor-delay.ts';

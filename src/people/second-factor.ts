@@ -12,7 +12,7 @@ import {
   secondFactorBucket,
   takeAttempt,
   takeGuess,
-} from '#people/attempts.ts';
+} from '#people/attempt-limits.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import {
   isSetUpOver,

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Joined, type Row, table } from '#db/table.ts';
 import { memberships } from '#people/membership-queries.ts';
-import { highestRole, type Role } from '#people/roles.ts';
+import { highestRole, type Role } from '#people/role-order.ts';
 import { users } from '#people/user-queries.ts';
 
 export const sessions = table(

@@ -9,8 +9,8 @@ import {
   PER_DEVICE,
   PER_EMAIL,
   takeAttempt,
-} from '#people/attempts.ts';
-import { knownDevice } from '#people/devices.ts';
+} from '#people/attempt-limits.ts';
+import { knownDevice } from '#people/known-devices.ts';
 import { endLostFactors } from '#people/lost-factors.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
 import { verifyPassword } from '#people/passwords.ts';

@@ -1,5 +1,5 @@
 import { describeError } from '#core/log.ts';
-import { type FeedAnswer, readFeedNumber } from '#prices/rate.ts';
+import { type FeedAnswer, readFeedNumber } from '#prices/compare-feeds.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 
 /** The name of the source of a sandbox's prices. */

@@ -1,5 +1,5 @@
 import { StartError } from '#core/start-error.ts';
-import type { RateRules } from '#prices/rate.ts';
+import type { RateRules } from '#prices/compare-feeds.ts';
 
 /** Where rates come from, and the rules for accepting them. */
 export interface RateSettings extends RateRules {

@@ -3,7 +3,6 @@ import { readRate } from '#core/currency-conversion.ts';
 import type { Log } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import { askFeeds, MADE_UP_SOURCE, type NoAnswer, sourceOf } from '#prices/feeds.ts';
 import {
   afterAnswer,
   compareFeeds,
@@ -11,7 +10,8 @@ import {
   type Found,
   type KnownRate,
   rateText,
-} from '#prices/rate.ts';
+} from '#prices/compare-feeds.ts';
+import { askFeeds, MADE_UP_SOURCE, type NoAnswer, sourceOf } from '#prices/feeds.ts';
 import {
   claimRefresh,
   lockRates,

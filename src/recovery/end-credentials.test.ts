@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openShift, selectShift } from '#accounts/shifts.ts';
+import { openShift, selectShift } from '#accounts/shift-rows.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import { addPayer, openStore, type TestStore } from '#testing/store.ts';
 

@@ -1,6 +1,6 @@
 import { readCredentialEnds } from '#accounts/credential-ends.ts';
 import { CODE_INVALID, takeManagerCode } from '#accounts/manager-code.ts';
-import { type ShiftRights, selectShift } from '#accounts/shifts.ts';
+import { type ShiftRights, selectShift } from '#accounts/shift-rows.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '#core/durations.ts';
 import type { Atoms } from '#core/money.ts';
-import { assessRisk, RISK_RULES, type RiskRule } from '#risk/rules.ts';
-import type { RiskSettings } from '#risk/settings.ts';
+import { assessRisk, RISK_RULES, type RiskRule } from '#risk/risk-rules.ts';
+import type { RiskSettings } from '#risk/risk-settings.ts';
 
 /** A past payment, with the facts that the rules would have seen. */
 export interface PastPayment {

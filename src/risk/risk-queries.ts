@@ -1,7 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
-import type { RiskSettings, RiskSettingsRow } from '#risk/settings.ts';
+import type { RiskSettings, RiskSettingsRow } from '#risk/risk-settings.ts';
 
 export async function selectRiskSettings(
   sql: Sql,

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '#core/answer.ts';
-import type { DatabaseWatch } from '#db/watch.ts';
+import type { DatabaseWatch } from '#db/detect-replaced-database.ts';
 
 /**
  * Returns a refusal while the ledger is being compared with its chain, or if it was not checked

@@ -9,8 +9,8 @@ import { readName } from '#core/names.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
+import { announceTerminal } from '#terminals/announce-terminal.ts';
 import { issueDeviceKey } from '#terminals/device-key.ts';
-import { announceTerminal } from '#terminals/events.ts';
 import { limitsObject, type OfflineLimits } from '#terminals/offline-limits.ts';
 import {
   deletePairingCodes,

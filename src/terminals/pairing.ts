@@ -3,7 +3,7 @@ import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { hashShortCode, newShortCode } from '#core/short-code.ts';
 import type { Database, Tx } from '#db/database.ts';
-import { addressBucket, PAIRINGS_PER_ADDRESS, takeAttempt } from '#people/attempts.ts';
+import { addressBucket, PAIRINGS_PER_ADDRESS, takeAttempt } from '#people/attempt-limits.ts';
 import type { TerminalRef } from '#terminals/change-terminal.ts';
 import { issueDeviceKey } from '#terminals/device-key.ts';
 import {

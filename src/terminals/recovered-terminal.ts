@@ -2,7 +2,7 @@ import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { announceTerminal } from '#terminals/events.ts';
+import { announceTerminal } from '#terminals/announce-terminal.ts';
 import { deactivateTerminal, selectRecoveredTerminal } from '#terminals/provisioning-queries.ts';
 import { terminals } from '#terminals/terminal-queries.ts';
 

@@ -5,7 +5,7 @@ import { recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { decrypt, type RotatingKey } from '#core/secrets.ts';
 import type { Database, Tx } from '#db/database.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import type { TerminalRef } from '#terminals/change-terminal.ts';
 import { selectSmartTap, selectUsedCollectorKey } from '#terminals/collector-key-queries.ts';
 import { lockTerminal, updateSmartTap } from '#terminals/provisioning-queries.ts';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { meRoutes } from '#apis/dashboard/me-routes.ts';
 import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
 import { addMailPages } from '#apis/dashboard/person-link-page.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
 import { signUpRoutes } from '#apis/dashboard/sign-up-routes.ts';
-import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
 import { type Log, silentLog, stderrLog } from '#core/log.ts';

@@ -5,7 +5,7 @@ import { isRefusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import { insertMembership } from '#people/membership-queries.ts';
-import type { Role } from '#people/roles.ts';
+import type { Role } from '#people/role-order.ts';
 import type { PeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 

@@ -25,7 +25,7 @@ import type { Preflight } from '#payments/pay-request.ts';
 import type { Tipping } from '#payments/payment-intent.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import type { Mailing } from '#people/people.ts';
-import type { StaticPassTerms } from '#risk/rules.ts';
+import type { StaticPassTerms } from '#risk/risk-rules.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import type { FailureReason, Hex, OutcomeFacts } from '#settlement/chain-requests.ts';

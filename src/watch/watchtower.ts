@@ -5,7 +5,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import type { Network } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { type DatabaseWatch, walPosition } from '#db/watch.ts';
+import { type DatabaseWatch, walPosition } from '#db/detect-replaced-database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';

@@ -3,7 +3,12 @@ import { addSeconds, type Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { getEvent } from '#events/list.ts';
-import { type AttemptResult, attemptDelivery, openTarget, type Target } from '#webhooks/attempt.ts';
+import {
+  type AttemptResult,
+  attemptDelivery,
+  openTarget,
+  type Target,
+} from '#webhooks/attempt-delivery.ts';
 import { type DeliveryRow, renderDelivery } from '#webhooks/delivery.ts';
 import { deliveryIdOf } from '#webhooks/delivery-queries.ts';
 import type { EndpointRow, WebhookDeps } from '#webhooks/endpoint.ts';

@@ -2,7 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { addMs, type Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
-import { countAttempt, deliver, openTarget, saysGone, type Target } from '#webhooks/attempt.ts';
+import {
+  countAttempt,
+  deliver,
+  openTarget,
+  saysGone,
+  type Target,
+} from '#webhooks/attempt-delivery.ts';
+import { createSlots, SLOT_LIMITS, type Slots } from '#webhooks/delivery-slots.ts';
 import {
   accept,
   answered,
@@ -18,8 +25,7 @@ import {
 } from '#webhooks/endpoint-session.ts';
 import { type Ask, type DueRow, type LeasedRow, renewLeases } from '#webhooks/queue-queries.ts';
 import { createRecorder, type Finished, type Recorder, toFinished } from '#webhooks/recorder.ts';
-import { type Health, healthOf } from '#webhooks/schedule.ts';
-import { createSlots, SLOT_LIMITS, type Slots } from '#webhooks/slots.ts';
+import { type Health, healthOf } from '#webhooks/retry-schedule.ts';
 import type { Network } from '#webhooks/transport.ts';
 
 export interface DispatcherDeps {

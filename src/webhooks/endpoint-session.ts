@@ -1,6 +1,6 @@
-import type { AttemptResult, Target } from '#webhooks/attempt.ts';
+import type { AttemptResult, Target } from '#webhooks/attempt-delivery.ts';
 import type { DueRow } from '#webhooks/queue-queries.ts';
-import { afterFailure, afterSuccess, type Health, isBroken } from '#webhooks/schedule.ts';
+import { afterFailure, afterSuccess, type Health, isBroken } from '#webhooks/retry-schedule.ts';
 
 /**
  * This worker's state of one endpoint, for as long as its lease lasts.

@@ -12,7 +12,7 @@ import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
 import { disableLongFailing } from '#webhooks/housekeeping.ts';
-import { RETRY_DELAYS_MS } from '#webhooks/schedule.ts';
+import { RETRY_DELAYS_MS } from '#webhooks/retry-schedule.ts';
 import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
 import type { WebhookWorker } from '#webhooks/worker.ts';
 

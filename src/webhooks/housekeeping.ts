@@ -2,7 +2,7 @@ import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import { maintainPartitions } from '#events/retention.ts';
+import { maintainPartitions } from '#events/event-retention.ts';
 import {
   DISABLE_AFTER_MS,
   type DisabledNotice,

@@ -3,7 +3,7 @@ import { failpoint } from '#core/failpoints.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
-import { type AttemptResult, saysGone } from '#webhooks/attempt.ts';
+import { type AttemptResult, saysGone } from '#webhooks/attempt-delivery.ts';
 import type { EndpointSession } from '#webhooks/endpoint-session.ts';
 import {
   type DueRow,
@@ -11,7 +11,7 @@ import {
   type ResultRow,
   recordResults,
 } from '#webhooks/queue-queries.ts';
-import { type Health, nextAttemptAt } from '#webhooks/schedule.ts';
+import { type Health, nextAttemptAt } from '#webhooks/retry-schedule.ts';
 
 /** Results per transaction. Larger transactions are not faster. */
 const MAX_BATCH = 1_000;

@@ -4,7 +4,7 @@ import { type AddressPolicy, canonicalAddress } from '#webhooks/address-check.ts
 import { hostOf } from '#webhooks/endpoint-url.ts';
 import { DELIVERY_LIMIT_MS, Exchange, type Reply } from '#webhooks/http-exchange.ts';
 import type { Resolver } from '#webhooks/resolver.ts';
-import { MAX_IN_FLIGHT } from '#webhooks/schedule.ts';
+import { MAX_IN_FLIGHT } from '#webhooks/retry-schedule.ts';
 import { skipContinue } from '#webhooks/skip-continue.ts';
 
 /** The network access to receivers. */

@@ -7,7 +7,7 @@ import type { IdKey } from '#core/ids.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { deleteMembership } from '#people/membership-queries.ts';
 import { createOrganization } from '#people/organizations.ts';
-import { changePin } from '#people/pins.ts';
+import { changePin } from '#people/store-pins.ts';
 import { idSealingKey } from '#settings/config.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { addMember, addOwner, PASSWORD } from '#testing/people.ts';

@@ -7,7 +7,7 @@ import { present } from '#core/assert.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { insertMembership } from '#people/membership-queries.ts';
-import { hasRole, ROLES, type Role } from '#people/roles.ts';
+import { hasRole, ROLES, type Role } from '#people/role-order.ts';
 import type { TestApi } from '#testing/api.ts';
 import type { FuzzRequest, KnownIds } from '#testing/fuzz.ts';
 import {

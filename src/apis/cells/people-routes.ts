@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
 import { bodyOf, cellsOnly } from '#apis/cells/cell-routes.ts';
-import type { SignInElsewhere, SurfaceSettings } from '#apis/dashboard/surface.ts';
+import type { SignInElsewhere, SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { WaitingSchema } from '#apis/operator/cells-route.ts';
 import type { OtherCell } from '#apis/operator/operator-parts.ts';
 import { selectWaiting } from '#apis/operator/operator-queries.ts';

@@ -7,9 +7,9 @@ import {
   signInElsewhere,
   waitingOfOthers,
 } from '#apis/cells/people-routes.ts';
+import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
-import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import type { CellSettings } from '#cells/peers.ts';
 import type { Realm } from '#people/user-queries.ts';
 import { addOwner, PASSWORD } from '#testing/people.ts';

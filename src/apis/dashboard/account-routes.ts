@@ -1,7 +1,11 @@
 import Type from 'typebox';
 import { moveAccount } from '#accounts/account-organization.ts';
 import { createAccount } from '#accounts/create-account.ts';
-import { editAccount, MAX_REFUND_DAILY_LIMIT, MAX_REFUND_WINDOW_DAYS } from '#accounts/settings.ts';
+import {
+  editAccount,
+  MAX_REFUND_DAILY_LIMIT,
+  MAX_REFUND_WINDOW_DAYS,
+} from '#accounts/edit-account.ts';
 import type { FiscalSigner } from '#accounts/shop-settings.ts';
 import {
   AccountSchema,

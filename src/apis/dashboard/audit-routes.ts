@@ -4,7 +4,7 @@ import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-r
 import { type AuditRow, selectNewest } from '#audit/audit-queries.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Sql } from '#db/database.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { listOf, pageParameters, text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 

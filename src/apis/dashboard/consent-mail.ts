@@ -1,6 +1,6 @@
 import type { AccountRow, SettingsUpdate } from '#accounts/account-queries.ts';
 import { accessRefusal, factorRefusal } from '#apis/dashboard/consent.ts';
-import { beginSchedule } from '#books/schedule.ts';
+import { beginSchedule } from '#books/export-schedule.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
@@ -10,7 +10,7 @@ import { accountInMail } from '#people/mail-words.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { mailChange } from '#people/person-links.ts';
-import type { Role } from '#people/roles.ts';
+import type { Role } from '#people/role-order.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 
 /** Mails every owner about a change of the account's access or name, with a link that stops it. */

@@ -12,7 +12,7 @@ import { silentLog } from '#core/log.ts';
 import { checkMayGoLive } from '#payouts/may-go-live.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { FACTOR_AGE_MS } from '#people/new-factor-delay.ts';
-import { hasRole, ROLES, type Role } from '#people/roles.ts';
+import { hasRole, ROLES, type Role } from '#people/role-order.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addMember, addOwner, PASSWORD, signInAs } from '#testing/people.ts';
 import { type ServerContext, startPeopleServer } from '#testing/people-server.ts';

@@ -1,4 +1,4 @@
-import { DEVICE_MS } from '#people/devices.ts';
+import { DEVICE_MS } from '#people/known-devices.ts';
 import type { OpenedSession } from '#people/sessions.ts';
 import type { Realm } from '#people/user-queries.ts';
 

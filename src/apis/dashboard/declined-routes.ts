@@ -3,7 +3,7 @@ import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-rout
 import { selectDeclinedIntents } from '#apis/dashboard/search-queries.ts';
 import { PaymentIntentList } from '#apis/merchant/payment-schema.ts';
 import { isRefusal } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { DECLINES } from '#payments/decline-codes.ts';

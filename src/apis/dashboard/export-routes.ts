@@ -15,7 +15,7 @@ import { checkOrder } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database, Sql } from '#db/database.ts';
 import type { LocatedPage, Place } from '#db/paging.ts';
-import { readPage } from '#http/paging.ts';
+import { readPage } from '#http/cursors.ts';
 import type { Stream } from '#http/route.ts';
 import { createdParameters, Day, oneOf, text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';

@@ -7,7 +7,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Place } from '#db/paging.ts';
 import { selectEvent } from '#events/event-queries.ts';
-import { retainedSince } from '#events/retention.ts';
+import { retainedSince } from '#events/event-retention.ts';
 import {
   type StreamedEvent,
   selectEventsAfter,

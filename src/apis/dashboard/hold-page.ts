@@ -3,7 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
-import { limitByAddress, PAGES } from '#http/page-limit.ts';
+import { limitByAddress, PAGES } from '#http/address-rate-limit.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { holdPayouts } from '#payouts/confirm-hold-link.ts';
 import type { HoldLinkRow, WalletLinkRow } from '#payouts/payout-hold-queries.ts';

@@ -1,11 +1,11 @@
 import Type from 'typebox';
+import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { mySessionRoutes } from '#apis/dashboard/my-session-routes.ts';
 import { passkeyRoutes } from '#apis/dashboard/passkey-routes.ts';
 import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import { PersonName, UserSchema } from '#apis/dashboard/person-schema.ts';
 import { personalDataRoutes } from '#apis/dashboard/personal-data-routes.ts';
 import { readUserView } from '#apis/dashboard/session-routes.ts';
-import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { totpRoutes } from '#apis/dashboard/totp-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { readName } from '#core/names.ts';

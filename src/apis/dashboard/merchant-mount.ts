@@ -13,7 +13,7 @@ import type { Json } from '#core/canonical-json.ts';
 import { isSerious } from '#http/moves.ts';
 import type { AnyRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { Role } from '#people/roles.ts';
+import type { Role } from '#people/role-order.ts';
 
 /**
  * The writing routes of the merchant API that the dashboard mounts, with the lowest role for each.

@@ -5,7 +5,7 @@ import { actorOf, MODE, type PersonRoute, personRoute } from '#apis/dashboard/pe
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { createdParameters, listOf, nullable, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { withdrawalObject } from '#payouts/render.ts';

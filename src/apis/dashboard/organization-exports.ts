@@ -30,7 +30,7 @@ import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { dayIn } from '#core/calendar.ts';
 import type { Database } from '#db/database.ts';
 import type { LocatedPage, Place } from '#db/paging.ts';
-import { readPage } from '#http/paging.ts';
+import { readPage } from '#http/cursors.ts';
 import type { Stream } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 

@@ -21,7 +21,7 @@ import {
   readPage,
   readPlace,
   sealCursor,
-} from '#http/paging.ts';
+} from '#http/cursors.ts';
 import { createdParameters, idOf, listOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';

@@ -40,7 +40,7 @@ import {
   selectOrganizationsOf,
   withdrawFromOrganization,
 } from '#people/organizations.ts';
-import { ROLES, type Role } from '#people/roles.ts';
+import { ROLES, type Role } from '#people/role-order.ts';
 
 const TAG = 'Organizations';
 /** Enough for a person's businesses, too few to fill the network with shells. */

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { Confirmation, confirmIdentity } from '#apis/dashboard/fresh-factor.ts';
 import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import {
@@ -9,7 +10,6 @@ import {
   PersonName,
 } from '#apis/dashboard/person-schema.ts';
 import { answerStrong, factorRef } from '#apis/dashboard/session-routes.ts';
-import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { idOf, nullable, Timestamp, textOut } from '#http/schema.ts';
 import { selectPasskeys } from '#people/passkey-queries.ts';

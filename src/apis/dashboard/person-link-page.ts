@@ -3,7 +3,7 @@ import { addHoldPage } from '#apis/dashboard/hold-page.ts';
 import type { Clock } from '#core/clock.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import { newId } from '#core/ids.ts';
-import { limitByAddress, PAGES } from '#http/page-limit.ts';
+import { limitByAddress, PAGES } from '#http/address-rate-limit.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { confirmPersonLink } from '#payouts/confirm-person-link.ts';
 import type { PeopleDeps } from '#people/people.ts';

@@ -1,11 +1,11 @@
 import type { TSchema } from 'typebox';
-import type { Access, PersonCaller } from '#apis/dashboard/surface.ts';
+import type { Access, PersonCaller } from '#apis/dashboard/authorize-person.ts';
 import type { Actor } from '#audit/audit.ts';
 import { assert, present } from '#core/assert.ts';
 import type { ErrorCode } from '#core/error-codes.ts';
 import type { IdKind } from '#core/ids.ts';
 import { type AnyRoute, defineRoute, type Handled, type Route } from '#http/route.ts';
-import { ROLES } from '#people/roles.ts';
+import { ROLES } from '#people/role-order.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 
 export const ACCOUNT = '/accounts/{account}';

@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import Type, { type TSchema } from 'typebox';
 import { idOf, nullable, objectType, oneOf, openObject, Timestamp, text } from '#http/schema.ts';
-import { ROLES } from '#people/roles.ts';
+import { ROLES } from '#people/role-order.ts';
 import { STAFF_ROLES } from '#people/user-queries.ts';
 
 /** Building blocks of the dashboard's and the operators' requests and responses. */

@@ -1,5 +1,3 @@
-import { consentRefusal } from '#apis/dashboard/consent.ts';
-import { consenting } from '#apis/dashboard/record-consent.ts';
 import {
   authorizePerson,
   identify,
@@ -8,7 +6,9 @@ import {
   ROOTS,
   type SurfaceSettings,
   scopeOf,
-} from '#apis/dashboard/surface.ts';
+} from '#apis/dashboard/authorize-person.ts';
+import { consentRefusal } from '#apis/dashboard/consent.ts';
+import { consenting } from '#apis/dashboard/record-consent.ts';
 import { refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import { redactOwn } from '#core/redact.ts';

@@ -1,13 +1,13 @@
 import Type from 'typebox';
+import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { noSessionCookie } from '#apis/dashboard/cookies.ts';
 import { Confirmation, confirmIdentity, hasFreshFactor } from '#apis/dashboard/fresh-factor.ts';
 import { actorOf, type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import { count, Done, RoleField } from '#apis/dashboard/person-schema.ts';
-import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith } from '#core/answer.ts';
 import { idOf, nullable, objectType, Timestamp, textOut } from '#http/schema.ts';
+import { erasePerson } from '#people/erase-person.ts';
 import { exportPerson, MAX_ACTIONS } from '#people/export-person.ts';
-import { erasePerson } from '#people/personal-data.ts';
 
 const TAG = 'Me';
 

@@ -5,7 +5,7 @@ import { type EntryListener, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 import type { Stream } from '#http/route.ts';
-import { giveBackAttempt, STAFF_CHANGES, takeAttempt } from '#people/attempts.ts';
+import { giveBackAttempt, STAFF_CHANGES, takeAttempt } from '#people/attempt-limits.ts';
 import type { PeopleDeps } from '#people/people.ts';
 
 type Request = PersonRequest<never, never>;

@@ -24,7 +24,7 @@ import {
   selectBlockedPayers,
   selectRiskSettings,
 } from '#risk/risk-queries.ts';
-import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
+import { type RiskSettings, toRiskSettings } from '#risk/risk-settings.ts';
 
 const TAG = 'Risk';
 /** One page, since no shop is expected to block more wallets. */

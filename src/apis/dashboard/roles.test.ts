@@ -8,7 +8,7 @@ import { type IdKind, newId } from '#core/ids.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import { organizationMembers, organizations } from '#people/organization-queries.ts';
-import { hasRole, ROLES, type Role } from '#people/roles.ts';
+import { hasRole, ROLES, type Role } from '#people/role-order.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { advanceTestClock } from '#apis/test-helpers/clock-routes.ts';
-import { announceExports } from '#books/schedule.ts';
+import { announceExports } from '#books/export-schedule.ts';
 import { dayAfter, dayIn } from '#core/calendar.ts';
 import { addSeconds } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';

@@ -12,7 +12,7 @@ import { PaymentList } from '#apis/merchant/payment-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import { atoms, MAX_AMOUNT } from '#core/money.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { createdParameters, idOf, openObject, pageParameters, text } from '#http/schema.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';

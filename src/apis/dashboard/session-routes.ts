@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { PersonCaller, SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { deviceCookie, noSessionCookie, sessionCookie } from '#apis/dashboard/cookies.ts';
 import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import {
@@ -10,11 +11,10 @@ import {
   SessionSchema,
   UsedPasskey,
 } from '#apis/dashboard/person-schema.ts';
-import type { PersonCaller, SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
-import { knownDevice, rememberDevice } from '#people/devices.ts';
+import { knownDevice, rememberDevice } from '#people/known-devices.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
 import { beginPasskeySignIn, provePasskey, signInWithPasskey } from '#people/passkey-sign-in.ts';

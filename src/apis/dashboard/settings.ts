@@ -1,4 +1,4 @@
-import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
+import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { completeSignUp } from '#accounts/sign-up.ts';
+import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import {
   Email,
@@ -10,7 +11,6 @@ import {
   SessionSchema,
 } from '#apis/dashboard/person-schema.ts';
 import { answerSession } from '#apis/dashboard/session-routes.ts';
-import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { idOf, nullable, Timestamp, textOut } from '#http/schema.ts';
 import { acceptInvitation } from '#people/accept-invitation.ts';

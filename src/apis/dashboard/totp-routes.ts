@@ -1,9 +1,9 @@
 import Type from 'typebox';
+import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { Confirmation, confirmIdentity } from '#apis/dashboard/fresh-factor.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { Code, Done } from '#apis/dashboard/person-schema.ts';
 import { answerStrong, factorRef } from '#apis/dashboard/session-routes.ts';
-import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { text, textOut } from '#http/schema.ts';
 import { mailFactorRecovery } from '#people/lost-factors.ts';

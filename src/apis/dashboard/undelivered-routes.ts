@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { DeliveryListSchema } from '#apis/merchant/webhook-schema.ts';
 import { isRefusal } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { createdParameters, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { renderDelivery } from '#webhooks/delivery.ts';

@@ -23,7 +23,7 @@ import { openLink } from '#payments/pay-terms.ts';
 import { readPayerAccount } from '#settlement/chain/payer-account.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 const TAG = 'Terminal protocol';
 

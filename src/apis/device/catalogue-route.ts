@@ -3,7 +3,7 @@ import { CATALOGUE_ITEM_EXAMPLE, CatalogueList } from '#apis/merchant/catalogue-
 import { answerWith } from '#core/answer.ts';
 import type { Sql } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 export function catalogueRoute({ db }: { readonly db: Sql }) {
   return defineRoute<DeviceCaller>({

@@ -14,7 +14,7 @@ import { present } from '#core/assert.ts';
 import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { createRefund } from '#refunds/create-refund.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 const PosRefundBody = Type.Object({
   ...Type.Pick(CreateRefundBody, ['payment', 'amount', 'presentment_amount', 'reason']).properties,

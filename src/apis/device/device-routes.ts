@@ -39,7 +39,7 @@ import { payIntent } from '#payments/pay.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { selectWaitsFor } from '#settlement/chain-request-queries.ts';
-import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate.ts';
+import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 const TAG = 'Terminal protocol';
 /** Default expiry of behavior.md 14.1: a cashier's customer is already at the counter. */

@@ -7,7 +7,7 @@ import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { selectNumbered, selectSettled } from '#payments/receipt-queries.ts';
 import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
-import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
+import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempt-limits.ts';
 
 /**
  * Allows a clerk to mistype a few numbers, and stops a till that enumerates order ids or amounts.

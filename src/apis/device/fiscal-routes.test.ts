@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { selectFiscal } from '#fiscal/fiscal-queries.ts';
-import { selectTillReceipts } from '#fiscal/request.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
+import { selectTillReceipts } from '#fiscal/signature-request.ts';
 import type { Payment } from '#payments/payment.ts';
 import { createRefund } from '#refunds/create-refund.ts';
 import type { Caller } from '#testing/api-client.ts';

@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { selectFiscal, updateSigned } from '#fiscal/fiscal-queries.ts';
-import { selectTillReceipts, selectTillSubject, signRequest } from '#fiscal/request.ts';
+import { selectTillReceipts, selectTillSubject, signRequest } from '#fiscal/signature-request.ts';
 import { defineRoute } from '#http/route.ts';
 import { nullable, objectType, text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { MAX_BODY_BYTES } from '#webhooks/http-exchange.ts';
 
 const TAG = 'Terminal protocol';

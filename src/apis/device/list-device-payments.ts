@@ -3,7 +3,7 @@ import { asksForSale, findSale } from '#apis/device/find-sale.ts';
 import { MAX_MINOR_UNITS } from '#apis/merchant/line-schema.ts';
 import { OrderId, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { defineRoute } from '#http/route.ts';
 import { Amount, listOf, pageParameters, text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -11,7 +11,7 @@ import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 /** A till sees the sale, but not the wallet that paid. */
 const FoundPaymentSchema = Type.Object(

@@ -1,7 +1,7 @@
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';
-import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
+import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempt-limits.ts';
 
 /** Codes have 39 bits and are valid for minutes, so a clerk may mistype a few. */
 const WRONG_CODES: Allowance = { attempts: 10, windowMs: HOUR_MS };

@@ -9,7 +9,7 @@ import { selectBouncedAddresses } from '#payments/offline/offline-queries.ts';
 import { offlineNotAllowed } from '#payments/offline/take-forwarded.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { offlineWithin } from '#terminals/offline-limits.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';

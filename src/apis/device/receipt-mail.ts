@@ -12,9 +12,9 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { countReceiptMail, RECEIPT_MAILS } from '#payments/receipt-queries.ts';
 import { receiptUrl } from '#payments/receipt-url.ts';
-import { type Allowance, takeAttempt } from '#people/attempts.ts';
+import { type Allowance, takeAttempt } from '#people/attempt-limits.ts';
 import { queueMail } from '#people/mail.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { writerFor } from '#texts/text.ts';
 
 /** Enough for a busy till, too few to send spam from a stolen one. */

@@ -1,14 +1,14 @@
 import Type from 'typebox';
 import { terminalInactive } from '#accounts/credential-ends.ts';
-import { endShift, shiftView } from '#accounts/shifts.ts';
+import { endShift, shiftView } from '#accounts/shift-rows.ts';
 import { startShift } from '#accounts/start-shift.ts';
 import { SHIFT_EXAMPLE, ShiftSchema } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { idOf, objectType, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { selectCashiers } from '#people/pins.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import { selectCashiers } from '#people/store-pins.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 const TAG = 'Terminal protocol';
 

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { createManagerCode } from '#accounts/manager-code.ts';
 import { isRefusal } from '#core/answer.ts';
 import { deleteMembership, insertMembership } from '#people/membership-queries.ts';
-import { changePin } from '#people/pins.ts';
+import { changePin } from '#people/store-pins.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { keepRefunding } from '#testing/api-objects.ts';
 import { errorCodeOf } from '#testing/error-code.ts';

@@ -3,7 +3,7 @@ import { terminalInactive } from '#accounts/credential-ends.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { proveCollector } from '#terminals/smart-tap.ts';
 
 function bytes(length: number, description: string) {

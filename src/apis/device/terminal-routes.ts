@@ -1,6 +1,6 @@
 import { selectBrand } from '#accounts/brand-queries.ts';
 import { selectShopAt } from '#accounts/locations.ts';
-import { selectShift, shiftView } from '#accounts/shifts.ts';
+import { selectShift, shiftView } from '#accounts/shift-rows.ts';
 import { selectShopSettings } from '#accounts/shop-settings.ts';
 import { readOffline } from '#apis/device/offline-routes.ts';
 import {
@@ -14,7 +14,7 @@ import { present } from '#core/assert.ts';
 import { brandPath } from '#core/brand-styles.ts';
 import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { reportSoftware } from '#terminals/change-terminal.ts';
 import { terminalObject } from '#terminals/render.ts';
 import { tagUrl } from '#terminals/tag.ts';

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { answerWith, refuse } from '#core/answer.ts';
 import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 /** Names and credentials, as sandbox.json lists them. */
 export type TestPasses = Readonly<Record<string, string>>;

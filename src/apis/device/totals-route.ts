@@ -2,7 +2,7 @@ import { answerTotals } from '#apis/merchant/shift-totals.ts';
 import { TotalsQuery, TotalsSchema } from '#apis/merchant/totals-schema.ts';
 import type { Database } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
-import type { DeviceCaller } from '#terminals/authenticate.ts';
+import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 export function totalsRoute({ db }: { readonly db: Database }) {
   return defineRoute<DeviceCaller, typeof TotalsQuery>({

@@ -3,7 +3,7 @@ import { EVENT_EXAMPLE } from '#apis/merchant/event-catalog.ts';
 import { EventList, EventListQuery, EventSchema } from '#apis/merchant/event-schema.ts';
 import { isRefusal } from '#core/answer.ts';
 import { getEvent, listEvents } from '#events/list.ts';
-import { encodeCursor, readPage } from '#http/paging.ts';
+import { encodeCursor, readPage } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 

@@ -5,9 +5,9 @@ import { createStreamSlots, MAX_STREAMS_OF_KEY } from '#apis/merchant/stream-slo
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
+import { retainedSince } from '#events/event-retention.ts';
 import { eventStreams } from '#events/event-streams.ts';
 import { findEventPlace } from '#events/list.ts';
-import { retainedSince } from '#events/retention.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 

@@ -6,7 +6,7 @@ import {
   OfflinePaymentSchema,
 } from '#apis/merchant/offline-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';

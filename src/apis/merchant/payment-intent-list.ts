@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { OrderId, PaymentIntentList } from '#apis/merchant/payment-schema.ts';
 import { isRefusal } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';

@@ -5,7 +5,7 @@ import { listRoute } from '#apis/merchant/payment-intent-list.ts';
 import { cancelRoute, createRoute, retrieveRoute } from '#apis/merchant/payment-intent-routes.ts';
 import { OrderId, PaymentList, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { idTime } from '#core/ids.ts';
-import { cursorInvalid, DEFAULT_PAGE_SIZE, openCursor, sealCursor } from '#http/paging.ts';
+import { cursorInvalid, DEFAULT_PAGE_SIZE, openCursor, sealCursor } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import {
   createdParameters,

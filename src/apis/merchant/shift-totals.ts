@@ -23,7 +23,7 @@ import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { accountTime } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';
-import { readDate } from '#http/paging.ts';
+import { readDate } from '#http/cursors.ts';
 import type { Stream } from '#http/route.ts';
 import { type OfflineFigures, selectOfflineFigures } from '#payments/offline/offline-queries.ts';
 import {

@@ -1,4 +1,4 @@
-import { decideKey } from '#accounts/authenticate.ts';
+import { decideKey } from '#accounts/authenticate-api-key.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { selectKeyMerchants } from '#accounts/merchant-queries.ts';
 import type { Scope } from '#accounts/scopes.ts';

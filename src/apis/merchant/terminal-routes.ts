@@ -6,7 +6,7 @@ import {
   TerminalSchema,
 } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { terminalObject } from '#terminals/render.ts';

@@ -9,7 +9,7 @@ import {
   ReplaySchema,
 } from '#apis/merchant/webhook-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { renderDelivery } from '#webhooks/delivery.ts';

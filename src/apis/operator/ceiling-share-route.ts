@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { setCeilingShare } from '#accounts/ceiling-share.ts';
 import { selectCeilingShare } from '#accounts/ceiling-share-queries.ts';
+import { setCeilingShare } from '#accounts/set-ceiling-share.ts';
 import { ACCOUNT, personRoute } from '#apis/dashboard/person-route.ts';
 import { pathRef, Reason } from '#apis/operator/path-account.ts';
 import { answerWith } from '#core/answer.ts';

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { type AccountRow, selectAccount } from '#accounts/account-queries.ts';
+import { decideName, nobodyAsked } from '#accounts/edit-account.ts';
 import { decideKyb, mayNotApprove } from '#accounts/kyb.ts';
 import { DOCUMENT_TYPES, readDocument } from '#accounts/kyb-documents.ts';
 import { selectQueue } from '#accounts/kyb-queries.ts';
 import { selectNameRequests, selectRequestedName } from '#accounts/name-request-queries.ts';
-import { decideName, nobodyAsked } from '#accounts/settings.ts';
 import { KybSchema } from '#apis/dashboard/account-schema.ts';
 import { fileAnswer, kybView } from '#apis/dashboard/kyb-routes.ts';
 import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';

@@ -1,4 +1,4 @@
-import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
+import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import type { WaitingRow } from '#apis/operator/operator-queries.ts';
 import type { Json } from '#core/canonical-json.ts';
 

@@ -1,5 +1,5 @@
+import { decideName, setAccountStatus } from '#accounts/edit-account.ts';
 import { decideKyb } from '#accounts/kyb.ts';
-import { decideName, setAccountStatus } from '#accounts/settings.ts';
 import {
   decideProposal,
   lockProposal,

@@ -1,6 +1,6 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
-import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/active-first.ts';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/answer-own-page.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { renderTokens } from '#apis/payer/render-tokens.ts';
 import { AgentTokenSchema, NewAgentTokenBody, NewAgentTokenSchema } from '#apis/payer/schema.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';

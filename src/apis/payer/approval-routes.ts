@@ -1,4 +1,4 @@
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
 import { faucetRoute } from '#apis/payer/faucet-routes.ts';
 import { ApprovalBody, WalletSchema } from '#apis/payer/schema.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { isId } from '#core/ids.ts';
 import type { Database } from '#db/database.ts';
-import { limitByAddress, PAGES } from '#http/page-limit.ts';
+import { limitByAddress, PAGES } from '#http/address-rate-limit.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { type CardRow, selectCard } from '#payers/card-queries.ts';
 import { CARD_PATH } from '#payers/card-url.ts';

@@ -1,5 +1,5 @@
-import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/active-first.ts';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/answer-own-page.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import {
   CARD_EXAMPLE,
   CardChangeBody,

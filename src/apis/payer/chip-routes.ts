@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { isAddress } from 'viem';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { checkDirections } from '#core/names.ts';
@@ -15,7 +15,6 @@ import {
   text,
   walletSignature,
 } from '#http/schema.ts';
-import { chipProof, registerChip, renderChip } from '#payers/chip.ts';
 import {
   type ChipRow,
   deleteChip,
@@ -23,6 +22,7 @@ import {
   selectChips,
   updateChip,
 } from '#payers/chip-queries.ts';
+import { chipProof, registerChip, renderChip } from '#payers/register-chip.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Payer app';

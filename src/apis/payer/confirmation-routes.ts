@@ -1,5 +1,5 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { confirmationPolls } from '#apis/payer/payer-long-polls.ts';
 import { ConfirmationSchema, ConfirmationsQuery, shortListOf } from '#apis/payer/schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';

@@ -1,4 +1,4 @@
-import type { PayerCaller } from '#apis/payer/authenticate.ts';
+import type { PayerCaller } from '#apis/payer/authenticate-payer.ts';
 import { NetworkSchema, shortListOf } from '#apis/payer/schema.ts';
 import { answerWith } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';

@@ -1,6 +1,6 @@
 import { Secret } from 'otpauth';
 import Type from 'typebox';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Timestamp } from '#http/schema.ts';

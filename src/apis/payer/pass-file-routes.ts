@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { appleUpdates, PKPASS } from '#apis/payer/apple-pass-service.ts';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type AnyRoute, defineRoute, type Handled, type Stream } from '#http/route.ts';
 import { ensureRotatingKey } from '#payers/check-rotating-code.ts';
+import { issuePhonePass } from '#payers/issue-phone-pass.ts';
 import {
   insertPassCopy,
   noteCopiesChanged,
@@ -15,7 +16,6 @@ import {
 } from '#payers/pass-copy-queries.ts';
 import type { ShownPass } from '#payers/pass-files.ts';
 import { lockPayer, selectPass } from '#payers/payer-queries.ts';
-import { issuePhonePass } from '#payers/phone-pass.ts';
 import { READER_KINDS, readShownPass } from '#payers/shown-pass.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 

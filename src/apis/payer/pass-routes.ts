@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/active-first.ts';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/answer-own-page.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import {
   LimitsBody,
   NewPassBody,

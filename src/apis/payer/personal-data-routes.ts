@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { CardSchema } from '#apis/payer/card-schema.ts';
 import { ChipSchema } from '#apis/payer/chip-routes.ts';
 import { renderTokens } from '#apis/payer/render-tokens.ts';
@@ -17,19 +17,19 @@ import { objectType, Timestamp } from '#http/schema.ts';
 import { selectAgentTokens } from '#payers/agent-token-queries.ts';
 import { renderCard } from '#payers/card.ts';
 import { selectCards } from '#payers/card-queries.ts';
-import { renderChip } from '#payers/chip.ts';
 import { selectChips } from '#payers/chip-queries.ts';
+import { erasePayer, type PayerSession } from '#payers/erase-payer.ts';
 import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { selectPasses } from '#payers/payer-queries.ts';
-import { erasePayer, type PayerSession } from '#payers/personal-data.ts';
+import { signatureRefusal } from '#payers/payer-sign-in.ts';
 import {
   selectPayerSessions,
   selectRequestsOf,
   selectSignedAt,
 } from '#payers/personal-data-queries.ts';
+import { renderChip } from '#payers/register-chip.ts';
 import { renderPass, renderPayer, renderPayerRequest } from '#payers/render.ts';
-import { signatureRefusal } from '#payers/sign-in.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';

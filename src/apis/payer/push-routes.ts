@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';

@@ -5,7 +5,7 @@ import {
   createPayerAuthenticator,
   type PayerCaller,
   payerOfCaller,
-} from '#apis/payer/authenticate.ts';
+} from '#apis/payer/authenticate-payer.ts';
 import { cardRoutes } from '#apis/payer/card-routes.ts';
 import { chipRoutes } from '#apis/payer/chip-routes.ts';
 import { confirmationRoutes } from '#apis/payer/confirmation-routes.ts';
@@ -19,7 +19,7 @@ import { PayerPaymentSchema } from '#apis/payer/schema.ts';
 import { OPEN_PATHS, signInRoutes } from '#apis/payer/sign-in-routes.ts';
 import { withWalletConsent } from '#apis/payer/wallet-consent.ts';
 import { isRefusal } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/paging.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
 import { listOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';

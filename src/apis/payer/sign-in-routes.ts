@@ -1,11 +1,11 @@
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { NonceSchema, PayerSchema, SessionSchema, SignInBody } from '#apis/payer/schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { createNonce, signAgain, signIn } from '#payers/payer-sign-in.ts';
 import { renderPayer } from '#payers/render.ts';
 import { deleteSession } from '#payers/session-queries.ts';
-import { createNonce, signAgain, signIn } from '#payers/sign-in.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Payer app';

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { createDomainCheck } from '#apis/payer/own-domain.ts';
 import { FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
-import { createNonce } from '#payers/sign-in.ts';
+import { createNonce } from '#payers/payer-sign-in.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';

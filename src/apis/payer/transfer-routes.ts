@@ -1,4 +1,4 @@
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
 import { TransferBody } from '#apis/payer/schema.ts';
 import { readWallet } from '#apis/payer/wallet-state.ts';
@@ -10,7 +10,7 @@ import { defineRoute } from '#http/route.ts';
 import { createTransfer, TRANSFERS_PER_DAY } from '#payers/create-transfer.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { deployerFor } from '#payments/deploy-wallet.ts';
-import { addressBucket, takeAttempt } from '#people/attempts.ts';
+import { addressBucket, takeAttempt } from '#people/attempt-limits.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer-account.ts';

@@ -1,8 +1,8 @@
-import type { PayerCaller } from '#apis/payer/authenticate.ts';
+import type { PayerCaller } from '#apis/payer/authenticate-payer.ts';
 import type { Refusal } from '#core/answer.ts';
 import { asksOf } from '#http/moves.ts';
 import type { AnyRoute } from '#http/route.ts';
-import { signatureRefusal } from '#payers/sign-in.ts';
+import { signatureRefusal } from '#payers/payer-sign-in.ts';
 
 /**
  * Refuses unless the wallet has signed within the last five minutes; for routes with `asks: 'own'`.

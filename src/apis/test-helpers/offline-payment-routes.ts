@@ -5,7 +5,7 @@ import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { OfflineRecordSchema } from '#apis/merchant/offline-schema.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { DAY_MS, SECOND_MS } from '#core/durations.ts';
-import { readDate } from '#http/paging.ts';
+import { readDate } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Amount } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';

@@ -3,8 +3,8 @@ import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { issuePhonePass } from '#payers/issue-phone-pass.ts';
 import { selectPass } from '#payers/payer-queries.ts';
-import { issuePhonePass } from '#payers/phone-pass.ts';
 import { isTestPass, takePlayedSecond } from '#payers/phone-pass-queries.ts';
 import {
   type PhoneKind,

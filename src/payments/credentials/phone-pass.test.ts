@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addMs } from '#core/clock.ts';
+import { VAS_MS } from '#payers/issue-phone-pass.ts';
 import type { PassRow } from '#payers/payer-queries.ts';
-import { VAS_MS } from '#payers/phone-pass.ts';
 import { type Found, verify } from '#payments/credential.ts';
 
 const NOW = new Date('2026-11-23T12:00:00.000Z');

@@ -1,8 +1,8 @@
 import { assert } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import type { Tx } from '#db/database.ts';
+import { VAS_MS } from '#payers/issue-phone-pass.ts';
 import type { PassRow } from '#payers/payer-queries.ts';
-import { VAS_MS } from '#payers/phone-pass.ts';
 import {
   insertUsedTaps,
   lockPhonePasses,

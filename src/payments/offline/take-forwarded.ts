@@ -10,9 +10,9 @@ import { appendEvents, type EventDraft } from '#events/append.ts';
 import { lockChipsOf } from '#payers/chip-queries.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { lockPayers } from '#payers/payer-queries.ts';
+import { readShares } from '#payments/check-hourly-share.ts';
 import { readActivities } from '#payments/decide-decline.ts';
 import { requireFresh } from '#payments/drawn-numbers.ts';
-import { readShares } from '#payments/hourly-share.ts';
 import { insertIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
 import { toPaymentAuthorization, utcDay } from '#payments/offline/bounce-checks.ts';
 import {

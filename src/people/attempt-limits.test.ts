@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
-import { takeAttempt, takeGuess } from '#people/attempts.ts';
+import { takeAttempt, takeGuess } from '#people/attempt-limits.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 const ALLOWANCE = { attempts: 2, windowMs: 600_000 };

@@ -1,5 +1,5 @@
 import type { Atoms } from '#core/money.ts';
-import type { RiskSettings } from '#risk/settings.ts';
+import type { RiskSettings } from '#risk/risk-settings.ts';
 
 /** The names of the rules. Each is also a `reason_code` (behavior.md 12.2). */
 export const RISK_RULES = [

@@ -1,8 +1,8 @@
 import type { Refusal } from '#core/answer.ts';
 import type { Database } from '#db/database.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
+import { signatureRefusal } from '#payers/payer-sign-in.ts';
 import { erasePayerRows, selectSignedAt } from '#payers/personal-data-queries.ts';
-import { signatureRefusal } from '#payers/sign-in.ts';
 
 export interface PayerSession {
   readonly payerId: string;

@@ -2,7 +2,8 @@ import { type Actor, actorId, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audi
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert, present } from '#core/assert.ts';
 import { Abandon, type Tx } from '#db/database.ts';
-import { emailBucket, forgetAttempts, secondFactorBucket } from '#people/attempts.ts';
+import { emailBucket, forgetAttempts, secondFactorBucket } from '#people/attempt-limits.ts';
+import { removeMember } from '#people/change-member.ts';
 import { deleteEmailTokens } from '#people/email-token-queries.ts';
 import { queueMail } from '#people/mail.ts';
 import { removeFromOrganization, selectOrganizationsOf } from '#people/organizations.ts';
@@ -15,9 +16,7 @@ import {
   lockTeamsOf,
   type TeamMateRow,
 } from '#people/personal-data-queries.ts';
-
 import { factorNotFresh } from '#people/sessions.ts';
-import { removeMember } from '#people/team.ts';
 import { lockUser, type UserRow } from '#people/user-queries.ts';
 
 export interface Erasing {

@@ -6,7 +6,7 @@ import {
   openCursor,
   type Pagination,
   sealCursor,
-} from '#http/paging.ts';
+} from '#http/cursors.ts';
 import { pageParameters } from '#http/schema.ts';
 import { type OwnPage, type OwnPlace, placeOf } from '#payers/active-first.ts';
 

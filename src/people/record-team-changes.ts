@@ -4,7 +4,7 @@ import { type MemberRow, selectOwnerEmails } from '#people/membership-queries.ts
 import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
 import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people.ts';
-import type { Role } from '#people/roles.ts';
+import type { Role } from '#people/role-order.ts';
 
 export interface TeamRef {
   readonly accountId: string;

@@ -1,4 +1,4 @@
-import { apiKeyInvalid, readBearer } from '#accounts/authenticate.ts';
+import { apiKeyInvalid, readBearer } from '#accounts/authenticate-api-key.ts';
 import { deviceKeyRevoked } from '#accounts/credential-ends.ts';
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';

@@ -12,7 +12,7 @@ import {
   type KnownRate,
   rateText,
   readFeedNumber,
-} from '#prices/rate.ts';
+} from '#prices/compare-feeds.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 const RULES = { maxAgeMs: 120_000, maxSpread: 100 };

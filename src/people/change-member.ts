@@ -4,9 +4,9 @@ import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { endInvitationsOf } from '#people/invite.ts';
 import { deleteMembership, lockMembers, type MemberRow } from '#people/membership-queries.ts';
-import type { Role } from '#people/roles.ts';
+import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/record-team-changes.ts';
+import type { Role } from '#people/role-order.ts';
 import { factorNotFresh } from '#people/sessions.ts';
-import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/team-changes.ts';
 
 export function findMember(
   members: readonly MemberRow[],

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { MINUTE_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
-import { countAttempt, deleteAttempts, uncountAttempt } from '#people/attempt-queries.ts';
+import { countAttempt, deleteAttempts, uncountAttempt } from '#people/attempt-limit-queries.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /** The number of attempts per time window. */

@@ -8,7 +8,7 @@ import {
   ROUNDING,
   Rounding,
   wordsOf,
-} from '#books/format.ts';
+} from '#books/round-entries.ts';
 import { dayIn, localTime } from '#core/calendar.ts';
 import { BYTE_ORDER_MARK, csvCell, csvDecimal, csvHeader } from '#core/csv.ts';
 import { minorText } from '#core/currency-digits.ts';

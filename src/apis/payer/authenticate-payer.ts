@@ -1,4 +1,4 @@
-import { readBearer } from '#accounts/authenticate.ts';
+import { readBearer } from '#accounts/authenticate-api-key.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';

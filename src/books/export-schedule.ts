@@ -1,7 +1,11 @@
 import { selectMode } from '#accounts/account-queries.ts';
 import type { DuePeriod } from '#accounts/period-end-queries.ts';
 import { endPeriods, lockEndedPeriod } from '#accounts/period-ends.ts';
-import { insertScheduled, type ScheduledExport, selectLastDay } from '#books/schedule-queries.ts';
+import {
+  insertScheduled,
+  type ScheduledExport,
+  selectLastDay,
+} from '#books/export-schedule-queries.ts';
 import { type Days, dayIn, lastPeriod } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';

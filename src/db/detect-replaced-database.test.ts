@@ -6,7 +6,7 @@ import {
   type DatabaseView,
   DatabaseWatch,
   walPosition,
-} from '#db/watch.ts';
+} from '#db/detect-replaced-database.ts';
 import { testDatabase } from '#testing/database.ts';
 
 const ALIKE: DatabaseView = {

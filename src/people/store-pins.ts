@@ -3,10 +3,10 @@ import { type IdKey, pinText } from '#core/ids.ts';
 import type { Tries } from '#core/wrong-code-limit.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 import type { Row } from '#db/table.ts';
+import { findMember } from '#people/change-member.ts';
 import { lockMembers, type MemberRow, memberships } from '#people/membership-queries.ts';
 import { hashPassword } from '#people/passwords.ts';
-import { findMember } from '#people/team.ts';
-import { type LogRef, recordTeam } from '#people/team-changes.ts';
+import { type LogRef, recordTeam } from '#people/record-team-changes.ts';
 
 /** A member's new PIN, which starts a shift at a till. */
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createKeyAuthenticator } from '#accounts/authenticate.ts';
+import { createKeyAuthenticator } from '#accounts/authenticate-api-key.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newSecret } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';

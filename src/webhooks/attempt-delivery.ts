@@ -9,7 +9,7 @@ import { renderEventForVersion } from '#events/versions.ts';
 import type { EndpointRow } from '#webhooks/endpoint.ts';
 import type { Reply } from '#webhooks/http-exchange.ts';
 import type { DueRow } from '#webhooks/queue-queries.ts';
-import { parseRetryAfter } from '#webhooks/schedule.ts';
+import { parseRetryAfter } from '#webhooks/retry-schedule.ts';
 import { type SigningKey, sign, signingKey } from '#webhooks/sign.ts';
 import { type Network, openTransport, type Transport } from '#webhooks/transport.ts';
 

@@ -11,7 +11,7 @@ import {
   MAX_IN_FLIGHT,
   nextAttemptAt,
   parseRetryAfter,
-} from '#webhooks/schedule.ts';
+} from '#webhooks/retry-schedule.ts';
 
 const now = new Date('2026-10-01T12:00:00.000Z');
 const hour = 3_600_000;

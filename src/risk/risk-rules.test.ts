@@ -11,8 +11,8 @@ import {
   type RiskFacts,
   staticPass,
   velocity,
-} from '#risk/rules.ts';
-import { DEFAULT_RISK_SETTINGS, toRiskSettings } from '#risk/settings.ts';
+} from '#risk/risk-rules.ts';
+import { DEFAULT_RISK_SETTINGS, toRiskSettings } from '#risk/risk-settings.ts';
 
 const OFF = { firstPaymentConfirmFrom: null, highAmountConfirmFrom: null, velocityPerHour: null };
 
