@@ -7,7 +7,9 @@ import { connectWakeups } from '#db/wakeups.ts';
 import { deriveKey, readConfig } from '#settings/config.ts';
 import { settling } from '#testing/settling.ts';
 
-/** Runs an API process as in production, but without chains. bench/api.ts measures it. */
+/**
+ * Runs an API process configured as in production but without chains, for bench/api.ts to measure.
+ */
 const config = readConfig(process.env, ['--roles', 'api']);
 const db = openDatabase({
   url: config.databaseUrl ?? '',

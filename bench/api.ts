@@ -16,20 +16,20 @@ import { findPgbench, runFloor } from './pgbench.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
- * Measures how many payment intents per second the service creates and reads over HTTP with
- * everything on, and how fast PostgreSQL alone runs the same statements. Both take turns on one
- * durable server. PostgreSQL, the service and the load share the two cores.
+ * Measures how many payment intents per second the service creates and reads over HTTP with all
+ * features on, and, as the floor, how fast PostgreSQL alone runs the same statements. The two take
+ * turns on one durable server. PostgreSQL, the service and the load generator share two cores.
  */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const CONNECTIONS = 64;
 const STEADY_RATE = 500;
-/** The number of clients with which PostgreSQL is fastest on two cores. */
+/** The number of clients at which PostgreSQL is fastest on two cores. */
 const FLOOR_CLIENTS = 8;
-/** Note in the table if the floor was not measured with pgbench. */
+/** Shown in the table if pgbench was not available to measure the floor. */
 const LOWER_FLOOR = "floor: own clients, below pgbench's";
 const WARM_UP_SECONDS = 2;
-/** The ids to read, in random order, as customers' servers read them. */
+/** The ids to read, in random order, as merchants' servers would. */
 const READ_TARGETS = Array.from({ length: 20_000 }, () =>
   storedId(Math.floor(Math.random() * STORED_INTENTS)),
 );
@@ -37,7 +37,7 @@ const READ_TARGETS = Array.from({ length: 20_000 }, () =>
 /** `BENCH_PROFILE=1` writes a CPU profile of the service beside the results. */
 const PROFILE =
   process.env.BENCH_PROFILE === '1' ? ['--cpu-prof', `--cpu-prof-dir=${RESULTS}`] : [];
-/** `BENCH_ONLY=get` runs only this kind of work. */
+/** `BENCH_ONLY=get` measures only reads. */
 const ONLY = process.env.BENCH_ONLY ?? null;
 
 function runChild(
@@ -103,11 +103,11 @@ async function prepare(): Promise<Ground> {
 }
 
 interface Round {
-  /** Statements per second; `null` if `BENCH_ONLY` leaves the floors out. */
+  /** Statements per second; `null` if `BENCH_ONLY` skips the floors. */
   readonly createFloor: number | null;
   readonly readFloor: number | null;
   readonly create: Result;
-  /** The result at a fixed rate of requests. */
+  /** The result at a fixed request rate. */
   readonly steady: Result;
   readonly get: Result;
   readonly list: Result;
@@ -133,8 +133,7 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
   };
   await ground.db.query('checkpoint');
   const createFloor = await floorOf(CREATE_FLOOR);
-  // Runs a checkpoint, so that neither the service nor the floor pays for flushing the other's
-  // pages.
+  // Forces a checkpoint, so that neither side pays for flushing the other side's pages.
   await ground.db.query('checkpoint');
   const create = await load({ ...base, kind: 'create' });
   const steady = await load({ ...base, kind: 'create', perSecond: STEADY_RATE });
@@ -154,8 +153,8 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
 }
 
 /**
- * Returns the table's lines. `floorName` appears beside each; it is empty if pgbench measured the
- * floor.
+ * Returns the table's lines. `floorName` is a note for each line; it is empty if pgbench measured
+ * the floor.
  */
 function summarize(rounds: readonly Round[], floorName: string): BenchLine[] {
   const line = (

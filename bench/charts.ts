@@ -9,21 +9,21 @@ import { addTestMerchant } from '#testing/merchants.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 
 /**
- * Measures the charts of the overview over 14 days, for a merchant with 1,000,000 payments in 30
- * days and as many calls and deliveries. The first request counts the past days and stores the
- * counts; later requests read them and count only the rest. Measures when the rest is largest: in
- * the last minute of a day, and before two o'clock in the following night.
+ * Measures the overview's charts over 14 days for a merchant with 1,000,000 payments, API calls and
+ * deliveries each in 30 days. The first request counts past days and stores the counts; later
+ * requests read them and count only what remains. That is most in the last minute of a day and just
+ * before two o'clock the next night, so those times are measured.
  */
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
-/** Number of intents. One third of them is not paid. */
+/** Number of intents. A third of them stay unpaid. */
 const INTENTS = (ROWS * 3) / 2;
 const DAYS = 30;
 const SHOWN_DAYS = 14;
 const LOOKS = 200;
 const CLIENTS = 4;
 /**
- * End of the last complete day, where the rows end, so that runs at noon and at night measure the
- * same.
+ * End of the last complete day, up to which rows are added, so that runs at any time of day measure
+ * the same.
  */
 const END = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const MOMENTS = [
@@ -40,7 +40,8 @@ interface Ground {
 }
 
 /**
- * Adds `ROWS` API calls, one in fifty refused, and `ROWS` deliveries, one in a hundred given up.
+ * Adds `ROWS` API calls, of which one in fifty was refused, and `ROWS` deliveries, of which one in
+ * a hundred was given up.
  */
 async function addCalls(
   connection: Connection,
@@ -71,7 +72,7 @@ async function addCalls(
   );
 }
 
-/** Adds intents. Every third is not paid, some of them after a decline. */
+/** Adds intents. Every third stays unpaid, sometimes after a decline. */
 async function seed({ db, accountId }: Ground): Promise<void> {
   const connection = await db.connect();
   const spread = (count: number) =>

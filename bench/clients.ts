@@ -10,8 +10,8 @@ import { median } from './report.ts';
 
 /**
  * `node bench/clients.ts`: compares the installed packages `tapline` and `tapline-cli` with
- * well-known ones. The others are in bench/clients, with their own lockfile. Writes the table
- * between the markers of docs/clients.md.
+ * well-known ones, which bench/clients installs from its own lockfile. Writes the table between the
+ * markers in docs/clients.md.
  */
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '..');
@@ -26,7 +26,7 @@ interface Row {
   readonly cells: readonly string[];
 }
 
-/** Returns the bytes below a folder by file sizes, because disk blocks differ between machines. */
+/** Returns the total size of the files in a folder. Disk usage would differ between machines. */
 async function bytesOf(folder: string): Promise<number> {
   let sum = 0;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -39,7 +39,7 @@ function kilobytes(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Creates a clean folder with these packages. */
+/** Creates an empty folder and installs these packages there. */
 async function install(name: string, from: readonly string[]): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), `tapline-bench-${name.replace(/\W/g, '-')}-`));
   await writeFile(path.join(folder, 'package.json'), '{"private": true, "type": "module"}');
@@ -47,7 +47,7 @@ async function install(name: string, from: readonly string[]): Promise<string> {
   return folder;
 }
 
-/** Returns the disk space of the installed package in bytes, and the number of packages. */
+/** Returns the size of the installed package in bytes, and the number of packages. */
 async function installed(folder: string) {
   const modules = path.join(folder, 'node_modules');
   const lock = JSON.parse(await readFile(path.join(modules, '.package-lock.json'), 'utf8')) as {
@@ -57,8 +57,8 @@ async function installed(folder: string) {
 }
 
 /**
- * Returns the size of `code` after bundling, minification and compression: the size that a worker
- * must load.
+ * Returns the size of `code` after bundling, minification and compression, which is what a
+ * serverless worker loads.
  */
 async function bundled(folder: string, code: string): Promise<number> {
   const entry = path.join(folder, 'entry.js');
@@ -87,15 +87,17 @@ async function medianOf(measure: () => Promise<number>): Promise<number> {
   return median(rounds);
 }
 
-/** Returns the milliseconds until the package is imported, without the start of Node itself. */
+/**
+ * Returns the milliseconds that importing the package takes, excluding the start of Node itself.
+ */
 async function importMs(folder: string, code: string): Promise<number> {
   const start = (text: string) =>
     secondsOf(process.execPath, ['--input-type=module', '-e', text], folder);
-  // Measures both in turn, because the machine's speed drifts.
+  // Measures both in the same round, because the machine's speed drifts.
   return (await medianOf(async () => (await start(code)) - (await start('')))) * 1_000;
 }
 
-/** Returns verifications per second, of one body of 1 KB. */
+/** Returns how many signatures of a 1 KB body are verified per second. */
 async function verificationsPerSecond(folder: string, verifying: string): Promise<number> {
   const file = path.join(folder, 'verifying.js');
   await writeFile(
@@ -113,7 +115,7 @@ console.log(${VERIFICATIONS} / ((performance.now() - started) / 1000));`,
 
 interface Library {
   readonly name: string;
-  /** The package to install: a path, or a name with its version. */
+  /** The package to install: a path, or a name with a version. */
   readonly from: string;
   readonly whole: string;
   readonly webhooks: string;
@@ -157,7 +159,7 @@ async function versions(): Promise<Record<string, string>> {
     .dependencies;
 }
 
-/** Packs our packages as they would be published. */
+/** Packs one of our packages as it would be published. */
 async function pack(folder: string, name: string): Promise<string> {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   const { stdout } = await run('npm', args, { cwd: path.join(await ensurePackages(), name) });
@@ -218,7 +220,7 @@ async function main(): Promise<void> {
   const version = known['@stripe/cli-linux-x64'];
   const file = '@stripe/cli-linux-x64/bin/stripe';
   const commands = [
-    // Measures both together, because no registry has the package that is packed here.
+    // Installs both together, because no registry has the version of the SDK packed here.
     await measureCommand({ name: 'tapline-cli', from: [sdk, cli], file: '.bin/tapline' }),
     await measureCommand({
       name: `stripe (CLI) ${version}`,
@@ -230,7 +232,7 @@ async function main(): Promise<void> {
   await writeTables(libraries, commands);
 }
 
-/** Writes the tables between the markers; the text around them was written by hand. */
+/** Writes the tables between the markers and keeps the text around them. */
 async function writeTables(libraries: readonly Row[], commands: readonly Row[]): Promise<void> {
   const sizes = ['installed', 'packages', 'whole', 'webhooks alone'];
   const parts = [
@@ -240,7 +242,7 @@ async function writeTables(libraries: readonly Row[], commands: readonly Row[]):
   ];
   const text = await readFile(DOCUMENT, 'utf8');
   const [head = '', rest = ''] = text.split(MARKERS[0]);
-  // Other tables of the document end with the same marker.
+  // Looks for the end only after the start, because other tables end with the same marker.
   const tail = rest.slice(rest.indexOf(MARKERS[1]) + MARKERS[1].length);
   const measured = parts.join('\n\n');
   await writeFile(DOCUMENT, `${head}${MARKERS[0]}\n\n${measured}\n\n${MARKERS[1]}${tail}`);

@@ -12,9 +12,9 @@ import { STORE_INTENTS, STORED_INTENTS } from './floors.ts';
 
 /**
  * Runs one side of bench/compare.ts: a durable PostgreSQL, a merchant with stored intents, and an
- * API process, all from the tree that contains this file. bench/compare.ts copies this file into an
- * earlier tree, so it may only use modules that the earlier tree has, too. Its arguments are the
- * flags of the API process.
+ * API process, all from the working tree that contains this file. bench/compare.ts copies this file
+ * into an earlier tree, so it may only use modules that exist there, too. Its arguments are the
+ * flags for the API process.
  */
 const temporary = await openTemporaryFolder('tapline-compare');
 const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });

@@ -8,18 +8,19 @@ import { hear, interval, type Loaded, load, openGround } from './grounds.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
- * `node bench/compare.ts <commit>`: compares this tree with an earlier one, in turn on one machine,
- * because its speed drifts. Each round measures both with the same load, in alternating order. The
- * table holds the median of the rounds' ratios (this tree / the earlier one) and its 95 % interval.
+ * `node bench/compare.ts <commit>`: compares this working tree with an earlier commit. Each round
+ * measures both with the same load on the same machine, in alternating order, because the machine's
+ * speed drifts. The table shows the median of the rounds' ratios (this tree / the earlier one) with
+ * its 95 % interval.
  */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
 const TAP_ROUNDS = Number(process.env.BENCH_TAP_ROUNDS ?? ROUNDS);
 const TAP_RATES = (process.env.BENCH_RATES ?? '100').split(',').map(Number);
-/** Creates per second at the fixed rate. The slowest percent should take at most 30 ms. */
+/** Creates per second at the fixed rate, at which the 99th percentile should be at most 30 ms. */
 const STEADY_RATE = 500;
 /**
- * Copies this tree's journey into the earlier tree, whose test modules may be in another folder, or
+ * Copies this tree's journey into the earlier tree, where test modules may be in another folder or
  * take the database as an argument.
  */
 async function copyJourney(root: string): Promise<void> {
@@ -35,7 +36,8 @@ async function copyJourney(root: string): Promise<void> {
 }
 
 /**
- * Starts a journey on a real chain, all from that tree. It measures whenever it receives a rate.
+ * Starts a journey on a real chain, with all code from that tree. It measures each time it receives
+ * a rate.
  */
 async function openJourney(root: string): Promise<ChildProcess> {
   const child = fork(path.join(root, 'bench/journey.ts'), ['--serve'], {
@@ -47,7 +49,7 @@ async function openJourney(root: string): Promise<ChildProcess> {
   return child;
 }
 
-/** The median and the 95th percentile. */
+/** The median and the 95th percentile of a measurement. */
 interface Spread {
   readonly p50Ms: number;
   readonly p95Ms: number;
@@ -57,12 +59,12 @@ function spreadOf({ p50Ms = Number.NaN, p95Ms = Number.NaN }: BenchLine): Spread
   return { p50Ms, p95Ms };
 }
 
-/** The times and costs of whole sales at a given number of taps per second. */
+/** Times and costs of complete sales at a given number of taps per second. */
 interface Sales {
-  /** Milliseconds from a tap's block to its answer, and from the tap itself. */
+  /** Milliseconds from a tap's block to its response; `inAll` counts from the tap itself. */
   readonly afterBlock: Spread;
   readonly inAll: Spread;
-  /** Processor time per sale, of the service and PostgreSQL together. */
+  /** Processor time per sale in milliseconds, of the service and PostgreSQL together. */
   readonly cpuMs: number;
 }
 
@@ -88,7 +90,7 @@ interface Both<T> {
   readonly before: T;
 }
 
-/** Measures both sides. The order changes with every round. */
+/** Measures both sides. The order alternates from round to round. */
 async function pair<T>(
   round: number,
   here: () => Promise<T>,
@@ -101,7 +103,10 @@ async function pair<T>(
 
 const p99Of = (all: readonly Loaded[]) => median(all.map(({ p99Ms }) => p99Ms));
 
-/** Returns the lines: requests per second, the cost of each, and the 99th percentile. */
+/**
+ * Returns the table's lines: requests per second, the cost of each request, and the 99th
+ * percentile.
+ */
 function httpLines(work: string, rounds: readonly Both<Loaded>[]): BenchLine[] {
   const now = rounds.map((both) => both.now);
   const p99 = p99Of(rounds.map(({ before }) => before)).toFixed(1);
@@ -163,7 +168,7 @@ async function compareTaps(root: string, perSecond: number): Promise<BenchLine[]
   }
   now.disconnect();
   before.disconnect();
-  // Inverts the ratio, because these are times: above 1 means faster in every line.
+  // Inverts the ratio of times, so that a value above 1 means faster in every line.
   const taps = (['afterBlock', 'inAll'] as const).flatMap((what) =>
     (['p50Ms', 'p95Ms'] as const).map((which) => {
       const work = what === 'inAll' ? 'in all' : 'less block wait';

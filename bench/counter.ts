@@ -7,9 +7,9 @@ import { fundWallet, walletOf } from '../web/testing/wallet.ts';
 import { median, percentile, report } from './report.ts';
 
 /**
- * Measures a customer's waiting times at a counter, in a real browser on the service's machine:
- * until the tag's page shows the till's request, the time that the till adds to a tap, and the time
- * for a customer without a wallet.
+ * Measures how long a customer waits at a counter, in a real browser on the service's machine:
+ * until the tag's page shows the till's request, how much time the till adds to a tap, and how long
+ * a customer without a wallet takes.
  */
 const CHARGES = Number(process.env.BENCH_INTENTS ?? 100);
 const TAPS = 30;
@@ -18,7 +18,10 @@ const PULLED = '2.51125';
 
 const [{ sandbox, close }, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
 
-/** Measures with the page's own clock, because a request from outside would add its round trip. */
+/**
+ * Measures with the page's own clock, because a measurement from outside would include its round
+ * trip.
+ */
 const WATCH = `
   window.__seen = {};
   const look = () => {
@@ -46,7 +49,7 @@ interface Seen {
   readonly at: number;
 }
 
-/** Polls the page through the debugger, because the page's CSP blocks every other way. */
+/** Polls the page through the debugger; its CSP blocks every other way. */
 async function seen(page: Page, name: 'charge' | 'waits'): Promise<Seen> {
   for (;;) {
     const found = (await page.evaluate(`window.__seen.${name} ?? null`)) as Seen | null;
@@ -55,9 +58,7 @@ async function seen(page: Page, name: 'charge' | 'waits'): Promise<Seen> {
   }
 }
 
-/**
- * Measures from the response to the charge until the page of the terminal's tag shows the charge.
- */
+/** Measures from the charge's response until the page of the terminal's tag shows the charge. */
 async function measureTag(): Promise<number[]> {
   const terminal = await addTestTerminal(sandbox);
   const { page, close: closeTag } = await browser.open(PHONE);
@@ -78,8 +79,8 @@ async function measureTag(): Promise<number[]> {
 }
 
 /**
- * Measures the till's share of a tap: from reading the pass to sending the request, and from the
- * response to `Paid`.
+ * Measures the till's share of a tap: from reading the pass until the request is sent, and from the
+ * response until `Paid` is shown.
  */
 async function measureTaps(): Promise<number[]> {
   const terminal = await addTestTerminal(sandbox);
@@ -100,15 +101,15 @@ async function measureTaps(): Promise<number[]> {
 }
 
 /**
- * Measures from the first paint of the pay page until the customer has a wallet with a passkey and
- * test USDC, and has paid.
+ * Measures from the first paint of the pay page until a new customer has a wallet with a passkey
+ * and test USDC and has paid.
  */
 async function measureNewcomer(): Promise<number> {
   const { url } = await askForPayment(sandbox, await addTestTerminal(sandbox));
   const wallet = walletOf(await browser.open(PHONE));
   await addVirtualPasskeys(wallet);
   const { page } = wallet;
-  // Uses a host name, because browsers tie passkeys to one and refuse numeric addresses.
+  // Uses a host name, because passkeys belong to a host name and browsers refuse IP addresses.
   await page.goto(url.replace('127.0.0.1', 'localhost'));
   await page.getByRole('link', { name: 'Make a wallet' }).waitFor();
   const paint =

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Returns the processor time that a process and all its descendants have used. Linux only. */
+/** The value of `getconf CLK_TCK`, which is the same on every Linux system today. */
 
-/** Result of `getconf CLK_TCK`, the same on every Linux today. */
+/** The value of `getconf CLK_TCK`, which is the same on every Linux system today. */
 const TICKS_PER_SECOND = 100;
 
 interface Seen {
@@ -10,18 +10,20 @@ interface Seen {
   readonly ticks: number;
 }
 
-/** Reads the CPU time of the process and of its reaped children. */
+/** Reads the processor time of a process and of its ended children. */
 async function look(pid: string): Promise<Seen | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (text === null) return null;
-  // The process name is in brackets and may contain anything, so count the fields after it, from
-  // field 3.
+  // Counts the fields after the process name, which is in parentheses and may contain anything.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { parent: Number(fields[1]), ticks };
 }
 
-/** Returns the seconds of processor time of these processes and everything below them. */
+/**
+ * Returns the processor time in seconds that these processes and their descendants have used. Linux
+ * only.
+ */
 export async function cpuSeconds(roots: readonly number[]): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const seen = new Map<number, Seen>();

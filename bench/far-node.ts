@@ -1,9 +1,9 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
- * Simulates the network path to a distant node: passes bytes on in order, each half a round trip
- * later. Runs as a child process, so that its waiting costs the service nothing. Receives the port
- * to reach and the round trip in milliseconds, and returns its own port.
+ * Simulates the network path to a distant node: forwards bytes in order, each after half a
+ * round-trip time. Runs as a child process, so that its timers cost the service nothing. Its
+ * arguments are the target port and the round-trip time in milliseconds; it reports its own port.
  */
 export interface FarNode {
   readonly port: number;
@@ -11,7 +11,8 @@ export interface FarNode {
 }
 
 function passOn(from: Socket, to: Socket, delayMs: number): void {
-  // Timers of the same length end in the order in which they started, so the bytes stay in order.
+  // Timers with equal delays fire in the order in which they were started, so the bytes stay in
+  // order.
   from.on('data', (bytes) => setTimeout(() => to.writable && to.write(bytes), delayMs));
   from.on('end', () => setTimeout(() => to.end(), delayMs));
   from.on('error', () => to.destroy());

@@ -2,21 +2,21 @@ import pg from 'pg';
 import type { Floor, FloorOf } from './pgbench.ts';
 
 /**
- * Measures the floor, in a separate process, if pgbench is not installed: the same script over as
- * many connections, each with one prepared statement at a time. JavaScript encodes and decodes the
- * protocol here, on the cores that PostgreSQL needs, so it reaches less than pgbench.
+ * Measures the floor without pgbench, in a separate process: runs the same script over as many
+ * connections, each with one prepared statement at a time. Because it handles the protocol in
+ * JavaScript, on the cores that PostgreSQL needs, it reaches less than pgbench.
  */
 
-/** Time that is not measured, while connections are opened and code is compiled. */
+/** Not measured: connections are being opened and code is being compiled. */
 const WARM_UP_MS = 1_000;
 
 /**
- * A statement with the parts of pgbench's script language that it uses: `\set n random(low, high)`
+ * A statement, with the parts of pgbench's script language that it uses: `\set n random(low, high)`
  * and `:n`.
  */
 interface Statement {
   readonly text: string;
-  /** Returns the values of one execution. */
+  /** Returns the parameter values for one execution. */
   readonly values: () => string[];
 }
 
@@ -28,10 +28,7 @@ function randomIn(low: number, high: number): string {
   return String(low + Math.floor(Math.random() * (high - low + 1)));
 }
 
-/**
- * Parses a script.
- * @throws if it names a variable that nothing sets, or has another `\` command.
- */
+/** Parses a script. @throws if it uses an undefined variable or any other `\` command. */
 function readScript({ script, variables = {} }: FloorOf): Statement {
   const sources = new Map<string, () => string>(
     Object.entries(variables).map(([name, value]) => [name, () => value]),

@@ -1,6 +1,6 @@
 /**
- * The least that PostgreSQL must do for a create: insert the rows of key, intent, event and
- * delivery in one statement and one transaction, with the real tables and indexes.
+ * The minimum that PostgreSQL must do to create an intent: insert the rows of key, intent, event
+ * and delivery in one statement and one transaction, with the real tables and indexes.
  */
 export const CREATE_FLOOR = `
 with ids as (
@@ -35,7 +35,7 @@ select 'we_floor00000000000000000', now(), position, event, :account, false, eve
 from ids;
 `;
 
-/** The number of stored intents that the service and pgbench read. */
+/** How many stored intents there are for the service and pgbench to read. */
 export const STORED_INTENTS = 100_000;
 
 /** Returns the id of the n-th stored intent. */

@@ -9,7 +9,10 @@ import { STORED_INTENTS, storedId } from './floors.ts';
 import type { Job, Result } from './http-load.ts';
 import { median } from './report.ts';
 
-/** Measures services in turn, each with its own PostgreSQL (compare-ground.ts). */
+/**
+ * Measures several versions of the service in turn, each with its own PostgreSQL
+ * (compare-ground.ts).
+ */
 const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 1;
 const RESAMPLES = 10_000;
@@ -27,8 +30,8 @@ export interface Ground {
 }
 
 /**
- * Waits for the child's next message.
- * @throws if the process ends instead, which would otherwise go unnoticed.
+ * Waits for the child's next message. @throws if the process ends first, which would otherwise go
+ * unnoticed.
  */
 export async function hear<T>(child: ChildProcess): Promise<T> {
   const heard = new AbortController();
@@ -50,7 +53,7 @@ export async function openGround(root: string): Promise<Ground> {
   return { child, ...(await hear<Omit<Ground, 'child'>>(child)) };
 }
 
-/** The requests done, and their costs for the service and its PostgreSQL. */
+/** How many requests were made, and what they cost the service and its PostgreSQL. */
 export interface Loaded {
   readonly perSecond: number;
   readonly p99Ms: number;
@@ -65,8 +68,7 @@ export async function load(
     readonly connections?: number;
   },
 ): Promise<Loaded> {
-  // Flushes earlier changes now, so that PostgreSQL does not do it while the other service is
-  // measured.
+  // Makes PostgreSQL flush earlier changes now, and not while the other service is being measured.
   ground.child.send('checkpoint');
   await hear(ground.child);
   const child = fork(path.join(import.meta.dirname, 'http-load.ts'));
@@ -83,12 +85,15 @@ export async function load(
   const { failures, requests, perSecond, p99Ms } = await hear<Result>(child);
   child.disconnect();
   if (failures > 0) throw new Error(`${failures} requests failed`);
-  // Counts warm-up requests, too, because they cost as much.
+  // Includes the warm-up requests, because their cost was measured, too.
   const done = (requests * (work.seconds + WARM_UP_SECONDS)) / work.seconds;
   return { perSecond, p99Ms, cpuMs: ((await cpuSeconds(pids)) - before) * (1000 / done) };
 }
 
-/** Returns the 2.5th and 97.5th percentile of the medians of samples drawn with replacement. */
+/**
+ * Returns the 95 % bootstrap interval of the median: the 2.5th and 97.5th percentiles over
+ * resamples.
+ */
 export function interval(ratios: readonly number[]): readonly [number, number] {
   const random = createRandom(1, 'bootstrap');
   const medians = Array.from({ length: RESAMPLES }, () =>

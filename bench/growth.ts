@@ -14,10 +14,10 @@ import {
 import { type BenchLine, median, report } from './report.ts';
 
 /**
- * Measures the cost of a payment as tables grow (create, tap, applied settlement, with key, events
- * and request: everything but the chain), which must stay constant. Each size has its own database
- * on one server. The sizes take turns, because the machine's speed changes within minutes, so only
- * consecutive rounds are compared.
+ * Measures whether the cost of a payment stays constant as tables grow: create, tap and settlement
+ * with idempotency key, events and job, everything but the chain. Each table size has its own
+ * database on one server. The sizes take turns, and only consecutive rounds are compared, because
+ * the machine's speed drifts within minutes.
  */
 const SIZES = (process.env.BENCH_SIZES ?? '10000,100000,1000000').split(',').map(Number);
 const PAYMENTS = 600;
@@ -26,7 +26,7 @@ const AT_ONCE = 32;
 const PAYERS = 100;
 const CHUNK = 50_000;
 
-/** Adds settled payments of the past, with everything that the service stores about them. */
+/** Adds settled payments in the past, with everything that the service stores about them. */
 async function fillPayments(
   db: Database,
   { accountId, terminalId, payerId, from, to }: Filling,
@@ -92,7 +92,7 @@ async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown
   await Promise.all(Array.from({ length: AT_ONCE }, one));
 }
 
-/** Returns the milliseconds per payment in a round of payments. */
+/** Runs one round of payments. @returns the milliseconds per payment. */
 async function round(store: TestStore, passes: readonly string[]): Promise<number> {
   const make = intentMaker(store);
   const intents: { id: string; pass: string }[] = [];
@@ -113,7 +113,7 @@ interface Filled {
   readonly db: Database;
   readonly store: TestStore;
   readonly passes: readonly string[];
-  /** The milliseconds per payment in each round. */
+  /** Milliseconds per payment, for each round. */
   readonly rounds: number[];
 }
 
@@ -133,8 +133,8 @@ async function fill(admin: Database, url: string, size: number): Promise<Filled>
   for (let from = 0; from < size; from += CHUNK) {
     await fillPayments(db, { ...parties, from, to: Math.min(from + CHUNK, size) });
   }
-  // Vacuums first, because a database that grows slowly has been vacuumed. Otherwise, autovacuum
-  // would run during the rounds.
+  // Vacuums first: a table that has grown slowly has been vacuumed before, and autovacuum would
+  // otherwise run during the rounds.
   await db.query('vacuum analyze');
   const passes = payers.map(({ pass }) => pass);
   return { size, db, store, passes, rounds: [] };

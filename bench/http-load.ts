@@ -2,27 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
 /**
- * The load of bench/api.ts, in its own process. Sends requests over plain sockets, so that the
- * client uses little of the two cores. Each connection sends one request at a time.
+ * The load generator of bench/api.ts, in its own process. Uses plain sockets, so that it takes
+ * little of the two cores. Each connection sends one request at a time.
  */
 export interface Job {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
-  /** Time that is not measured, while caches fill and code is compiled. */
+  /** Not measured: caches are filling and code is being compiled. */
   readonly warmUpSeconds: number;
   readonly key: string;
   readonly kind: 'create' | 'get' | 'list' | 'replay';
   readonly terminal: string;
-  /** The sale of a create, as fields of its body. Default: 2.50 USDC. */
+  /** JSON fields that describe the sale in a create request. Default: 2.50 USDC. */
   readonly sale?: string;
-  /** Ids to read, or paths of pages. */
+  /** Ids to read, or paths of pages to load. */
   readonly targets: readonly string[];
-  /** Ends after this many requests, instead of after `seconds`. */
+  /** Stops after this many requests instead of after `seconds`. */
   readonly limit?: number;
   /**
-   * Sends at this rate, whether or not responses arrive. If absent, each request follows the
-   * previous response.
+   * Sends at this rate, whether or not responses arrive. Default: each request follows the previous
+   * response.
    */
   readonly perSecond?: number;
 }
@@ -32,9 +32,9 @@ export interface Result {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly requests: number;
-  /** Responses with another status than the expected one. */
+  /** How many responses had an unexpected status. */
   readonly failures: number;
-  /** Requests per second in the first and the last tenth of the requests. */
+  /** Requests per second in the first and in the last tenth of the run. */
   readonly tenths: readonly [first: number, last: number];
   /** Ids of the created objects. */
   readonly ids: readonly string[];
@@ -86,8 +86,8 @@ function completeAnswer(text: string): { status: number; body: string } | null {
 }
 
 /**
- * Returns when a connection's requests are due. The connections take turns, starting with the first
- * one.
+ * Returns a function that tells when a connection's next request is due. Connections take turns,
+ * starting with the first.
  */
 function timetable({ connections, perSecond }: Job, connection: number): (turn: number) => number {
   if (perSecond === undefined) return () => 0;
@@ -107,7 +107,7 @@ function runConnection(job: Job, tally: Tally, connection: number): Promise<void
     socket.setNoDelay(true).setEncoding('latin1');
     const send = () => {
       if (tally.done) return socket.end();
-      // Measures a late request from the time at which it was due.
+      // Measures from the time at which the request was due, even if it was sent late.
       sentAt = dueAt(sent++) || performance.now();
       socket.write(requestText(job, tally.turn++, replayKey));
     };
@@ -183,7 +183,7 @@ async function run(job: Job): Promise<Result> {
   };
 }
 
-/** Returns the requests per second at the beginning and at the end of these times. */
+/** Returns the requests per second in the first and the last tenth of these times. */
 function tenthsOf(times: readonly number[]): [first: number, last: number] {
   const count = Math.max(1, Math.floor((times.length - 1) / 10));
   const rate = (from: number, to: number) =>

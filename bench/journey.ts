@@ -9,10 +9,10 @@ import { type BenchLine, percentile, report } from './report.ts';
 import { type Bench, load, residentMb, withBench } from './shop.ts';
 
 /**
- * Measures whole payments over HTTP, as `npm start` runs them: one process with API and workers,
- * durable PostgreSQL, a chain with a block per second, and one webhook endpoint that gets every
- * event. A second process sends the taps. Everything shares the machine. `BENCH_BLOCK_MS` sets
- * other block intervals, one after the other, and `BENCH_NODE_MS` adds the given round trip to the
+ * Measures complete payments over HTTP in a service started like `npm start`: one process with API
+ * and workers, durable PostgreSQL, a chain with one block per second, and one webhook endpoint for
+ * all events. A second process sends the taps. Everything shares one machine. `BENCH_BLOCK_MS`
+ * lists other block intervals to measure in turn, and `BENCH_NODE_MS` adds round-trip time to the
  * nodes.
  */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
@@ -36,8 +36,8 @@ async function blocksOf(db: Database, intents: readonly string[]): Promise<Map<s
 async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
   const cpuBefore = await cpuSeconds(bench.pids);
   const { taps, blocks } = await load(bench, rate, rate * SECONDS);
-  // The processor time covers everything from the create to its webhook, except for the work that a
-  // few sales still have to do.
+  // Processor time from the creates to their webhooks, except for a few sales that are not finished
+  // yet.
   const cpu = (await cpuSeconds(bench.pids)) - cpuBefore;
   const paid = taps.filter((tap) => tap.status === 'succeeded');
   const blockOf = await blocksOf(
@@ -54,8 +54,8 @@ async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
     return first?.number === blockOf.get(tap.intent);
   });
   const total = paid.map((tap) => tap.done - tap.at);
-  // Counts from the first successful payment to the last, because the service is not responsible
-  // for the wait for the first block.
+  // Counts from the first successful payment to the last, because the service cannot shorten the
+  // wait for the first block.
   const ends = paid.map(({ done }) => done);
   const span = Math.max(...ends) - Math.min(...ends);
   const failures = taps.length - paid.length;
@@ -84,7 +84,7 @@ async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
   ];
 }
 
-/** Uses two addresses of the one chain: with a single one, a payment waits for a second block. */
+/** Gives the chain two addresses: with a single one, a payment waits for a second block. */
 function atTwoAddresses(ground: ChaosGround): ChaosGround {
   const { testnet } = ground;
   const [url = ''] = testnet.config.rpcUrls;
@@ -93,8 +93,7 @@ function atTwoAddresses(ground: ChaosGround): ChaosGround {
 }
 
 /**
- * Adds this round-trip time to the node's connections.
- * @returns a function that removes it.
+ * Adds this round-trip time to the connections to the node. @returns a function that removes it.
  */
 async function atDistance(ground: ChaosGround, roundTripMs: number) {
   if (roundTripMs === 0) return { ground, end: () => {} };
@@ -123,7 +122,8 @@ async function measureAll(bench: Bench, pid: number | undefined): Promise<BenchL
 }
 
 /**
- * Serves bench/compare.ts: measures whenever the parent names a rate, until the parent disconnects.
+ * Works for bench/compare.ts: measures each time the parent sends a rate, until the parent
+ * disconnects.
  */
 async function serve(bench: Bench): Promise<void> {
   process.on('message', async (rate: number) => process.send?.(await measure(bench, rate)));

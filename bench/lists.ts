@@ -11,8 +11,8 @@ import { STORE_INTENTS } from './floors.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 
 /**
- * Measures a page of 20 out of 1,000,000 intents at the beginning, in the middle and at the end of
- * the list. The cost must not depend on the position.
+ * Measures a page of 20 intents out of 1,000,000 at the beginning, the middle and the end of the
+ * list. Its cost must not depend on the position.
  */
 const INTENTS = Number(process.env.BENCH_ROWS ?? 1_000_000);
 const PAGES = 1_500;
@@ -36,7 +36,7 @@ async function page(bench: Bench, query: string): Promise<{ next: string; count:
   return { next: body.next_cursor ?? '', count: body.data.length };
 }
 
-/** Returns the cursor at this share of the list, with the filter that leads there. */
+/** Returns the filter with the cursor at this fraction of the list. */
 async function cursorAt(bench: Bench, share: number): Promise<string> {
   if (share === 0) return '';
   const [row] = await bench.db.query<{ created: Date }>(

@@ -15,10 +15,7 @@ import { fillWorld } from '#testing/chaos/chaos-world.ts';
 import { addTestKey } from '#testing/merchants.ts';
 import type { Seller } from './nodes-load.ts';
 
-/**
- * The environment that bench/nodes.ts measures: accounts that are live on a real chain, nodes and a
- * worker.
- */
+/** What bench/nodes.ts measures: accounts that are live on a real chain, API nodes and a worker. */
 export interface NodesGround {
   readonly db: Database;
   readonly rpcUrl: string;
@@ -31,12 +28,12 @@ export interface NodesGround {
 }
 
 const PAYERS = 300;
-/** Time limit for registrations, because one sender registers all merchants, a few at a time. */
+/** Time limit for registering all merchants; one sender registers only a few at a time. */
 const REGISTERED_MS = 300_000;
 const POLL_MS = 200;
 const ACTOR = { type: 'system', name: 'bench' } as const;
 
-/** Adds an account with a key and a counter, and requests its registration on the chain. */
+/** Adds an account with an API key and a terminal, and requests its registration on the chain. */
 async function addSeller(ground: ChaosGround, db: Database, number: number): Promise<Seller> {
   const now = new Date();
   const accountId = newId('account', now);
@@ -51,7 +48,7 @@ async function addSeller(ground: ChaosGround, db: Database, number: number): Pro
       'update account_modes set settlement_wallet = $2 where account_id = $1 and not livemode',
       [accountId, owner.address],
     );
-    // Turns all risk rules off, because the same payers tap repeatedly.
+    // Disables all risk rules, because the same payers tap repeatedly.
     await tx.query(
       'insert into risk_settings (account_id, livemode, updated) values ($1, false, now())',
       [accountId],
@@ -80,7 +77,7 @@ async function waitForRegistrations(db: Database): Promise<void> {
   }
 }
 
-/** Returns the same ground, and the process ids of everything started on it, in order. */
+/** Returns the same ground, together with the process ids of everything started on it, in order. */
 function withPids(ground: ChaosGround): { readonly ground: ChaosGround; readonly pids: number[] } {
   const pids: number[] = [];
   const endWithUs = (pid: number) => {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Dispatcher, Pool } from 'undici';
 
 /**
- * The load of bench/nodes.ts, in its own process: a fixed number of clients. Each sends its next
- * request to the next node once the previous one is answered.
+ * The load generator of bench/nodes.ts, in its own process. Each of its clients waits for a
+ * response, then sends the next request to the next node.
  */
 export interface NodesJob {
   /** `http://127.0.0.1:1`, one per node. */
@@ -12,10 +12,10 @@ export interface NodesJob {
   readonly passes: readonly string[];
   readonly clients: number;
   readonly seconds: number;
-  /** Ends after this many requests, or earlier when the time is up. */
+  /** Stops after this many requests, or earlier if the time is up. */
   readonly limit?: number;
   readonly kind: 'create' | 'get' | 'tap';
-  /** The sellers' intents, in the order of the sellers. Each is tapped once, or read repeatedly. */
+  /** The sellers' intents, in the order of the sellers. Each is tapped once or read repeatedly. */
   readonly intents: readonly string[];
 }
 
@@ -28,15 +28,13 @@ export interface Seller {
 export interface NodesResult {
   readonly done: number;
   readonly seconds: number;
-  /** The number of unsuccessful responses, by response. */
+  /** Number of unsuccessful responses, by response. */
   readonly others: Readonly<Record<string, number>>;
-  /** For creates: the created intents, in the order of the sellers. */
+  /** For creates: the new intents, in the order of the sellers. */
   readonly intents: readonly string[];
 }
 
-/**
- * Time limit for a tap, which waits for its block. A slower tap counts as an unsuccessful response.
- */
+/** Time limit for a tap, which waits for a block. A slower tap counts as unsuccessful. */
 const TIMEOUT_MS = 60_000;
 
 interface Sent {
@@ -68,7 +66,7 @@ function sender(job: NodesJob, pools: readonly Pool[]): Send {
     return ask(turn, { method: 'POST', path, headers, body: JSON.stringify(body) });
   };
   return (turn) => {
-    // Intents were created in the order of their sellers, so the position identifies the seller.
+    // Intents are in the order of their sellers, so the position identifies the seller.
     const place = job.kind === 'create' ? turn : turn % job.intents.length;
     const seller = job.sellers[place % job.sellers.length];
     if (seller === undefined) throw new Error('no seller');

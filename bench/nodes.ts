@@ -10,11 +10,11 @@ import type { NodesJob, NodesResult, Seller } from './nodes-load.ts';
 import { type BenchLine, median, report } from './report.ts';
 
 /**
- * Measures creates, reads and taps per second at one, two and three API processes, for one, 16 and
- * 256 accounts, and what each costs: processor time of the service and of PostgreSQL, bytes of the
- * write-ahead log, rows, gas. One worker settles on a real chain with 1-second blocks. Everything,
- * including the load, shares the machine, so more nodes cannot be faster here: they must not be
- * slower. Reads take no locks: what they lose with a second node is due to the machine.
+ * Measures creates, reads and taps per second with one, two and three API processes and with 1, 16
+ * and 256 accounts, and the cost of each request: processor time of the service and of PostgreSQL,
+ * write-ahead log, rows and gas. One worker settles on a real chain with 1-second blocks.
+ * Everything shares the machine, so more nodes cannot be faster here, but must not be slower. Reads
+ * take no locks, so if they are slower with a second node, the machine is the reason.
  */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
@@ -22,24 +22,21 @@ const NODES = (process.env.BENCH_NODES ?? '1,2,3').split(',').map(Number);
 const ACCOUNTS = (process.env.BENCH_ACCOUNTS ?? '1,16,256').split(',').map(Number);
 const CREATE_CLIENTS = 64;
 /**
- * Warm-up time of each node on its own, because V8 compiles code that has run often, and a node
- * that has created few intents takes twice the processor time per create. If the nodes shared a
- * warm-up, each would create fewer.
+ * Warm-up time of each node separately. V8 compiles code only after it has run often, and a node
+ * that has created few intents takes twice the processor time per create; in a shared warm-up, each
+ * node would create too few.
  */
 const WARM_UP_SECONDS = 10;
-/** Number of clients, high because each tap waits a second or more for its block. */
+/** Number of clients. High, because each tap waits a second or more for its block. */
 const TAP_CLIENTS = 256;
-/** More taps per second than one machine can do. */
+/** More taps per second than one machine can handle. */
 const MAX_TAPS_PER_SECOND = 500;
 const TIMEOUT_SECONDS = 120;
-/**
- * Time to wait for PostgreSQL's statistics, because its processes report their rows only at
- * intervals.
- */
+/** Waits for PostgreSQL's statistics, which its processes report only at intervals. */
 const REST_MS = 12_000;
-/** The number of sales whose rows and bytes are counted. */
+/** How many sales are made to count their rows and bytes. */
 const COUNTED_SALES = 400;
-/** The share of one node's speed that two nodes must reach. */
+/** The minimum speed of two nodes, relative to one node. */
 const TARGET = '>= 0.9 of one node';
 
 interface Cell {
@@ -47,7 +44,7 @@ interface Cell {
   readonly accounts: number;
 }
 
-/** The work that the database has done so far. */
+/** The work that the database has done so far, from PostgreSQL's statistics. */
 interface Work {
   readonly wal: number;
   readonly rows: number;
@@ -70,13 +67,13 @@ async function load(job: NodesJob): Promise<NodesResult> {
   return result;
 }
 
-/** A kind of work in one round. */
+/** The result of one kind of work in one round. */
 interface Measured {
   readonly cell: Cell;
   readonly kind: NodesJob['kind'];
   readonly perSecond: number;
   readonly failures: number;
-  /** Milliseconds of processor time per request: API, PostgreSQL, worker. */
+  /** Milliseconds of processor time per request: of the API, PostgreSQL and the worker. */
   readonly cpuMs: readonly number[];
 }
 
@@ -98,7 +95,7 @@ async function measure(ground: NodesGround, cell: Cell, job: NodesJob): Promise<
   return { cell, kind: job.kind, perSecond: result.done / result.seconds, failures, cpuMs };
 }
 
-/** Creates intents for these sellers in order, through all nodes and without measuring. */
+/** Creates intents for these sellers in order, across all nodes, without measuring. */
 async function makeIntents(
   ground: NodesGround,
   { sellers, count: limit }: { readonly sellers: readonly Seller[]; readonly count: number },
@@ -106,8 +103,8 @@ async function makeIntents(
   const origins = ground.nodes.map(({ origin }) => origin);
   const base = { origins, sellers, passes: [], clients: CREATE_CLIENTS, intents: [] };
   const made = await load({ ...base, kind: 'create', limit, seconds: TIMEOUT_SECONDS });
-  // Fails, because if an intent were missing, the following ones would be tapped at the wrong
-  // seller's counter.
+  // Fails the run: with an intent missing, each later one would be tapped at the wrong seller's
+  // terminal.
   if (failuresOf(made) > 0) throw new Error(`creates failed: ${JSON.stringify(made.others)}`);
   return made.intents;
 }
@@ -125,7 +122,7 @@ async function measureCell(ground: NodesGround, cell: Cell): Promise<Measured[]>
   return [create, await measure(ground, cell, get), await measure(ground, cell, tap)];
 }
 
-/** Returns the medians of a cell's rounds, compared with one node in the same rounds. */
+/** Returns a line with the medians of several rounds, relative to one node in the same rounds. */
 function toLine(rounds: readonly Measured[], alone: readonly Measured[]): BenchLine {
   const [{ cell, kind } = present(alone[0], 'a round')] = rounds;
   const ms = [0, 1, 2].map((part) => median(rounds.map(({ cpuMs }) => cpuMs[part] ?? 0)));
@@ -140,7 +137,8 @@ function toLine(rounds: readonly Measured[], alone: readonly Measured[]): BenchL
 }
 
 /**
- * Measures all node counts in turn, so that other load on the machine affects each of them equally.
+ * Measures all numbers of nodes in turn, so that other load on the machine affects all of them
+ * equally.
  */
 async function measureAccounts(ground: NodesGround, accounts: number): Promise<BenchLine[]> {
   const all: Measured[] = [];
@@ -156,9 +154,7 @@ async function measureAccounts(ground: NodesGround, accounts: number): Promise<B
   });
 }
 
-/**
- * Returns the rows that a whole sale writes: an intent, its tap, its settlement and their events.
- */
+/** Returns how much a complete sale writes: its intent, tap, settlement and events. */
 async function writtenPerSale(ground: NodesGround): Promise<BenchLine> {
   const { db, passes } = ground;
   const origins = ground.nodes.slice(0, 1).map(({ origin }) => origin);
@@ -184,7 +180,7 @@ interface Gas {
   readonly payments: number;
 }
 
-/** Returns the gas per payment over the newest transactions. */
+/** Returns the gas per payment in the most recent transactions. */
 async function gasPerPayment({ db, rpcUrl }: NodesGround): Promise<number> {
   const rows = await db.query<Gas>(
     `select tx_hash as hash, count(*)::int as payments from payments

@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/**
- * A result of PostgreSQL's own load generator: the cost of the same statements without a service.
- */
+/** A result of pgbench: what the same statements cost without a service. */
 export interface Floor {
   readonly perSecond: number;
   readonly latencyMs: number;
@@ -25,8 +23,8 @@ export interface FloorOf {
 const DEBIAN = '/usr/lib/postgresql';
 
 /**
- * Finds pgbench by `PGBENCH`, in the search path, or where Debian installs it.
- * @returns `null` if it is not installed, or if `PGBENCH=none` asks for the floor without it.
+ * Finds pgbench at `PGBENCH`, in the search path, or where Debian installs it. @returns `null` if
+ * it is not installed or if `PGBENCH=none`.
  */
 export function findPgbench(): string | null {
   if (process.env.PGBENCH === 'none') return null;
@@ -42,8 +40,8 @@ export function findPgbench(): string | null {
 }
 
 /**
- * Measures the database floor of the script with pgbench. If pgbench is missing, uses the clients
- * in bench/floor-clients.ts, whose floor is lower.
+ * Measures the floor by running the script with pgbench. Without pgbench, uses the slower clients
+ * in bench/floor-clients.ts.
  */
 export function runFloor(pgbench: string | null, wanted: FloorOf): Promise<Floor> {
   return pgbench === null ? runFloorClients(wanted) : runPgbench(pgbench, wanted);
@@ -63,7 +61,7 @@ async function runFloorClients(wanted: FloorOf): Promise<Floor> {
   }
 }
 
-/** Runs the script with prepared statements over TCP. */
+/** Runs the script in pgbench with prepared statements over TCP. */
 export async function runPgbench(pgbench: string, wanted: FloorOf): Promise<Floor> {
   const folder = mkdtempSync(join(tmpdir(), 'tapline-pgbench-'));
   const file = join(folder, 'script.sql');

@@ -13,9 +13,9 @@ import { addTerminal } from '#testing/store.ts';
 import { percentile, report } from './report.ts';
 
 /**
- * 500 terminals wait in long polls while intents are created for them one after the other. Measures
- * from sending the merchant's request until the terminal has the intent, including the create. Two
- * processes serve: every other intent is created at one of them and picked up at the other.
+ * 500 terminals wait in long polls while intents are created for them one by one. Measures from
+ * sending the merchant's request, including the create, until the terminal has the intent. There
+ * are two processes: every other intent is created on one and picked up from the other.
  */
 const TERMINALS = Number(process.env.BENCH_TERMINALS ?? 500);
 const INTENTS = 1_000;
@@ -31,7 +31,7 @@ interface Bench {
   readonly pools: readonly Pool[];
   readonly merchant: TestMerchant;
   readonly terminals: readonly Terminal[];
-  /** The time at which the create request for the terminal's intent was sent. */
+  /** When the create request for each terminal's intent was sent. */
   readonly sentAt: Map<string, number>;
   readonly took: number[];
 }
@@ -45,7 +45,7 @@ async function startServer(databaseUrl: string): Promise<{ child: ChildProcess; 
   return { child, pool };
 }
 
-/** Polls for work repeatedly, as a terminal does. */
+/** Polls for work repeatedly, as a terminal would. */
 async function wait(bench: Bench, pool: Pool, terminal: Terminal, stop: AbortSignal) {
   const authorization = `Bearer ${terminal.deviceKey}`;
   while (!stop.aborted) {
@@ -60,7 +60,7 @@ async function wait(bench: Bench, pool: Pool, terminal: Terminal, stop: AbortSig
     if (answer.statusCode !== 200) continue;
     const sentAt = bench.sentAt.get(terminal.terminalId);
     if (sentAt !== undefined) bench.took.push(now - sentAt);
-    // Cancels the intent, so that the next poll does not return it, because no customer taps here.
+    // Cancels the intent, because no customer taps here and the next poll would return it again.
     const { id } = JSON.parse(text) as { id: string };
     const path = `/api/device/v1/payment_intents/${id}/cancel`;
     const canceled = await pool.request({ method: 'POST', path, headers: { authorization } });

@@ -6,20 +6,21 @@ import { interval, load, openGround } from './grounds.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
- * Measures the extra cost of line items and a price in the shop's currency. Creates with them and
- * creates in atoms alternate at one service, in changing order. The table holds the median of the
- * rounds' ratios of processor time (of the service and its PostgreSQL) and its 95 % interval.
+ * Measures the extra cost of line items and of prices in a shop currency. Creates with them
+ * alternate with creates in USDC atoms on one service, in changing order. The table shows the
+ * median of the rounds' ratios of processor time (service and PostgreSQL together) with its 95 %
+ * interval.
  */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
-/** One connection, and the number that the batches are designed for. */
+/** A single connection, and the number for which batching is designed. */
 const CONNECTIONS = [1, 64];
 const HOUR_SECONDS = 3600;
 
 const presentment = '"presentment":{"currency":"eur","amount":250}';
 const withLine = (tax: string) =>
   `${presentment},"line_items":[{"name":"Coffee","quantity":2,"unit_amount":125,${tax}}]`;
-/** The sales: each is 2.50 EUR, or the same amount in atoms. */
+/** Three ways to specify the same sale of 2.50. */
 const SALES = {
   atoms: '"amount":2500000',
   presentment,

@@ -9,9 +9,9 @@ import { addTestTerminal } from '../web/testing/till.ts';
 import { median, percentile, report } from './report.ts';
 
 /**
- * Measures from the selection to the credential, on emulated phones and cards that answer
- * immediately: the time of the reader itself, and of the network that signs for Smart Tap. A real
- * phone and the radio add their own time.
+ * Measures from the phone's selection to its credential, on emulated phones and cards that respond
+ * immediately: the time of the reader itself and, for Smart Tap, of the network, which signs. A
+ * real phone and the radio add their own time.
  */
 const TAPS = Number(process.env.BENCH_TAPS ?? 300);
 const TARGET = '≤ 150 ms';
@@ -21,7 +21,7 @@ const REASON = { reason: 'A benchmark.' };
 const { sandbox, close } = await startSharedSandbox();
 const terminal = await addTestTerminal(sandbox);
 
-/** Creates the network's key and turns on Smart Tap for the terminal. */
+/** Creates the network's key and enables Smart Tap on the terminal. */
 async function switchOn(): Promise<string> {
   const staff = new PersonClient(`${sandbox.base_url}/operator/v1`);
   await staff.post('/session', sandbox.operator);

@@ -1,19 +1,19 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** One line of the benchmark's table. Fields that do not apply are absent. */
+/** One line of a benchmark's table. Fields that do not apply are omitted. */
 export interface BenchLine {
   readonly work: string;
   readonly perSecond?: number;
   readonly p50Ms?: number;
   readonly p95Ms?: number;
   readonly p99Ms?: number;
-  /** The number of failed requests. If there are any, the line shows no other number. */
+  /** Number of failed requests. A line with failures shows no other number. */
   readonly failures?: number;
-  /** Operations per second of a bare loop with the same work in the same run. */
+  /** Operations per second of a minimal loop that does the same work in the same run. */
   readonly floor?: number;
   readonly ratio?: number;
-  /** A value that fits no column: `148 MB`. */
+  /** A value that fits no column, such as `148 MB`. */
   readonly value?: string;
   readonly target?: string;
 }
@@ -33,7 +33,8 @@ const round = (value: number | undefined, digits: number) =>
   value === undefined || Number.isNaN(value) ? '' : value.toFixed(digits);
 
 /**
- * Removes the numbers of a line with failures, because they would include the speed of refusals.
+ * Removes the other numbers from a line with failures, because they would include the speed of
+ * failed requests.
  */
 function measuredOnly(line: BenchLine): BenchLine {
   const { work, failures = 0, target } = line;
@@ -43,7 +44,7 @@ function measuredOnly(line: BenchLine): BenchLine {
   return { work, failures, value, ...(target !== undefined && { target }) };
 }
 
-/** Prints the lines of every benchmark in one format. */
+/** Prints lines in the format that all benchmarks share. */
 export function printTable(lines: readonly BenchLine[]): void {
   console.table(
     lines.map(measuredOnly).map((line) => ({
@@ -61,7 +62,7 @@ export function printTable(lines: readonly BenchLine[]): void {
   );
 }
 
-/** Prints the lines and writes them to `bench/results/<name>.json` for the common table. */
+/** Prints the lines and writes them to `bench/results/<name>.json` for the combined table. */
 export async function report(name: string, lines: readonly BenchLine[]): Promise<void> {
   printTable(lines);
   await mkdir(RESULTS, { recursive: true });

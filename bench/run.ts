@@ -5,10 +5,10 @@ import { startFlags } from '#testing/spawn-network.ts';
 import { type BenchLine, printTable, RESULTS, report } from './report.ts';
 
 /**
- * `npm run bench [-- names…]`: runs every benchmark in turn, each in its own process so that none
- * measures another's memory. Then prints one table of all, which it also writes to
- * `bench/results/all.json`. The settings are environment variables (bench/README.md), which the
- * programs get unchanged.
+ * `npm run bench [-- names…]`: runs every benchmark in turn, each in its own process, so that none
+ * affects another's memory. Then prints one table of all results and writes it to
+ * `bench/results/all.json`. Settings are environment variables (bench/README.md), which all
+ * programs inherit.
  */
 const PROGRAMS = [
   'start',
@@ -28,15 +28,17 @@ const PROGRAMS = [
   'reader',
   'nodes',
 ] as const;
-/** Time limit, because a hanging benchmark must not stop the run. The longest takes six minutes. */
+/**
+ * Time limit of one benchmark, so that a hanging one does not stop the run. The longest takes six
+ * minutes.
+ */
 const LIMIT_MS = 1_200_000;
 
 async function run(name: string): Promise<readonly BenchLine[]> {
   const file = path.join(RESULTS, `${name}.json`);
   await rm(file, { force: true });
   console.log(`\n${name}`);
-  // Passes the service's flags, because some programs run a part of the service in their own
-  // process.
+  // Passes the service's flags, because some programs run part of the service in their own process.
   const args = [...startFlags(), path.join(import.meta.dirname, `${name}.ts`)];
   const child = spawn(process.execPath, args, { stdio: 'inherit', timeout: LIMIT_MS });
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));

@@ -21,11 +21,11 @@ import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 
 /**
- * Measures payments per second from the tap's commit to the succeeded intent with its payment and
- * events, the gas of each, and the time that the service adds to the wait for the block. For
- * comparison, it also settles like an x402-style facilitator on the same chain: one payment per
- * transaction, each after the previous receipt. Chain (1-second blocks), PostgreSQL, relayer and
- * the load share the machine.
+ * Measures payments per second from the commit of the tap to the succeeded intent with its payment
+ * and events, the gas per payment, and the time that the service adds to the wait for a block. For
+ * comparison, also settles on the same chain as an x402-style facilitator would: one payment per
+ * transaction, each after the previous receipt. The chain (1-second blocks), PostgreSQL, the
+ * relayer and the load generator share the machine.
  */
 const RATE = Number(process.env.BENCH_RATE ?? 400);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
@@ -43,9 +43,9 @@ interface Bench {
   readonly wakeups: Wakeups;
   readonly payers: readonly PrivateKeyAccount[];
   readonly merchantNumber: bigint;
-  /** The time at which each intent succeeded, by id (performance.now). */
+  /** When each intent succeeded, by id (`performance.now`). */
   readonly succeededAt: Map<string, number>;
-  /** The arrival time of each block (performance.now), oldest first. */
+  /** When each block arrived (`performance.now`), oldest first. */
   readonly blocks: { readonly number: bigint; readonly at: number }[];
   tap(): { readonly id: string; readonly at: number };
 }
@@ -56,8 +56,7 @@ const complaints: Log = {
 };
 
 /**
- * Creates taps in the state in which the terminal's route leaves them: intents in `processing`,
- * with their jobs.
+ * Creates taps as the terminal's route would leave them: intents in `processing`, with their jobs.
  */
 function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
   const { database, wakeups, payers, merchantNumber } = bench;
@@ -90,7 +89,7 @@ function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
         const requests = taps.map((tap, index) => ({
           livemode: false,
           number: drawn[index]?.number ?? null,
-          // Long enough for the whole backlog to settle.
+          // Long enough for the whole backlog to be settled.
           settleWithinS: TIMEOUT_MS / 1_000,
           subjectId: tap.id,
           payload: {
@@ -174,7 +173,7 @@ async function settled(bench: Bench, taps: readonly Tap[]): Promise<void> {
   }
 }
 
-/** Submits taps at a steady rate, whether the service keeps up or not. */
+/** Submits taps at a steady rate, whether or not the service keeps up. */
 async function steady(bench: Bench, rate: number, seconds: number): Promise<Tap[]> {
   const taps: Tap[] = [];
   const started = performance.now();
@@ -190,8 +189,8 @@ async function steady(bench: Bench, rate: number, seconds: number): Promise<Tap[
 }
 
 /**
- * Measures the wait. The time from a tap to the next block is due to the chain; the rest is due to
- * the service.
+ * Measures how long taps wait. The chain causes the time until the next block, the service the
+ * rest.
  */
 async function latencies(bench: Bench, taps: readonly Tap[]) {
   const rows = await bench.database.db.query<{ subject_id: string; block: bigint }>(
@@ -219,7 +218,7 @@ function perSecond(bench: Bench, taps: readonly Tap[]): number {
   return (taps.length / (last - first)) * 1000;
 }
 
-/** Returns the gas of these intents' payments, by batch size. */
+/** Returns the gas per payment of these intents, by batch size. */
 async function gasOf(bench: Bench, taps: readonly Tap[]) {
   const rows = await bench.database.db.query<{ tx_hash: Hex; count: number }>(
     `select t.tx_hash, count(*)::int as count from chain_requests r
@@ -235,7 +234,7 @@ async function gasOf(bench: Bench, taps: readonly Tap[]) {
   return `${each} gas per payment in batches of ${mean.toFixed(0)} (up to ${largest})`;
 }
 
-/** Sends one payment per transaction, each after the previous receipt. */
+/** Sends one payment per transaction, each after the receipt of the previous one. */
 async function oneByOne(bench: Bench): Promise<{ perSecond: number; gas: number }> {
   const { network, payers, merchantNumber } = bench;
   const { config, chain, rpc } = network;

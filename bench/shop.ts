@@ -9,7 +9,7 @@ import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { type ChaosWorld, fillWorld } from '#testing/chaos/chaos-world.ts';
 import type { TapJob, TapResult } from './tap-load.ts';
 
-/** A shop with fifty tills and two hundred customers, whose sales come from a second process. */
+/** A shop with fifty tills and two hundred customers. A second process makes the sales. */
 const COUNTERS = 50;
 const PAYERS = 200;
 const WARM_UP_TAPS = 200;
@@ -19,7 +19,7 @@ export interface Bench {
   readonly world: ChaosWorld;
   readonly origin: string;
   readonly rpcUrl: string;
-  /** The process ids of the service and PostgreSQL. */
+  /** The process ids of the service and of PostgreSQL. */
   readonly pids: readonly number[];
 }
 
@@ -52,7 +52,7 @@ async function postmasterPid({ folder }: ChaosGround): Promise<number> {
   return Number((await readFile(file, 'utf8')).split('\n')[0]);
 }
 
-/** Opens a shop with its customers on this ground, for as long as `use` takes. */
+/** Opens a shop with its customers on this ground while `use` runs. */
 export async function withBench<T>(
   ground: ChaosGround,
   rpcUrl: string,

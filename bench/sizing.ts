@@ -4,19 +4,20 @@ import { type BenchLine, report } from './report.ts';
 import { type Bench, load, residentMb, withBench } from './shop.ts';
 
 /**
- * Measures what sales leave behind under real load: bytes on disk and in the write-ahead log per
- * sale, by table and by how long a row is kept, with one webhook endpoint for all types of events;
- * then the memory of the service and of PostgreSQL, and its connections. docs/sizing.md contains
- * the results.
+ * Measures what sales leave behind under real load, with one webhook endpoint for all event types:
+ * bytes per sale on disk and in the write-ahead log, by table and retention; and the memory and
+ * connections of the service and PostgreSQL. docs/sizing.md shows the results.
  */
 const SALES = Number(process.env.BENCH_SALES ?? 10_000);
 const PER_SECOND = Number(process.env.BENCH_RATE ?? 50);
 
-/** Tables whose rows the service itself removes, see docs/sizing.md. All other rows stay. */
+/**
+ * Tables from which the service itself deletes old rows (docs/sizing.md). It keeps all other rows.
+ */
 const KEPT_30_DAYS = ['events', 'webhook_deliveries', 'webhook_attempts', 'request_log'];
 const KEPT_48_HOURS = ['idempotency_keys'];
 
-/** Returns bytes by table, including partitions, after dead rows have been removed. */
+/** Returns the bytes of each table including partitions, after removing dead rows. */
 async function sizes(db: Sql): Promise<Map<string, number>> {
   await db.query('vacuum (full, analyze)');
   const rows = await db.query<{ name: string; bytes: bigint }>(

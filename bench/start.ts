@@ -3,8 +3,8 @@ import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { type BenchLine, median, report } from './report.ts';
 
 /**
- * Measures how long `npm start` takes until its first request would succeed, and its memory at that
- * time.
+ * Measures how long `npm start` takes until a first request would succeed, and its memory at that
+ * point.
  */
 const RESTARTS = 3;
 

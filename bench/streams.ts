@@ -12,16 +12,16 @@ import { addTestKey, addTestMerchant } from '#testing/merchants.ts';
 import { percentile, report } from './report.ts';
 
 /**
- * 1,000 event streams of one account are open at one process while intents are created one after
- * the other. Measures, for each stream, from sending the merchant's request until the stream has
- * the event, including the create. The readers run in a second process.
+ * One process serves 1,000 event streams of one account while intents are created one by one.
+ * Measures from sending the merchant's request, including the create, until each stream has the
+ * event. The readers run in a second process.
  */
 const STREAMS = Number(process.env.BENCH_STREAMS ?? 1_000);
 const STREAMS_OF_KEY = 20;
 const INTENTS = 100;
 /**
- * Pause between intents, longer than a thousand writes and reads take, so that only one event is
- * measured at a time.
+ * Pause between intents. Longer than writing and reading a thousand events takes, so that events do
+ * not overlap.
  */
 const GAP_MS = 200;
 const SETTLE_MS = 2_000;
@@ -34,7 +34,7 @@ async function startServer(databaseUrl: string): Promise<{ child: ChildProcess; 
   return { child, url: `http://127.0.0.1:${port}` };
 }
 
-/** Returns when each event arrived, stream by stream. */
+/** Returns the arrival times of all events, by stream. */
 function arrivals(streams: readonly OpenedStream[]): number[][] {
   return streams.map((stream) => {
     const at: number[] = [];

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 
 /**
- * The load of bench/journey.ts, in its own process: creates intents, then taps them at a steady
- * rate, whether or not the service keeps up. Every tap waits for its response.
+ * The load generator of bench/journey.ts, in its own process. Creates intents, then taps them at a
+ * steady rate, whether or not the service keeps up. Every tap waits for its response.
  */
 export interface TapJob {
   /** `http://127.0.0.1:1`. */
@@ -27,9 +27,9 @@ export interface Tapped {
 
 export interface TapResult {
   readonly taps: readonly Tapped[];
-  /** The time at which each block was first seen. */
+  /** When each block was first seen. */
   readonly blocks: readonly { readonly number: number; readonly at: number }[];
-  /** Milliseconds that all creates took together. */
+  /** Milliseconds that all creates together took. */
   readonly createMs: number;
 }
 
@@ -100,7 +100,7 @@ async function tapAll(pool: Pool, job: TapJob, targets: readonly Target[]): Prom
   return Promise.all(running);
 }
 
-/** Watches the chain's blocks as seen from outside the service. */
+/** Watches the chain's blocks independently of the service. */
 function watchBlocks(rpcUrl: string) {
   const blocks: { number: number; at: number }[] = [];
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] });

@@ -11,24 +11,24 @@ import {
 import { median, percentile, report } from './report.ts';
 
 /**
- * Measures the till as its cashier experiences it, in a real browser on the service's machine: how
- * soon it is ready, how soon it shows a payment that the merchant requests, and how soon it shows a
- * received result.
+ * Measures the till as a cashier experiences it, in a real browser on the service's machine: how
+ * fast it is ready, how fast it shows a payment that the merchant requests, and how fast it shows a
+ * result.
  */
 const LOADS = 9;
-/** The number of newly opened tills that show their first payment. */
+/** How many newly opened tills show a first payment. */
 const FIRSTS = 15;
 const INTENTS = Number(process.env.BENCH_INTENTS ?? 100);
 const TAPS = 30;
 /**
- * Pause before each measurement. The wait for a block is not included: a tap's time counts from the
+ * Pause before each measurement. Waiting for a block does not count: a tap is measured from the
  * service's response.
  */
 const PAUSE_MS = 100;
 
 /**
- * Records when something first becomes visible, by the page's own clock, because a request from
- * outside would add its round trip. `__told`: when the response to the last tap arrived; `__found`:
+ * Records when something first becomes visible, by the page's own clock, because a measurement from
+ * outside would include its round trip. `__told`: when the last tap's response arrived; `__found`:
  * when the poll returned the last payment.
  */
 const WATCH = `
@@ -66,7 +66,7 @@ function seen({ page }: Pick<TillWindow, 'page'>, word: string): Promise<Seen> {
 
 const [{ sandbox, close }, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
 
-/** Measures from the first requested byte to a working button, with an empty cache. */
+/** Measures from the first requested byte until a button works, with an empty cache. */
 async function measureLoads(url: string, button: string): Promise<number[]> {
   const took: number[] = [];
   for (let i = 0; i < LOADS; i++) {
@@ -89,9 +89,12 @@ async function openWatched(terminal: TestTerminal): Promise<TillWindow> {
 }
 
 interface Shown {
-  /** The time from the merchant's request to the amount on the screen, including the create. */
+  /**
+   * Milliseconds from the merchant's request, including the create, until the screen shows the
+   * amount.
+   */
   readonly all: number;
-  /** The part of that time after the response to the till's poll. */
+  /** The part of that time after the till's poll returned. */
   readonly drawn: number;
 }
 
@@ -115,7 +118,7 @@ async function measureIntents(till: TillWindow, terminal: TestTerminal): Promise
   return took;
 }
 
-/** Measures first payments, for which a till renders its screens for the first time. */
+/** Measures first payments, for which a till renders its payment screens for the first time. */
 async function measureFirsts(till: TillWindow, terminal: TestTerminal): Promise<Shown[]> {
   const took: Shown[] = [];
   for (let i = 0; i < FIRSTS; i++) {

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 
 /**
- * A merchant's server that uses little processor time: it speaks just enough HTTP/1.1 to answer
- * each POST with 200, and reports to the parent how many arrived and, on request, when. Runs as a
- * child process.
+ * A merchant's server that takes little processor time: it implements just enough HTTP/1.1 to
+ * respond to each POST with 200, and reports to the parent how many requests arrived and, if asked,
+ * when. Runs as a child process.
  */
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
 const HEAD_END = '\r\n\r\n';

@@ -12,10 +12,10 @@ import { sign, signingKey } from '#webhooks/sign.ts';
 import { median, percentile, report } from './report.ts';
 
 /**
- * Measures webhook deliveries per second, from claim to recorded response, compared with a bare
- * loop that sends the same signed bodies to the same receiver, and the time from an event to its
- * receiver when idle. The receiver runs in its own process. It, PostgreSQL and the sender share the
- * machine.
+ * Measures webhook deliveries per second, from claim to recorded response, compared with a minimal
+ * loop that sends the same signed bodies to the same receiver; and the time from an event to its
+ * receiver when idle. The receiver has its own process and shares the machine with PostgreSQL and
+ * the sender.
  */
 const ACCOUNTS = 20;
 const EVENTS_PER_ACCOUNT = 1_000;
@@ -36,7 +36,7 @@ async function startReceiver(): Promise<Receiver> {
   return { url: `http://127.0.0.1:${port}`, child };
 }
 
-/** Sends bodies that are already signed with bare `Pool.request` calls. */
+/** Sends already signed bodies with plain `Pool.request` calls, as the floor. */
 async function floor(receiver: Receiver, bodies: readonly Buffer[]): Promise<number> {
   const pool = new Pool(receiver.url, { connections: FLOOR_CONNECTIONS });
   const key = signingKey(`whsec_${Buffer.alloc(32, 7).toString('base64')}`);
@@ -85,7 +85,7 @@ async function whole(receiver: Receiver): Promise<{ perSecond: number; bodies: B
     const worker = bench.startWorker();
     for (;;) {
       await pause(5);
-      // Queries only when nothing is in flight, because the query would slow the responses down.
+      // Queries only while no delivery is in flight, because the query would slow deliveries down.
       if (worker.stats().inFlight > 0 || worker.stats().endpoints === 0) continue;
       const [left] = await bench.db.query<{ n: bigint }>(
         'select count(*) as n from (select from webhook_due limit 1) d',
@@ -143,8 +143,7 @@ async function main(): Promise<void> {
       work: `${DELIVERIES} webhooks to ${ACCOUNTS} endpoints, claim to recorded answer`,
       perSecond: median(rounds.map(({ ours }) => ours)),
       floor: median(rounds.map((round) => round.floor)),
-      // Computes the ratio of each round separately, because the machine's other load changes
-      // between rounds.
+      // Uses the ratio of each round, because the machine's other load changes between rounds.
       ratio: median(rounds.map((round) => round.ours / round.floor)),
       target: '>= 0.42 of a bare Pool.request loop',
     },

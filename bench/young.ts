@@ -13,15 +13,15 @@ import { findPgbench, runFloor } from './pgbench.ts';
 import { report } from './report.ts';
 
 /**
- * Measures the first intents of a network, which one account creates. It starts with an empty data
- * folder, and measures before and while PostgreSQL learns how large its tables are. The floor runs
- * in its own database on the same server, which is as empty.
+ * Measures the first intents of a new network, all created by one account: from an empty data
+ * folder, before and while PostgreSQL learns the sizes of its tables. The floor uses a separate,
+ * equally empty database on the same server.
  */
 const CREATES = Number(process.env.BENCH_CREATES ?? 100_000);
 const FLOOR_SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
 const CONNECTIONS = 64;
 const FLOOR_CLIENTS = 8;
-/** Time limit, because a run that takes longer is hundreds of times too slow. */
+/** Time limit. A run that reaches it is hundreds of times too slow. */
 const TIMEOUT_SECONDS = 900;
 const TARGET = '>= 0.45 of the floor; the last tenth >= 0.9 of the first';
 

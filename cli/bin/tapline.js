@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 
-// Published packages contain dist/. The repository builds it from src/.
+// The published package contains dist/; in the repository, it is built from src/.
 const dist = existsSync(new URL('../src', import.meta.url))
   ? await (await import('../../src/packages/own-dist.mjs')).ownDist('cli')
   : new URL('../dist/', import.meta.url);

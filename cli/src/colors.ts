@@ -6,7 +6,7 @@ const YELLOW = 33;
 const RED = 31;
 const DIM = 2;
 
-/** Rules for coloring pieces of text: the first match applies. Other text stays plain. */
+/** Rules for coloring text. The first matching rule applies; other text stays plain. */
 const RULES: readonly (readonly [number, RegExp])[] = [
   [DIM, /^\d{4}-\d\d-\d\dT[\d:.]+Z/gm],
   [
@@ -21,7 +21,7 @@ function color(code: number, text: string): string {
   return `\u001b[${code}m${text}\u001b[0m`;
 }
 
-/** Colors the words of one line without changing them. */
+/** Adds colors to one line without changing its words. */
 export function colored(words: string): string {
   return RULES.reduce((text, [code, rule]) => text.replace(rule, (it) => color(code, it)), words);
 }
@@ -31,7 +31,8 @@ export function inRed(words: string): string {
 }
 
 /**
- * True if the output is an interactive terminal, and neither NO_COLOR nor TERM=dumb forbids colors.
+ * Returns true if the output is an interactive terminal and neither NO_COLOR nor TERM=dumb forbids
+ * colors.
  */
 export function takesColors(stream: Pick<WriteStream, 'isTTY' | 'hasColors'>): boolean {
   const { NO_COLOR, FORCE_COLOR } = process.env;

@@ -19,14 +19,14 @@ function portOf(given: string): number {
   throw new WrongUse(`${given} is not a port.`);
 }
 
-/** Collects an option that may be repeated. */
+/** Accumulates the values of an option that may be repeated. */
 function collected(value: string, before: readonly string[]): string[] {
   return [...before, value];
 }
 
 type Run = (act: (settings: Settings) => Promise<number>) => Promise<void>;
 
-/** Commands that simulate the customer, in test mode. */
+/** Adds the commands that simulate the customer in test mode. */
 export function addPlayCommands(program: Command, run: Run): void {
   program
     .command('trigger')
@@ -64,7 +64,7 @@ export function addPlayCommands(program: Command, run: Run): void {
     .option('--every <seconds>', 'the interval', '60')
     .action(({ amount, ...options }) =>
       run((settings) => {
-        // A secret comes from the environment, never from the command line.
+        // Read only from the environment, because command lines are visible to others.
         const pass = process.env.TAPLINE_PROBE_PASS || null;
         return probe(settings, { ...options, amount: usdc(amount), pass });
       }),
@@ -76,7 +76,7 @@ export function addPlayCommands(program: Command, run: Run): void {
     .action(({ advance }) => run((settings) => clock(settings, advance)));
 }
 
-/** Commands about events and other objects. */
+/** Adds the commands for events and other objects. */
 export function addEventCommands(program: Command, run: Run): void {
   program
     .command('listen')
@@ -147,7 +147,7 @@ export function addResourceCommands(program: Command, run: Run): void {
     );
 }
 
-/** Commands that diagnose problems. `end` receives the exit code. */
+/** Adds the commands that diagnose problems. `end` receives their exit code. */
 export function addCheckCommands(program: Command, run: Run, end: (code: number) => void): void {
   const ofNetwork = (command: 'init' | 'check', folder: string) =>
     settingsOfNetwork(command, { ...program.opts<GlobalOptions>(), folder }).then(end);
@@ -203,7 +203,7 @@ export function addAgentCommand(program: Command, run: Run): void {
         day: usdc(dayLimit),
       };
       const port = http === undefined ? null : portOf(http === true ? '7340' : http);
-      // Loaded on demand, because the MCP SDK is large and other commands do not need it.
+      // Loads the module on demand: the MCP SDK is large, and no other command needs it.
       const { serveMcp } = await import('./mcp/server.ts');
       return run((settings) => serveMcp(settings, { live, refundLimits, port }));
     });

@@ -76,7 +76,7 @@ function fish(program: Command): string {
 }
 
 /**
- * Returns the script for PowerShell on every system. npm also installs the command as
+ * Returns the completion script for PowerShell on any system. npm also installs the command as
  * `tapline.ps1`.
  */
 function powershell(program: Command): string {
@@ -99,7 +99,7 @@ ${cases.join('\n')}
 }`;
 }
 
-/** Removes characters that would end a quoted word. */
+/** Removes characters that would end a quoted string. */
 function plain(words: string): string {
   return words.replaceAll("'", '');
 }

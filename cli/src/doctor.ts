@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts';
 interface Finding {
   readonly check: string;
   readonly ok: boolean;
-  /** The finding and, for a problem, its remedy. */
+  /** The result of the check and, if there is a problem, its remedy. */
   readonly detail: string;
 }
 
@@ -17,12 +17,13 @@ export interface DoctorOptions {
 }
 
 /**
- * Allowed clock difference. Receivers refuse messages older than 300 s, so warn at a tenth of that.
+ * Clock difference that triggers a warning: a tenth of the 300 s after which receivers refuse
+ * messages.
  */
 const CLOCK_SKEW_S = 30;
 const TIMEOUT_MS = 10_000;
 
-/** Checks for common problems. Exit code 1 if there is one. */
+/** Checks for common problems. @returns exit code 1 if it finds one. */
 export async function doctor(settings: Settings, options: DoctorOptions): Promise<number> {
   const findings = [
     ...(await checkAddress(settings)),
@@ -63,7 +64,7 @@ async function checkAddress({ baseUrl, source }: Settings): Promise<Finding[]> {
   }
 }
 
-/** The part of `/readyz` that describes a network. Older services omit the token. */
+/** A network's part of `/readyz`. Older services omit the token. */
 interface Network {
   readonly settles: boolean;
   readonly reasons: readonly string[];
@@ -81,7 +82,7 @@ function checkToken(network: string, { token }: Network): Finding[] {
 
 function checkClock(response: Response, here: number): Finding {
   const there = Date.parse(response.headers.get('Date') ?? '');
-  // The `Date` header is in whole seconds, so assume the middle of the second.
+  // The `Date` header has whole seconds, so this assumes the middle of the second.
   const skew = Math.abs(here - there - 500) / 1_000;
   const ok = !(skew > CLOCK_SKEW_S);
   const advice = 'Correct this clock: signatures are refused when it is 300 s off.';

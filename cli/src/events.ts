@@ -19,7 +19,9 @@ export async function events({ tapline, out }: Settings, options: EventsOptions)
   return 0;
 }
 
-/** Returns the function that reads an object, chosen by its id's prefix. */
+/**
+ * Reads an object by its id, whose prefix tells its type. @returns `null` for an unknown prefix.
+ */
 function reader(tapline: Tapline, id: string): Promise<object> | null {
   switch (id.split('_')[0]) {
     case 'pi':
@@ -60,8 +62,8 @@ export async function get({ tapline, out }: Settings, id: string): Promise<numbe
 }
 
 /**
- * Sends an event again. The network resends a delivery (`wdl_…`) or an event to one endpoint;
- * without `--endpoint`, listeners on this machine forward the event.
+ * Sends an event again. The network resends a delivery (`wdl_…`), or an event to one endpoint.
+ * Without `--endpoint`, running `listen` commands on this machine forward the event again.
  */
 export async function resend(
   settings: Settings,
@@ -106,7 +108,7 @@ export interface ReplayOptions {
   readonly forwardTo?: string;
 }
 
-/** Parses a timestamp or an age. */
+/** Parses a point in time, or an age such as `2h`. */
 function timeOf(given: string): string {
   const time = /^\d+[smhd]?$/.test(given)
     ? Date.now() - secondsOf(given) * 1_000
@@ -116,7 +118,7 @@ function timeOf(given: string): string {
   return new Date(time).toISOString();
 }
 
-/** Sends the events of a period again, to an endpoint or to a receiver on this machine. */
+/** Sends all events of a period again, to an endpoint or to a receiver on this machine. */
 export async function replay(settings: Settings, options: ReplayOptions): Promise<number> {
   const since = timeOf(options.since);
   const until = options.until === undefined ? undefined : timeOf(options.until);

@@ -8,7 +8,7 @@ import { WrongUse } from './wrong-use.ts';
 
 /** A request of a fixture. */
 interface Step {
-  /** The step's name, which later steps use to refer to its response: `${name:field}`. */
+  /** The step's name. Later steps refer to its response as `${name:field}`. */
   readonly name: string;
   readonly method?: 'get' | 'post';
   /** Path below `/v1`. */
@@ -25,7 +25,7 @@ const MOST_STEPS = 100;
 const UNTIL_MS = 60_000;
 const EVERY_MS = 250;
 
-/** `trigger ./sale.json`: runs the steps of a file in order, in test mode. */
+/** Implements `trigger ./sale.json`: runs a file's steps in order, in test mode. */
 export async function runFixture(settings: Settings, file: string): Promise<number> {
   const { out } = settings;
   const steps = readSteps(file);
@@ -77,7 +77,7 @@ function wrongIn(step: Step): string | null {
   return null;
 }
 
-/** Replaces every `${name:field.field}` in a value by an earlier response's field. */
+/** Replaces every `${name:field.field}` in a value with a field of an earlier response. */
 function filled(value: unknown, known: Known, place: string): unknown {
   if (typeof value === 'string') {
     const whole = /^\$\{(\w+):([\w.]+)\}$/.exec(value);
@@ -125,7 +125,7 @@ async function answerOf(settings: Settings, step: Step): Promise<object> {
   }
 }
 
-/** Keeps the error's code and request id and adds the place in the file to its message. */
+/** Adds the position in the file to an error's message, and keeps its code and request id. */
 function inPlace(error: unknown, place: string): unknown {
   if (error instanceof WrongUse) return new WrongUse(`${place}: ${error.message}`);
   const { message } = error as Error;

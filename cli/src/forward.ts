@@ -4,15 +4,15 @@ import type { Event, WebhookEvent } from 'tapline';
 import { sign } from 'tapline/webhooks';
 import { WrongUse } from './wrong-use.ts';
 
-/** Time limit of a delivery, the same as the network's. */
+/** Time limit of a delivery, the same as for the network's own. */
 const TIMEOUT_MS = 10_000;
-/** Number of attempts, enough to outlast a restart of the receiver. */
+/** Number of attempts. Enough to outlast a restart of the receiver. */
 const TRIES = 5;
 const TRY_AGAIN_MS = 1_000;
 
 /**
- * Returns the signing secret of `listen`, derived from the API key, so that it is the same on every
- * machine and can be stored in a receiver's settings. It reveals nothing about the key.
+ * Returns the signing secret of `listen`. It is derived from the API key without revealing it, so
+ * that it is the same on every machine and can be stored in a receiver's settings.
  */
 export function listenSecret(apiKey: string): string {
   return `whsec_${createHmac('sha256', apiKey).update('tapline listen').digest('base64')}`;
@@ -38,7 +38,7 @@ export function checkReceiver(url: string): string {
   return address;
 }
 
-/** Returns the headers of a delivery, as the network sends them. */
+/** Returns the same headers that the network sends with a delivery. */
 export async function deliveryHeaders(
   event: Event | WebhookEvent,
   {

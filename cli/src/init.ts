@@ -4,7 +4,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { WrongUse } from './wrong-use.ts';
 
-/** The command that knows the service's settings, in the clone that this program runs from. */
+/** The service's command for its settings, in the clone that this program runs from. */
 const COMMAND = 'src/ops/settings-command.ts';
 const NAME = 'tapline-network';
 
@@ -15,8 +15,8 @@ function isClone(folder: string): boolean {
 }
 
 /**
- * Returns the repository clone whose `cli/bin` started this program. A clone that is merely in the
- * current folder is never used, because its author could make this program run their code.
+ * Returns the repository clone whose `cli/bin` started this program. Never uses a clone just
+ * because it is the current folder: its author could make this program run their code.
  */
 function ownClone(): string {
   const program = realpathSync(process.argv[1] ?? import.meta.filename);
@@ -26,8 +26,8 @@ function ownClone(): string {
 }
 
 /**
- * Creates (`init`) or checks (`check`) the settings of a network in `folder`. The service's own
- * code does it, because only it knows what a start requires. @returns the exit code
+ * Creates (`init`) or checks (`check`) the settings of a network in `folder`, by running the
+ * service's code, because only the service knows what it needs to start. @returns the exit code
  */
 export async function settingsOfNetwork(
   command: 'init' | 'check',

@@ -19,13 +19,18 @@ export interface ListenOptions {
   readonly events?: string;
   readonly printSecret?: boolean;
   readonly after?: string;
-  /** Exits with 0 when an event of this type has arrived and, if forwarded, was delivered. */
+  /**
+   * Exits with 0 once an event of this type has arrived and has been delivered, if it is forwarded.
+   */
   readonly until?: string;
-  /** In seconds. Exits with 1 if the event of `until` has not arrived by then. */
+  /** In seconds. Exits with 1 if no event of type `until` has arrived by then. */
   readonly timeout?: string;
 }
 
-/** Prints events as they arrive and forwards them, signed, to a receiver on this machine. */
+/**
+ * Prints events as they arrive. With receivers on this machine, signs and forwards the events to
+ * them.
+ */
 export async function listen(settings: Settings, options: ListenOptions): Promise<number> {
   const { out, tapline } = settings;
   const secret = listenSecret(settings.apiKey);
@@ -36,8 +41,7 @@ export async function listen(settings: Settings, options: ListenOptions): Promis
   const receivers = options.forwardTo.map(receiverOf);
   const headers = extraHeaders(options.header);
   const ends = endOf(options);
-  // Reads the current position before it reports that it is ready, so that no later event is
-  // missed.
+  // Reads the current position before reporting that it is ready, so that no later event is missed.
   const after = options.after ?? (await tapline.events.list({ limit: 1 }).page).data[0]?.id;
   const deliver = async (event: Event | WebhookEvent): Promise<Forwarded | null> => {
     const to = receivers.filter(({ takes }) => takes(event.type));
@@ -46,7 +50,7 @@ export async function listen(settings: Settings, options: ListenOptions): Promis
     );
     const words = results.map((result) => `  ->  ${wordsOf(result)}`).join('');
     const [first = null] = results;
-    // With several receivers, a failed delivery decides the result.
+    // If there are several receivers, one failed delivery makes the result a failure.
     const result = results.find((one) => !isDelivered(one)) ?? first;
     const line = `${event.created}  ${event.type}  ${event.id}${words}`;
     out.show(
@@ -93,7 +97,7 @@ function receiverOf(given: string): Receiver {
   return { url: checkReceiver(to), takes };
 }
 
-/** Parses extra headers. Those that are signed or describe the message cannot be overridden. */
+/** Parses extra headers. Headers that are signed or describe the message cannot be overridden. */
 function extraHeaders(given: readonly string[]): Record<string, string> {
   const pairs = given.map((line): [string, string] => {
     const [, name = '', value = ''] = /^([\w-]+):\s*([^\r\n]*)$/.exec(line) ?? [];
@@ -119,8 +123,8 @@ function endOf({ timeout, until }: ListenOptions): Ends {
   if (timeout === undefined) return { signal: control.signal, timedOut: () => false };
   const seconds = Number(timeout);
   if (!(seconds > 0)) throw new WrongUse(`--timeout takes seconds, not ${timeout}.`);
-  // Uses a timer, because Node before 22 garbage-collects a signal from AbortSignal.any that
-  // nothing else references.
+  // Uses a timer, because before version 22, Node garbage-collects a signal from AbortSignal.any
+  // that nothing else references.
   let isOver = false;
   const expire = () => {
     isOver = true;
@@ -144,8 +148,8 @@ async function follow(
   const { events: types, until } = options;
   const { signal } = ends;
   /**
-   * Requests in progress, so that a slow receiver does not delay other events. The limit on
-   * concurrent requests is the same as the network's.
+   * Deliveries in progress: a slow receiver must not delay other events. Their limit is the same as
+   * the network's.
    */
   const underWay = new Set<Promise<unknown>>();
   const stream = settings.tapline.events.stream({

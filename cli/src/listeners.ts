@@ -8,19 +8,19 @@ import { createInterface } from 'node:readline';
 import type { Forwarded } from './forward.ts';
 
 /**
- * Thrown if `resend` cannot reach listeners on this system. Commands that do not need them
+ * Thrown if this system does not allow `resend` to reach listeners. Commands that do not need it
  * continue.
  */
 class NoDoor extends Error {}
 
 /**
- * Returns the folder with the sockets of listeners, through which `resend` reaches a `listen` in
- * another window. Only this user can enter it. The network is not involved, because no new event
- * has happened. The user is identified by number, because in a container it often has no name.
+ * Returns the folder for the sockets through which `resend` reaches a `listen` in another window
+ * without involving the network, because no new event has happened. Only the current user can enter
+ * it. Its name contains the user's number, because users in containers often have no name.
  */
 function folder(): string {
   const uid = process.getuid?.();
-  // Windows pipes are not in a folder, so another user could create one of the same name.
+  // On Windows, pipes are not in a folder, so another user could create one with the same name.
   if (uid === undefined) throw new NoDoor('this system has no private sockets');
   const place = path.join(tmpdir(), `tapline-${uid}`);
   try {
@@ -34,7 +34,7 @@ function folder(): string {
   return place;
 }
 
-/** Returns the name that listeners with the same key and network share. */
+/** Returns the name that all listeners with the same key and network share. */
 function groupOf(place: { readonly baseUrl: string; readonly apiKey: string }): string {
   const { baseUrl, apiKey } = place;
   return createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('hex').slice(0, 16);
@@ -43,8 +43,8 @@ function groupOf(place: { readonly baseUrl: string; readonly apiKey: string }): 
 type Resend = (eventId: string) => Promise<Forwarded>;
 
 /**
- * Opens the socket for `resend`. If that is impossible, `listen` works without it.
- * @returns a function that closes it, and the reason if it is not open.
+ * Opens the socket for `resend`. `listen` also works without it. @returns a function that closes
+ * it, and the reason if it could not be opened.
  */
 export async function acceptResends(
   place: { readonly baseUrl: string; readonly apiKey: string },
@@ -75,10 +75,7 @@ async function openDoor(file: string, resend: Resend): Promise<() => void> {
   };
 }
 
-/**
- * Makes every listener with this key forward an event again.
- * @returns their receivers' responses.
- */
+/** Makes every listener with this key forward an event again. @returns the receivers' responses. */
 export async function askListeners(
   place: { readonly baseUrl: string; readonly apiKey: string },
   eventId: string,
@@ -106,7 +103,7 @@ async function askOne(file: string, eventId: string): Promise<Forwarded | null> 
   try {
     await once(socket, 'connect');
   } catch {
-    // The listener was killed and left its socket behind.
+    // The listener was killed and left its socket file behind.
     rmSync(file, { force: true });
     return null;
   }

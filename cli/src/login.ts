@@ -8,7 +8,7 @@ import { writeOwnJson } from './own-file.ts';
 import { checkTransport, type GlobalOptions, type Login, loginFile } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** Prompts on the terminal. Secret input is not echoed. */
+/** Asks for input on the terminal. A secret is not echoed. */
 async function question(words: string, secret = false): Promise<string> {
   const shown = new Writable({
     write: (chunk, _encoding, done) => {
@@ -27,7 +27,7 @@ async function question(words: string, secret = false): Promise<string> {
   return '';
 }
 
-/** Checks a login. A key without the scope for terminals is valid, too. */
+/** Checks a login. A key that lacks the terminals scope is valid, too. */
 async function check(login: Login): Promise<void> {
   const tapline = new Tapline(login.api_key, { baseUrl: login.base_url });
   await tapline.terminals.list({ limit: 1 }).page.catch((error: unknown) => {
@@ -35,7 +35,7 @@ async function check(login: Login): Promise<void> {
   });
 }
 
-/** Stores the URL of a network and a key for it, after checking that they work. */
+/** Stores a network's URL with a key for it, after checking that they work. */
 export async function login(options: GlobalOptions): Promise<void> {
   const out = createOutput(options.json === true);
   const file = loginFile(options);

@@ -4,7 +4,7 @@ import type { Settings } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
 export interface LogsOptions {
-  /** A status such as `404`, or a class such as `4xx`. */
+  /** A status such as `404` or a class such as `4xx`. */
   readonly status?: string;
   readonly method?: string;
   readonly limit: string;
@@ -26,8 +26,8 @@ interface LoggedRequest {
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Lists requests: with an API key, requests by servers; as a user, also requests by people and
- * tills.
+ * Lists API requests. With an API key, shows those of servers; as a signed-in user, also those of
+ * people and tills.
  */
 export async function logs(settings: Settings, options: LogsOptions): Promise<number> {
   const fits = filterOf(options);
@@ -65,8 +65,8 @@ function filterOf({ status, method }: LogsOptions): (request: LoggedRequest) => 
 }
 
 /**
- * Returns the user to read as. Credentials set for another network are not sent to the URL in a
- * sandbox's file.
+ * Returns the user to sign in as. If the URL comes from a sandbox's file, ignores credentials meant
+ * for another network.
  */
 function personOf({ sandbox, isFromSandbox }: Settings, options: LogsOptions) {
   if (sandbox !== null && isFromSandbox) {
@@ -83,8 +83,8 @@ function personOf({ sandbox, isFromSandbox }: Settings, options: LogsOptions) {
 type Read = (limit: number) => Promise<readonly LoggedRequest[]>;
 
 /**
- * Returns a function that reads the log. The key may lack the scope or predate it; in a sandbox,
- * its demo user reads instead.
+ * Returns a function that reads the log. The key may lack the scope or be older than it; in a
+ * sandbox, the demo user reads instead.
  */
 async function reader(settings: Settings, options: LogsOptions): Promise<Read> {
   const { sandbox, tapline } = settings;

@@ -17,7 +17,7 @@ import { type GlobalOptions, readSettings, type Settings } from './settings.ts';
 import { verifyMessage } from './verify.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** Exit codes: 0 for success, 1 for a refusal or an unexpected result, 2 for wrong usage. */
+/** Exit codes: 0 for success, 1 for a refusal or an unexpected result, 2 for incorrect usage. */
 const DONE = 0;
 const REFUSED = 1;
 const WRONG_USE = 2;
@@ -97,7 +97,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     await program.parseAsync([...argv]);
     return code;
   } catch (error) {
-    // Commander has already printed the error; its help exits with 0.
+    // Commander has already printed the error. Showing its help counts as success.
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USE;
     report(error, argv.includes('--json'));
     return error instanceof WrongUse || error instanceof UsageError ? WRONG_USE : REFUSED;

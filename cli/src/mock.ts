@@ -9,11 +9,11 @@ import { WrongUse } from './wrong-use.ts';
 
 export interface MockOptions {
   readonly port: string;
-  /** The faults of the next requests, in order. Later requests succeed. */
+  /** The faults for the next requests, in order. Requests after that succeed. */
   readonly script: string;
 }
 
-/** Faults that occur occasionally in networks and proxies, and that a test needs on demand. */
+/** Faults that networks and proxies cause occasionally and that a test needs on demand. */
 const FAULTS: Readonly<Record<string, string>> = {
   ok: 'answers',
   cut: 'processes the request, but the connection breaks before the response',
@@ -82,7 +82,7 @@ interface Asked {
 }
 
 /**
- * Stores objects as they were sent and one response per idempotency key, which is enough for client
+ * Stores objects as they were sent, and one response per idempotency key. That is enough for client
  * tests.
  */
 function createStore() {
@@ -151,7 +151,7 @@ function send(response: ServerResponse, { status, body, headers }: Answer): void
   response.end(JSON.stringify(body));
 }
 
-/** Serves requests with scripted faults, for tests of clients. */
+/** Starts a server that responds with scripted faults, to test clients. */
 export async function mock(globals: GlobalOptions, options: MockOptions): Promise<number> {
   const out = createOutput(globals.json === true);
   const steps = stepsOf(options.script);
@@ -164,7 +164,7 @@ export async function mock(globals: GlobalOptions, options: MockOptions): Promis
     if (fault === 'lost') return request.socket.destroy();
     if (fault === 'slow') await sleep(seconds * 1_000);
     const refused = REFUSALS[fault];
-    // Some faults occur after the request was processed, which makes them hard to handle.
+    // Some faults happen only after the request was processed, which makes them hard for clients.
     const answer = refused === undefined || fault === '500' ? carryOut(asked) : refused;
     if (fault === 'cut') return request.socket.destroy();
     if (fault === 'replay') {

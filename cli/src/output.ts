@@ -1,11 +1,11 @@
 import { colored, takesColors } from './colors.ts';
 
-/** The output of a command: one JSON object per line with `--json`, otherwise text. */
+/** Where a command writes: with `--json` one JSON object per line, otherwise text. */
 export interface Output {
   readonly json: boolean;
   /** Writes a result to standard output. */
   show(object: object, words: string): void;
-  /** Writes a note to standard error, so that pipes receive results only. */
+  /** Writes a note to standard error, so that pipes receive only results. */
   note(words: string): void;
 }
 

@@ -1,12 +1,12 @@
 import { readFileSync, renameSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { WrongUse } from './wrong-use.ts';
 
-/** Permission bits that let other users write to a file. */
+/** Permission bits that let other users write to the file. */
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * Throws if other users own the file or can write to it. Windows has no uid, but its user folders
- * are private by default, so it is skipped there.
+ * Throws if the file belongs to another user or is writable by others. Windows has no user numbers
+ * but keeps user folders private, so this is skipped there.
  */
 function checkOwner(file: string, { uid, mode }: Stats): void {
   const user = process.getuid?.();
@@ -20,9 +20,8 @@ function checkOwner(file: string, { uid, mode }: Stats): void {
 }
 
 /**
- * Reads keys and URLs only from files that no other user can have written.
- *
- * @returns `null` if the file does not exist or is not JSON.
+ * Reads a JSON file with keys and URLs, but only if no other user could have written it. @returns
+ * `null` if the file does not exist or is not JSON.
  */
 export function readOwnJson<T>(file: string): T | null {
   const stats = statSync(file, { throwIfNoEntry: false });
@@ -35,7 +34,9 @@ export function readOwnJson<T>(file: string): T | null {
   }
 }
 
-/** Writes a file by renaming a new one, because overwriting a file would keep its old mode. */
+/**
+ * Writes a new file and renames it, because overwriting the old file would keep its permissions.
+ */
 export function writeOwnJson(file: string, value: unknown): void {
   const part = `${file}.${process.pid}`;
   writeFileSync(part, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: 'wx' });

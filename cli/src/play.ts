@@ -2,7 +2,7 @@ import { formatUsdc, type PaymentIntent, usdc } from 'tapline';
 import { demoOf, type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** Commands that simulate the customer and the passage of time, in test mode. */
+/** Commands that simulate the customer and the passage of time in test mode. */
 
 function showIntent({ out }: Settings, intent: PaymentIntent): number {
   const { id, status, payment, last_payment_error: error } = intent;
@@ -17,7 +17,7 @@ export interface TapOptions {
   readonly amount?: string;
 }
 
-/** Taps a pass as a customer would. `--amount` creates a payment first. */
+/** Taps a pass as a customer would. With `--amount`, creates a payment first. */
 export async function tap(
   settings: Settings,
   given: string | undefined,
@@ -37,7 +37,7 @@ export async function tap(
   return showIntent(settings, tapped);
 }
 
-/** Finds a pass by its name in sandbox.json, or takes a credential as it is. */
+/** Looks up a pass by its name in sandbox.json; anything else is used as the credential itself. */
 function passOf(settings: Settings, name: string): string {
   if (name.startsWith('nfc_')) return name;
   const passes = demoOf(settings)?.passes ?? {};

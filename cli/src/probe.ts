@@ -8,20 +8,21 @@ export interface ProbeOptions {
   /** Seconds between two purchases. */
   readonly every: string;
   /**
-   * `[host:]port` for Prometheus. If absent, one purchase is made, and the exit code is its result.
+   * `[host:]port` at which Prometheus reads results. If absent, makes one purchase and exits with
+   * its result.
    */
   readonly listen?: string;
   readonly amount: number;
   /**
-   * A test-mode pass that can pay. `null` uses the sandbox's, because production has no demo
+   * A test-mode pass that can pay. `null` uses the sandbox's pass; in production there are no demo
    * payers.
    */
   readonly pass: string | null;
 }
 
 /**
- * Time limit of a purchase: longer than a payment's time-out (SETTLEMENT_TIMEOUT_SECONDS), shorter
- * than an alert.
+ * Time limit of a purchase. Longer than a payment's time-out (SETTLEMENT_TIMEOUT_SECONDS), and
+ * shorter than the alert's delay.
  */
 const PAID_WITHIN_MS = 70_000;
 const LOOK_MS = 250;
@@ -33,8 +34,8 @@ interface Seen {
 }
 
 /**
- * Makes one purchase through the public API, as a merchant's server and a customer do.
- * @throws an error that names the failed step
+ * Makes one purchase through the public API, as a merchant's server and a customer would. @throws
+ * an error that names the failed step
  */
 async function buy(
   settings: Settings,
@@ -79,7 +80,10 @@ async function serveNumbers(listen: string, seen: Seen): Promise<void> {
   await once(server, 'listening');
 }
 
-/** Makes one purchase, or repeats it for Prometheus. Exit code 1 if the single purchase failed. */
+/**
+ * Makes one purchase, or repeats it for Prometheus. @returns exit code 1 if the single purchase
+ * failed.
+ */
 export async function probe(settings: Settings, options: ProbeOptions): Promise<number> {
   if (!settings.apiKey.startsWith('tlsk_test_')) {
     throw new WrongUse('The probe buys in test mode and needs a key that begins with tlsk_test_.');

@@ -3,12 +3,12 @@ import { type List, type Tapline, TaplineError } from 'tapline';
 import { type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** API fields that are always strings. */
+/** API fields whose values are always strings. */
 const TEXT_FIELDS = new Set(['metadata', 'order_id', 'description', 'reason', 'label', 'url']);
 
 /**
- * Parses `amount=2500000 metadata.table=7`. JSON numbers and literals keep their type; everything
- * else is a string, including fields that the API defines as strings.
+ * Parses `amount=2500000 metadata.table=7`. JSON numbers and literals keep their types; everything
+ * else is a string, including the values of string fields of the API.
  */
 export function fieldsOf(pairs: readonly string[]): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
@@ -43,7 +43,7 @@ const LISTS: Readonly<Record<string, Lister>> = {
   request_log: (tapline, query) => tapline.requestLog.list(query),
 };
 
-/** Lists the newest objects, one per line, or complete with `--json`. */
+/** Lists the newest objects, one per line; complete with `--json`. */
 export async function list(
   { tapline, out }: Settings,
   resource: string,
@@ -62,8 +62,8 @@ export async function list(
 }
 
 /**
- * Sends any POST request, once. To repeat it, pass the same key, which is printed to standard error
- * before the request.
+ * Sends any POST request once. To repeat it, pass the same key, which this prints to standard error
+ * first.
  */
 export async function post(
   settings: Settings,
@@ -73,7 +73,7 @@ export async function post(
   const { idempotencyKey: key = randomUUID() } = options;
   settings.out.note(`Idempotency-Key: ${key}`);
   const body = fieldsOf(options.fields);
-  // A sale needs a terminal; a sandbox has a demo terminal.
+  // A sale needs a terminal; in a sandbox, uses the demo terminal.
   const isSale = /^\/?(v1\/)?payment_intents\/?$/.test(path);
   if (isSale && body.terminal === undefined) body.terminal = await someTerminal(settings);
   const answer = await send(settings, { path, body, key });
@@ -84,12 +84,12 @@ export async function post(
 export interface Request {
   readonly path: string;
   readonly query?: object;
-  /** With a body, the request is a POST. */
+  /** If there is a body, the request is a POST. */
   readonly body?: object;
   readonly key?: string;
 }
 
-/** Sends one request by its path, once. */
+/** Sends one request to a path, without retries. */
 export async function send(
   { baseUrl, apiKey }: Pick<Settings, 'baseUrl' | 'apiKey'>,
   { path, query = {}, body, key }: Request,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
-/** The network's list of its packages: `/packages/index.json`. */
+/** The list of packages that the network serves: `/packages/index.json`. */
 interface Served {
   readonly name: string;
   readonly version: string;
@@ -22,7 +22,7 @@ function ownManifest(): { readonly name: string; readonly version: string } {
   return JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
 }
 
-/** Yields the programs in an npm archive and ignores other files. */
+/** Yields the programs in an npm archive and skips other files. */
 function* programsIn(archive: Uint8Array): Generator<readonly [name: string, bytes: Buffer]> {
   const tar = gunzipSync(archive, { maxOutputLength: 64 * 2 ** 20 });
   for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0; ) {
@@ -50,8 +50,8 @@ async function read(url: URL): Promise<Response | null> {
 }
 
 /**
- * Compares this command with the one that the network serves: the archive with its listed checksum
- * and, if the versions match, each installed program, too.
+ * Compares this command with the one that the network serves: checks the archive against its listed
+ * checksum and, if the versions match, compares each installed program.
  */
 export async function compareWithServed(
   baseUrl: string,

@@ -15,7 +15,7 @@ export interface GlobalOptions {
   readonly profile?: string;
 }
 
-/** The part of sandbox.json that this program uses. */
+/** The part of sandbox.json that this program reads. */
 export interface Sandbox {
   readonly base_url: string;
   readonly account: string;
@@ -31,15 +31,15 @@ interface SandboxMode {
   readonly passes: Readonly<Record<string, string>>;
 }
 
-/** The network and key that a command uses, and where they come from. */
+/** The network and key for a command, with their source. */
 export interface Place {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly source: string;
-  /** Demo data, if the network is a sandbox on this machine. */
+  /** The demo data if the network is a sandbox on this machine, otherwise `null`. */
   readonly sandbox: Sandbox | null;
   /**
-   * True if the URL comes from the sandbox's file. Only the sandbox's own credentials are sent
+   * True if the URL comes from a sandbox's file. Only that sandbox's own credentials may be sent
    * there.
    */
   readonly isFromSandbox: boolean;
@@ -56,8 +56,8 @@ export interface Login {
 }
 
 /**
- * Returns the folder for logins; `null` if the user has no home folder, which is common in
- * containers. A relative path would depend on the current folder.
+ * Returns the folder for logins; `null` if the user has no home folder, as is common in containers.
+ * A relative path would depend on the current folder.
  */
 function configFolder(): string | null {
   const { XDG_CONFIG_HOME: config = '' } = process.env;
@@ -70,7 +70,7 @@ function configFolder(): string | null {
   }
 }
 
-/** Returns the login file of a profile: each has its own, with a network and a key. */
+/** Returns the login file of a profile. Each profile has its own file, with a network and a key. */
 export function loginFile({ profile = process.env.TAPLINE_PROFILE }: GlobalOptions): string | null {
   const config = configFolder();
   if (profile !== undefined && !/^[\w-]{1,40}$/.test(profile)) {
@@ -84,7 +84,7 @@ function readLogin(options: GlobalOptions): Login | null {
   const file = loginFile(options);
   if (file === null) return null;
   const login = readOwnJson<Login>(file);
-  // Earlier versions kept the permissions of an existing file.
+  // Fixes permissions, because earlier versions kept those of an existing file.
   if (login !== null) chmodSync(file, 0o600);
   return login;
 }
@@ -96,8 +96,8 @@ function isThisMachine(baseUrl: string): boolean {
 }
 
 /**
- * Reads a sandbox's file after checking its owner; otherwise another user's file could redirect
- * keys.
+ * Reads a sandbox's file after checking its owner. Otherwise, another user's file could redirect
+ * keys to their server.
  */
 function readSandbox(file: string): Sandbox | null {
   const sandbox = readOwnJson<Sandbox>(file);
@@ -107,7 +107,9 @@ function readSandbox(file: string): Sandbox | null {
   );
 }
 
-/** Finds `.tapline/sandbox.json` in this folder or a parent, as git finds its repository. */
+/**
+ * Finds `.tapline/sandbox.json` in this folder or the nearest parent, as git finds its repository.
+ */
 function sandboxAbove(folder: string): Sandbox | null {
   const found = readSandbox(path.join(folder, '.tapline', 'sandbox.json'));
   const above = path.dirname(folder);
@@ -115,8 +117,8 @@ function sandboxAbove(folder: string): Sandbox | null {
 }
 
 /**
- * Finds a sandbox for its demo data only, so an unusable file is no error if the network is set
- * otherwise.
+ * Finds a sandbox for its demo data only. If the network is set in another way, an unusable file is
+ * not an error.
  */
 function demoAbove(): Sandbox | null {
   try {
@@ -140,7 +142,7 @@ function sandboxPlace(sandbox: Sandbox, asked: { live: boolean; baseUrl?: string
 
 const DEFAULT_BASE_URL = 'http://127.0.0.1:4242/api';
 
-/** Returns where a given key is sent: to a given URL, or to the sandbox that it belongs to. */
+/** Returns where to send a given key: to the given URL, or to the sandbox that issued it. */
 function placeOfKey(
   apiKey: string,
   found: { readonly baseUrl: string | undefined; readonly near: Sandbox | null },
@@ -162,14 +164,17 @@ function placeOfKey(
   };
 }
 
-/** Finds the network and key, in this order of precedence: options, environment, login, sandbox. */
+/**
+ * Finds network and key. Options take precedence over the environment, then the login, then a
+ * sandbox.
+ */
 export function findPlace(options: GlobalOptions): Place {
   const place = nearestPlace(options);
   checkTransport(place);
   return place;
 }
 
-/** Throws if a live key would be sent in plain text. */
+/** Throws if the connection would send a live key in plain text. */
 export function checkTransport({ baseUrl, apiKey }: Pick<Place, 'baseUrl' | 'apiKey'>): void {
   const isOpen = !baseUrl.startsWith('https://') && !isThisMachine(baseUrl);
   if (isOpen && apiKey.startsWith('tlsk_live')) {
@@ -220,12 +225,12 @@ export function readSettings(options: GlobalOptions): Settings {
   return { ...place, tapline, out: createOutput(options.json === true) };
 }
 
-/** Returns the demo data of the key's mode. */
+/** Returns the demo data for the mode of the key. */
 export function demoOf({ sandbox, apiKey }: Place): SandboxMode | null {
   return sandbox?.[apiKey.startsWith('tlsk_live') ? 'live' : 'test'] ?? null;
 }
 
-/** Returns a terminal for tests: the demo one, or the first active one. */
+/** Returns a terminal for tests: the demo terminal, or else the first active one. */
 export async function someTerminal(settings: Settings): Promise<string> {
   const demo = demoOf(settings);
   if (demo !== null) return demo.terminal;

@@ -4,7 +4,7 @@ import { fieldsOf } from './resources.ts';
 import { demoOf, type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** The object whose creation triggered the event. */
+/** The object that was created to cause the event. */
 export interface Made {
   readonly intent?: PaymentIntent;
   readonly payment?: string;
@@ -13,7 +13,7 @@ export interface Made {
 
 const AMOUNT = 2_500_000;
 
-/** Options for the intent; its other fields are fixed. */
+/** Options for the intent that is created; its other fields are fixed. */
 export interface TriggerOptions {
   readonly amount?: string;
   readonly order?: string;
@@ -38,7 +38,7 @@ async function create(scene: Scene, terminal: string): Promise<PaymentIntent> {
   });
 }
 
-/** Parses metadata, whose values are strings even if they look like numbers. */
+/** Parses metadata, whose values stay strings even if they look like numbers. */
 function textsOf(pairs: unknown): Record<string, string> {
   const entries = Object.entries(pairs as object);
   return Object.fromEntries(entries.map(([name, value]) => [name, `${value}`]));
@@ -71,8 +71,8 @@ async function cancel(settings: Scene): Promise<Made> {
 }
 
 /**
- * Makes a declined payment: a token for a different amount is declined on any network, without a
- * special pass.
+ * Makes a payment that is declined. A token for a different amount is declined on any network,
+ * without a special pass.
  */
 async function decline(settings: Scene): Promise<Made> {
   const { tapline } = settings;
@@ -81,7 +81,7 @@ async function decline(settings: Scene): Promise<Made> {
   return { intent: await tapline.paymentIntents.confirm(id, { agent_token: wrong.agent_token }) };
 }
 
-/** Taps a pass whose payer must confirm. Only the sandbox has one. */
+/** Taps a pass whose payer must confirm. Only the sandbox has such a pass. */
 async function ask(settings: Scene): Promise<Made | null> {
   const value = demoOf(settings)?.passes.confirm;
   if (value === undefined) return null;
@@ -91,7 +91,7 @@ async function ask(settings: Scene): Promise<Made | null> {
   return { intent: await settings.tapline.testHelpers.tap(terminal, body) };
 }
 
-/** The actions of merchant and customer that cause each event. */
+/** For each event type, what merchant and customer do to cause it. */
 const FLOWS: Readonly<Record<string, (settings: Scene) => Promise<Made | null>>> = {
   'payment_intent.created': async (settings) => ({
     intent: await create(settings, await someTerminal(settings)),
@@ -106,7 +106,7 @@ const FLOWS: Readonly<Record<string, (settings: Scene) => Promise<Made | null>>>
   'refund.succeeded': refund,
 };
 
-/** Triggers an event. If no test helper can cause it, a sample is sent instead. */
+/** Causes an event. If no test helper can cause it, sends a sample event. */
 export async function trigger(
   given: Settings,
   type: string,
@@ -115,7 +115,7 @@ export async function trigger(
   const settings = { ...given, chosen };
   const { out, tapline, apiKey } = settings;
   if (apiKey.startsWith('tlsk_live')) throw new WrongUse('trigger needs a test key.');
-  // No event type ends in `.json`.
+  // Event types never end in `.json`.
   if (type.endsWith('.json')) return runFixture(settings, type);
   const made = (await FLOWS[type]?.(settings)) ?? null;
   if (made !== null) {

@@ -2,7 +2,7 @@ import { TaplineError } from 'tapline';
 import type { Settings } from './settings.ts';
 
 /**
- * Prints the network, key and mode that commands use, where they come from, and whether they work.
+ * Prints which network, key and mode commands use, where these come from, and whether they work.
  */
 export async function whoami({ tapline, out, ...place }: Settings): Promise<number> {
   const { baseUrl: base_url, apiKey, source } = place;
@@ -12,7 +12,7 @@ export async function whoami({ tapline, out, ...place }: Settings): Promise<numb
   try {
     await tapline.terminals.list({ limit: 1 }).page;
   } catch (error) {
-    // The error is ignored, because a key without this scope is valid, too.
+    // A key without this scope is valid, too, so that error is ignored.
     works = error instanceof TaplineError && error.code === 'scope_missing';
   }
   const words = `${base_url}  ${mode} mode  ${key}  from ${source}`;

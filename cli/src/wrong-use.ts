@@ -1,2 +1,2 @@
-/** Thrown for wrong usage: exit code 2. */
+/** Thrown for incorrect usage; the exit code is 2. */
 export class WrongUse extends Error {}

@@ -13,10 +13,13 @@ import {
   WHOLE,
 } from './tool.ts';
 
-/** The number of objects in a list, enough for a model. The dashboard shows more. */
+/** Number of objects in a list. Enough for a model; the dashboard shows more. */
 const NEWEST = 20;
 
-/** Tools for developers: sent requests and events, their results, and sending them again. */
+/**
+ * Tools that show developers the requests and events that were sent and their results, and that
+ * resend events.
+ */
 
 const DELIVERY = holds({
   delivery: TEXT,

@@ -10,7 +10,7 @@ import {
   YES_OR_NO,
 } from './tool.ts';
 
-/** Advice per decline code. The network itself explains what the decline means. */
+/** Advice by decline code. The network itself explains the code's meaning. */
 const ADVICE: Readonly<Record<string, string>> = {
   pass_unknown:
     'This network does not know the pass. The customer must open the wallet app and tap again.',
@@ -62,7 +62,9 @@ interface Passage {
   readonly text: string;
 }
 
-/** Longest section returned. Sections are returned whole or not at all; longer ones are tables. */
+/**
+ * Maximum length of a section. Sections are returned whole or not at all; longer ones are tables.
+ */
 const PASSAGE_LENGTH = 2_000;
 const PASSAGES = 5;
 
@@ -80,7 +82,7 @@ async function operations(webUrl: string): Promise<Passage[]> {
   ];
 }
 
-/** Returns the sections of the guides that the network lists in `llms.txt`. */
+/** Returns the sections of the guides that the network's `llms.txt` lists. */
 async function guides(webUrl: string): Promise<Passage[]> {
   const index = await (await fetch(new URL('/llms.txt', webUrl))).text();
   const paths = [...index.matchAll(/\/docs\/[\w-]+\.md/g)].map(([path]) => path);
@@ -95,8 +97,8 @@ async function guides(webUrl: string): Promise<Passage[]> {
 }
 
 /**
- * Returns passages of the guides and of the OpenAPI document, sorted by how many search words they
- * contain.
+ * Returns passages of the guides and the OpenAPI document. Those with the most search words come
+ * first.
  */
 async function searchDocs({ webUrl }: ToolDeps, { query = '' }) {
   const passages = [...(await guides(webUrl)), ...(await operations(webUrl))];

@@ -62,7 +62,7 @@ function carries(request: Request, token: string): boolean {
   return timingSafeEqual(sum(sent), sum(`Bearer ${token}`));
 }
 
-/** Converts Node's request to a web `Request`, and the web `Response` back. */
+/** Converts Node's request to a web `Request`, calls the handler, and writes its `Response`. */
 export async function passOn(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -77,19 +77,19 @@ export async function passOn(
   }
   try {
     const { status, headers, body } = await answer(request);
-    // The body of a refused request is unread, so the connection cannot be reused.
+    // Closes the connection, because the body of a refused request was not read.
     if (status >= 400) headers.set('Connection', 'close');
     outgoing.writeHead(status, Object.fromEntries(headers));
     if (body === null) outgoing.end();
     else await pipeline(Readable.fromWeb(body as ReadableStream), outgoing);
   } catch {
-    // This is an internal error, so the caller gets only the status.
+    // Responds to an internal error with only its status.
     if (!outgoing.headersSent) outgoing.writeHead(500, { Connection: 'close' });
     outgoing.end();
   }
 }
 
-/** Converts a request. @returns `null` if it is invalid, for example because of its `Host`. */
+/** Converts a request. @returns `null` if it is invalid, for example for a malformed `Host`. */
 function webRequest(incoming: IncomingMessage, signal: AbortSignal): Request | null {
   const { method = 'GET', headers } = incoming;
   const hasBody = method !== 'GET' && method !== 'HEAD';

@@ -40,7 +40,7 @@ const VIEW = {
   expires_at: MAYBE_TEXT,
 } as const;
 
-/** Finds an order's intent. An order has one intent, no matter which client created it. */
+/** Finds an order's intent. An order has one intent, whichever client created it. */
 async function findOrder({ tapline }: ToolDeps, order_id: string): Promise<PaymentIntent | null> {
   const { data } = await tapline.paymentIntents.list({ order_id, limit: 1 }).page;
   return data[0] ?? null;
@@ -48,7 +48,7 @@ async function findOrder({ tapline }: ToolDeps, order_id: string): Promise<Payme
 
 /**
  * Creates a payment. The idempotency key is derived from the order, so that a model that calls
- * again requests the same payment. A changed amount is reported and charges nothing.
+ * again gets the same payment. If the amount differs, reports that and charges nothing.
  */
 async function createPayment(deps: ToolDeps, given: Readonly<Record<string, string>>) {
   const { order_id = '', amount = '', terminal, description } = given;
@@ -61,7 +61,7 @@ async function createPayment(deps: ToolDeps, given: Readonly<Record<string, stri
   const idempotencyKey = `mcp-order-${order_id}`;
   try {
     const created = await deps.tapline.paymentIntents.create(body, { idempotencyKey });
-    // A repeated request returns the first response, so read the current state.
+    // A repeated request gets the first response, so this reads the current state.
     return view(await deps.tapline.paymentIntents.retrieve(created.id));
   } catch (error) {
     const taken =

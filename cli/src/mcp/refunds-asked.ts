@@ -1,25 +1,25 @@
 import type { Payment } from 'tapline';
 
 /**
- * The refunds that one session has prepared. Their links stay valid, so the total never decreases:
- * several parts of one payment add up, while an identical request counts once.
+ * The refunds that one session has prepared. Their links stay valid, so the total never decreases.
+ * Different parts of a payment add up; identical requests count once.
  */
 export class RefundsAsked {
-  /** Atoms of each prepared part, by payment, then by amount and the sum refunded before. */
+  /** The prepared parts in atoms, by payment, then by amount and the sum refunded before. */
   readonly #parts = new Map<string, Map<string, number>>();
-  /** The amount refunded for a payment before this session prepared anything. */
+  /** For each payment: what had been refunded before this session prepared anything. */
   readonly #before = new Map<string, number>();
 
-  /** Returns the session's total for a payment, including this part. */
+  /** Returns the session's total for a payment including this part. */
   totalWith(payment: Payment, amount: number): number {
     const { id, amount_refunded: refunded } = payment;
     const parts = new Map(this.#parts.get(id)).set(keyOf(payment, amount), amount);
-    // A link may be used twice; then more was refunded than prepared.
+    // If a link was used twice, more was refunded than prepared.
     const given = refunded - (this.#before.get(id) ?? refunded) + amount;
     return this.others(id) + Math.max(sumOf(parts), given);
   }
 
-  /** Returns the total prepared for other payments. */
+  /** Returns the total that was prepared for other payments. */
   others(id: string): number {
     const rest = [...this.#parts].filter(([payment]) => payment !== id);
     return rest.reduce((sum, [, parts]) => sum + sumOf(parts), 0);
@@ -32,7 +32,7 @@ export class RefundsAsked {
     this.#parts.set(id, parts.set(keyOf(payment, amount), amount));
   }
 
-  /** Removes a part whose link the user did not open. */
+  /** Removes a part if the user did not open its link. */
   remove(payment: Payment, amount: number): void {
     this.#parts.get(payment.id)?.delete(keyOf(payment, amount));
   }

@@ -2,7 +2,10 @@ import { formatUsdc, type Payment, usdc } from 'tapline';
 import { AMOUNT } from './payments.ts';
 import { holds, inputs, type Person, TEXT, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
 
-/** The next step after the user's answer. The answer alone never refunds anything. */
+/**
+ * What the model should do next for each answer of the user. The answer alone never refunds
+ * anything.
+ */
 const NEXT = {
   needs_a_person:
     'Show the link to the person you work for. They review the payment there and make the ' +
@@ -19,8 +22,8 @@ function statusOf({ answer }: Person): keyof typeof NEXT {
 }
 
 /**
- * Prepares a refund. A model can only request one: a user with a second factor must approve it on
- * the page that the link opens. No answer of the model changes that.
+ * Prepares a refund. A model can only prepare one: a user with a second factor must approve it on
+ * the page behind the link, and no input from the model changes that.
  */
 async function refundPayment(
   deps: ToolDeps,

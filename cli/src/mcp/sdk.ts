@@ -1,6 +1,6 @@
 /**
- * The parts of the official MCP SDK that we use. `npm run build` replaces this file with the
- * bundled SDK, so that the package has no dependencies.
+ * The parts of the official MCP SDK that we use. `npm run build` replaces this file with a bundle
+ * of the SDK, so that the package has no dependencies.
  */
 export {
   CLIENT_CAPABILITIES_META_KEY,

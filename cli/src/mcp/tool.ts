@@ -1,11 +1,11 @@
 import type { Tapline } from 'tapline';
 import type { RefundsAsked } from './refunds-asked.ts';
 
-/** Limits set by the user who started the server, in atoms. */
+/** Refund limits in atoms, set by the user who started the server. */
 export interface RefundLimits {
   readonly each: number;
   readonly session: number;
-  /** The most that all clients together may have refunded on this UTC day. */
+  /** The limit of all clients' refunds on one UTC day. */
   readonly day: number;
 }
 
@@ -13,20 +13,20 @@ export interface RefundLimits {
 export interface ToolDeps {
   readonly tapline: Tapline;
   readonly apiKey: string;
-  /** Root URL of the network's documents. */
+  /** Base URL of the network's documentation. */
   readonly webUrl: string;
   readonly refundLimits: RefundLimits;
-  /** Refunds that this session has prepared. */
+  /** The refunds that this session has prepared. */
   readonly asked: RefundsAsked;
-  /** The terminal for payments that name none. */
+  /** Returns the terminal for payments that do not name one. */
   readonly terminal: () => Promise<string>;
 }
 
 /** The user of the MCP client. */
 export interface Person {
-  /** True if the client can show a link and report the answer (URL mode). */
+  /** True if the client can show a link and report the user's answer (URL mode). */
   readonly opensLinks: boolean;
-  /** The user's answer about this call's link. It has no effect on money. */
+  /** The user's answer to this call's link. It moves no money. */
   readonly answer: 'accept' | 'decline' | 'cancel' | null;
 }
 
@@ -47,7 +47,7 @@ export interface Property {
   readonly pattern?: string;
 }
 
-/** Hints about a tool that clients use to decide when to ask their user. */
+/** Hints about a tool, from which clients decide whether to ask their user first. */
 export interface Annotations {
   readonly title: string;
   readonly readOnlyHint: boolean;
@@ -67,13 +67,13 @@ export interface Tool {
     readonly required: readonly string[];
     readonly additionalProperties: false;
   };
-  /** The complete output, so that a strict client can validate it. */
+  /** Describes the complete output, so that a strict client can validate it. */
   readonly outputSchema: Part & { readonly type: 'object' };
   readonly annotations: Annotations;
   readonly run: (deps: ToolDeps, given: Arguments, person: Person) => Promise<object>;
 }
 
-/** The model passed invalid arguments. The message is for the model. */
+/** Thrown for invalid arguments from the model. The model reads the message. */
 export class ToolRefusal extends Error {}
 
 export function inputs(
@@ -97,7 +97,7 @@ export const MAYBE_TEXT: Part = { type: ['string', 'null'] };
 export const WHOLE: Part = { type: 'integer' };
 export const MAYBE_WHOLE: Part = { type: ['integer', 'null'] };
 export const YES_OR_NO: Part = { type: 'boolean' };
-/** An unmodified object of the API, described in the API reference. */
+/** An API object, unchanged. The API reference describes it. */
 export const OBJECT: Part = { type: 'object' };
 export const MAYBE_OBJECT: Part = { type: ['object', 'null'] };
 
@@ -110,7 +110,7 @@ export function reads(title: string): Annotations {
   return { title, readOnlyHint: true, idempotentHint: true, ...none };
 }
 
-/** Returns the arguments if they match the schema. */
+/** Returns the arguments if they match the tool's schema. @throws ToolRefusal if not. */
 export function checkArguments(tool: Tool, given: unknown): Arguments {
   const { properties, required } = tool.inputSchema;
   const values = (given ?? {}) as Record<string, unknown>;
