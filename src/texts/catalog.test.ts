@@ -41,7 +41,10 @@ test('values are isolated as language-independent, also in HTML', () => {
 test('a choice between words is made, and nothing around it is isolated', () => {
   const { isolated } = writerFor('en');
   const words = isolated('receipt.check.differs', { what: 'amount' });
-  assert.equal(words, '✗ The chain does not agree about the amount. Do not trust this receipt.');
+  assert.equal(
+    words,
+    '✗ This receipt and the chain disagree on the amount. Do not trust this receipt.',
+  );
   const many = formatText(messageOf('en', 'sum.too_many_decimals'), 'en', { count: 6 });
   assert.equal(many, 'At most 6 decimals.');
 });

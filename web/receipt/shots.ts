@@ -20,7 +20,7 @@ async function pay({ sandbox }: Scene): Promise<string> {
 
 type Show = (window: TestWindow) => Promise<void>;
 
-const opened: Show = ({ page }) => page.getByText('Where it is on the chain').click();
+const opened: Show = ({ page }) => page.getByText('On-chain details').click();
 
 /** Emulates printing on an 80 mm roll. */
 const printed: Show = ({ page }) => page.emulateMedia({ media: 'print' });

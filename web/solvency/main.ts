@@ -22,7 +22,7 @@ function words(verdict: Verdict): readonly [string, string] {
     case 'elsewhere':
       return ['bad', '✗ The node does not know this contract. Do not trust these numbers.'];
     case 'unknown':
-      return ['plain', 'Reported by this server. The chain could not be reached just now.'];
+      return ['plain', 'Reported by this server. The chain could not be reached to check it.'];
   }
 }
 

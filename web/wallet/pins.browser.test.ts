@@ -62,7 +62,7 @@ test('a permit to a stranger is never signed: a change stops, and is shown', asy
   assert.deepEqual(sent, [], 'nothing was signed, so there was nothing to send');
   await wallet.checkAccessibility();
   await page.getByRole('link', { name: /^Compare contracts/ }).click();
-  await wallet.sees('What the service names now');
+  await wallet.sees('What the service reports now');
   await wallet.sees('Something else');
   await wallet.checkAccessibility();
   await page.getByRole('link', { name: /^Back to the wallet/ }).click();

@@ -36,7 +36,7 @@ test('the browser wallet’s node shows the allowance, and revokes it', async ()
   await openWithoutService(wallet);
   await wallet.button(/^Check the chain/).click();
   await wallet.sees('1,000.00');
-  await wallet.sees('It holds less: send it some coin first.');
+  await wallet.sees('The wallet holds less. Send it some first.');
   await wallet.checkAccessibility();
   await giveCoins(page, sandbox);
   await wallet.button(/^Check the chain again/).click();
@@ -93,7 +93,7 @@ test('without a browser wallet the signed transaction can be copied', async () =
   await openWithoutService(wallet);
   await wallet.sees(/look up the token in a block explorer/);
   await wallet.field('Transactions sent so far').fill('no idea');
-  await wallet.sees('Enter a whole number: the nonce.');
+  await wallet.sees('Enter a whole number such as 0 or 12.');
   await wallet.field('Transactions sent so far').fill('0');
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await wallet.button(/^Sign the transaction/).click();

@@ -174,7 +174,7 @@ test('a wallet behind another window rings until the request is answered', async
 });
 
 const PUSH = {
-  title: 'A till has asked your wallet to pay',
+  title: 'A till is asking your wallet to pay',
   body:
     'Approve it within a minute. If a fixed-code pass was tapped and that wasn’t you, ' +
     'revoke the pass.',

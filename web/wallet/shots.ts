@@ -240,7 +240,7 @@ const LOOKED_AFTER: readonly Shot[] = [
   walletShot('contracts-changed', async (stage) => {
     await changeContracts(stage);
     await stage.wallet.page.getByRole('link', { name: /^Compare contracts/ }).click();
-    await stage.wallet.sees('What the service names now');
+    await stage.wallet.sees('What the service reports now');
   }),
   walletShot('contracts-changed-home', changeContracts),
   walletShot('next-contract', async ({ wallet }) => {

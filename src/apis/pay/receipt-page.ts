@@ -63,7 +63,7 @@ const NO_PDF = refuse(
   'The fonts of the PDF lack characters of this receipt. Use the page or .txt instead.',
   'token',
 );
-const MISSING = refuse('resource_missing', 'No such receipt.', 'token');
+const MISSING = refuse('resource_missing', 'Receipt not found.', 'token');
 
 interface MissingPage {
   readonly html: string;

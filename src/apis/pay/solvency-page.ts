@@ -42,7 +42,7 @@ ${sum('surplus', 'Left over (sent without a payment)', one.surplus)}
 </dl>
 <p class="verdict plain" role="status"${asks}>${one.held === null ? NOT_REPORTED : REPORTED}</p>
 <details>
-<summary>Where it is on the chain</summary>
+<summary>On-chain details</summary>
 <dl>
 ${fact('Settlement contract', one.settlement)}
 ${fact('USDC', one.usdc)}
