@@ -78,7 +78,7 @@ test('a wallet built for other contracts signs nothing, even at first use', asyn
     .click();
   await wallet.sees(/The wallet signs nothing until you have reviewed them/);
   await wallet.button(/^Sign in/).click();
-  await wallet.sees(/names different contracts or higher fees .* nothing was signed/);
+  await wallet.sees(/reports different contracts or higher fees .* nothing was signed/);
   assert.deepEqual(signed, []);
   await wallet.close();
 });

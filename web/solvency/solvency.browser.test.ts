@@ -76,7 +76,7 @@ test('a contract that holds too little is told apart from a wrong node', async (
     ['short', /✗ .*money is missing/],
     ['other chain', /✗ The node does not know this contract/],
     ['no contract', /✗ The node does not know this contract/],
-    ['silent', /^Reported by this server. The chain could not be reached just now/],
+    ['silent', /^Reported by this server. The chain could not be reached to check it/],
   ] as const;
   for (const [change, words] of said) {
     const window = await browser.open(DESKTOP);

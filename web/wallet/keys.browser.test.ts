@@ -125,8 +125,8 @@ test('a code takes one click; the passkey is required each time if so set', asyn
   await wallet.checkAccessibility();
   await wallet.button(/^Close/).click();
   await wallet.goTo('Settings');
-  await page.getByRole('switch', { name: /^Ask my passkey/ }).click();
-  await page.getByRole('switch', { name: /^Ask my passkey/, checked: true }).waitFor();
+  await page.getByRole('switch', { name: /^Ask for my passkey/ }).click();
+  await page.getByRole('switch', { name: /^Ask for my passkey/, checked: true }).waitFor();
   await wallet.checkAccessibility();
   await askFirst(wallet);
   await wallet.goTo('Home');
@@ -146,9 +146,9 @@ test('a code takes one click; the passkey is required each time if so set', asyn
   await wallet.sees('The passkey was not used. Try again.');
   assert.equal(await page.getByRole('dialog').count(), 0, 'no code without the passkey');
   await wallet.goTo('Settings');
-  await page.getByRole('switch', { name: /^Ask my passkey/ }).click();
+  await page.getByRole('switch', { name: /^Ask for my passkey/ }).click();
   await wallet.sees('The passkey was not used. Try again.');
-  await page.getByRole('switch', { name: /^Ask my passkey/, checked: true }).waitFor();
+  await page.getByRole('switch', { name: /^Ask for my passkey/, checked: true }).waitFor();
   await wallet.close();
 });
 

@@ -209,7 +209,7 @@ test('a request for another network, contract or time is refused with a reason',
   const whole = writeRequest(await requestOf(terminal, 2_500_000n));
   await wallet.field('Request').fill(whole.slice(0, -4));
   await wallet.button(/^Sign/).click();
-  await wallet.sees('incomplete or has a typing mistake');
+  await wallet.sees('incomplete or has a typo');
   await wallet.field('Request').fill('pass_1.12345678');
   await wallet.button(/^Sign/).click();
   await wallet.sees('not a till’s request');

@@ -54,7 +54,7 @@ test('a permit to a stranger is never signed: a change stops, and is shown', asy
     const sheet = wallet.dialog();
     await sheet.getByRole('button', { name: /^Allow payments/ }).click();
     await sheet
-      .getByText(/names different contracts or higher fees .* nothing was signed/)
+      .getByText(/reports different contracts or higher fees .* nothing was signed/)
       .waitFor();
     await sheet.getByRole('button', { name: /^Not now/ }).click();
     await restore();
@@ -112,7 +112,7 @@ test('new contracts are trusted after a comparison, with a check box and a click
   await page.getByRole('checkbox', { name: /^I have compared/ }).check();
   await trust.click();
   await wallet.sees('This wallet used to sign for');
-  const end = page.getByRole('link', { name: /^you end it there/ });
+  const end = page.getByRole('link', { name: /^you end it/ });
   assert.match(String(await end.getAttribute('href')), new RegExp(STRANGER, 'i'));
   await wallet.checkAccessibility();
   await page.getByRole('link', { name: /^Back to the wallet/ }).click();

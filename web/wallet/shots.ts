@@ -177,7 +177,7 @@ const ASKED: readonly Shot[] = [
       })),
     }));
     await wallet.page.reload();
-    await wallet.sees('Refused at a till');
+    await wallet.sees('Declined at a till');
   }),
   walletShot('ring-late', async ({ wallet }) => {
     await ring(wallet);
