@@ -38,13 +38,12 @@ export async function selectApiKeys(sql: Sql, tenant: Tenant): Promise<ApiKeyRow
 
 /** Counts keys that work now or later, which count toward the limit. */
 export async function countUsableApiKeys(tx: Tx, tenant: Tenant, now: Date): Promise<number> {
-  const rows = await tx.query<{ count: number }>(
-    `select count(*)::int as count from api_keys
-     where account_id = $1 and livemode = $2 and revoked_at is null
+  return apiKeys.count(
+    tx,
+    `where account_id = $1 and livemode = $2 and revoked_at is null
        and (expires_at is null or expires_at > $3)`,
     [tenant.accountId, tenant.livemode, now],
   );
-  return rows[0]?.count ?? 0;
 }
 
 export async function lockApiKey(

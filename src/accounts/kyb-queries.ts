@@ -44,33 +44,13 @@ export async function saveDetails(
   );
 }
 
-export async function updateSubmitted(
+export async function updateSubmission(
   tx: Tx,
-  change: { readonly accountId: string; readonly now: Date },
+  accountId: string,
+  set: Partial<Omit<SubmissionRow, 'account_id' | 'version'>>,
 ): Promise<void> {
-  await tx.query(
-    `update kyb_submissions set submitted_at = $2, decided_at = null, decided_by = null,
-       decision_reason = null, updated = $2, version = version + 1
-     where account_id = $1`,
-    [change.accountId, change.now],
-  );
-}
-
-export async function updateDecided(
-  tx: Tx,
-  change: {
-    readonly accountId: string;
-    readonly decidedBy: string;
-    readonly reason: string | null;
-    readonly now: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    `update kyb_submissions set decided_at = $2, decided_by = $3, decision_reason = $4,
-       updated = $2, version = version + 1
-     where account_id = $1`,
-    [change.accountId, change.now, change.decidedBy, change.reason],
-  );
+  const which = { where: 'account_id = $1', values: [accountId], also: 'version = version + 1' };
+  await kybSubmissions.update(tx, set, which);
 }
 
 export const kybDocuments = table(

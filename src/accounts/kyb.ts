@@ -11,8 +11,7 @@ import {
   saveDetails,
   selectDocuments,
   selectSubmission,
-  updateDecided,
-  updateSubmitted,
+  updateSubmission,
 } from '#accounts/kyb-queries.ts';
 import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
@@ -146,7 +145,9 @@ export async function submitKyb(tx: Tx, ref: KybRef): Promise<AccountRow | Refus
   if ((await selectDocuments(tx, ref.accountId)).length === 0) {
     return refuse('unexpected_state', 'Upload at least one document first.');
   }
-  await updateSubmitted(tx, ref);
+  const undecided = { decided_at: null, decided_by: null, decision_reason: null };
+  const submitted = { submitted_at: ref.now, updated: ref.now, ...undecided };
+  await updateSubmission(tx, ref.accountId, submitted);
   return moveTo(tx, ref, { account, status: 'pending', reason: null });
 }
 
@@ -193,7 +194,12 @@ export async function decideKyb(
   }
   const { accountId, now, secretKey } = ref;
   const { reason, approved } = decision;
-  await updateDecided(tx, { accountId, decidedBy: actorId(ref.actor), reason, now });
+  await updateSubmission(tx, accountId, {
+    decided_at: now,
+    decided_by: actorId(ref.actor),
+    decision_reason: reason,
+    updated: now,
+  });
   for (const to of await selectOwnerEmails(tx, accountId)) {
     await queueMail(tx, secretKey, { to, ...decisionMail(account.name, approved, reason), now });
   }

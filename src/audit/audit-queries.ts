@@ -38,14 +38,18 @@ export async function selectHead(
   return rows[0];
 }
 
+/** SQL: the names of all audit logs, each found by one index look-up, and `null` after the last. */
+export const CHAINS = `
+  with recursive chains as (
+    (select chain from audit_log order by chain limit 1)
+    union all
+    select (select a.chain from audit_log a where a.chain > c.chain order by a.chain limit 1)
+    from chains c where c.chain is not null
+  )`;
+
 export async function selectAuditLogs(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ chain: string }>(
-    `with recursive chains as (
-       (select chain from audit_log order by chain limit 1)
-       union all
-       select (select a.chain from audit_log a where a.chain > c.chain order by a.chain limit 1)
-       from chains c where c.chain is not null
-     ) select chain from chains where chain is not null`,
+    `${CHAINS} select chain from chains where chain is not null`,
   );
   return rows.map((row) => row.chain);
 }

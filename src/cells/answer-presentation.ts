@@ -60,8 +60,8 @@ export async function answerPresentation(
     if (!isKept && before?.intent_id === asked.intent) return readHomeAnswer(before.answer);
     const answer = await decide(tx, { cardKey: ctx.keys.card, presented, found, asked, now });
     if (found === null || (before !== undefined && !isKept)) return answer;
-    const passId = isKept && 'pass' in found ? found.pass.id : null;
-    await upsertVisit(tx, { ...key, intentId: asked.intent, passId, answer, now });
+    const pass_id = isKept && 'pass' in found ? found.pass.id : null;
+    await upsertVisit(tx, { ...key, intent_id: asked.intent, pass_id, answer, at: now });
     await deleteOldVisits(tx, addMs(now, -KEPT_MS), SWEEP);
     return answer;
   });

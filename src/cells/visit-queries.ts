@@ -4,8 +4,12 @@ import { as, type Row, table } from '#db/table.ts';
 
 /** This cell's answers about its credentials, per cell that asked. */
 export const visits = table('visits', {
+  presented: 'bytea',
+  cell: 'int',
   intent_id: 'text',
+  pass_id: 'text?',
   answer: as<Exclude<Json, null>>('jsonb'),
+  at: 'timestamptz',
 });
 
 type VisitRow = Row<typeof visits>;
@@ -18,31 +22,14 @@ export async function selectVisit(
 }
 
 /** Stores an answer in place of the previous one to that cell. */
-export async function upsertVisit(
-  tx: Tx,
-  visit: {
-    readonly presented: Buffer;
-    readonly cell: number;
-    readonly intentId: string;
-    readonly passId: string | null;
-    readonly answer: Json;
-    readonly now: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    `insert into visits (presented, cell, intent_id, pass_id, answer, at)
-     values ($1, $2, $3, $4, $5, $6)
-     on conflict (presented, cell) do update
+export async function upsertVisit(tx: Tx, row: VisitRow): Promise<void> {
+  const { presented, cell, intent_id, pass_id, answer, at } = row;
+  await visits.upsert(
+    tx,
+    { presented, cell, intent_id, pass_id, answer, at },
+    `on conflict (presented, cell) do update
      set intent_id = excluded.intent_id, pass_id = excluded.pass_id, answer = excluded.answer,
        at = excluded.at`,
-    [
-      visit.presented,
-      visit.cell,
-      visit.intentId,
-      visit.passId,
-      JSON.stringify(visit.answer),
-      visit.now,
-    ],
   );
 }
 

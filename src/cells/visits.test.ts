@@ -110,7 +110,7 @@ function tapOf(chip: CardChip): Presented {
 
 test('a pass pays as its wallet, within its home’s limit, and becomes a payer', async () => {
   const { payer, pass, passId } = await addPayer(home);
-  const limits = { limitPerPayment: 700n, limitPerDay: null, confirmFirstPayment: false };
+  const limits = { limit_per_payment: 700n, limit_per_day: null, confirm_first_payment: false };
   await home.db.transaction((tx) => updatePayerLimits(tx, { id: payer.id, ...limits }));
   const { holder, refusal } = await ask(passOf(pass));
   assert.equal(refusal, null);
@@ -235,7 +235,7 @@ test('a tap in another cell is paid by the wallet, within its home cell’s limi
   );
   assert.deepEqual(row, { payer_address: payer.address, home: 0 });
   const limited = await addPayer(home);
-  const limits = { limitPerPayment: 1n, limitPerDay: null, confirmFirstPayment: false };
+  const limits = { limit_per_payment: 1n, limit_per_day: null, confirm_first_payment: false };
   await home.db.transaction((tx) => updatePayerLimits(tx, { id: limited.payer.id, ...limits }));
   const over = await pay(store, { intentId: await addIntent(store), pass: limited.pass });
   assert.equal(summaryOf(over), 'limit_exceeded');

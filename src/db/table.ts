@@ -118,6 +118,8 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
   list(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S>[]>;
   /** Reads the first row of that list. */
   find(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S> | undefined>;
+  /** Counts rows. @param rest like that of `list`. */
+  count(sql: Sql, rest: string, values: readonly unknown[]): Promise<number>;
   /**
    * Reads the row with this id, with or without a lock.
    * @returns undefined if there is none, or if it belongs to another account or mode.
@@ -184,6 +186,25 @@ function byShape<T>(make: (names: readonly string[]) => T): (row: object) => T {
   };
 }
 
+/** Returns the functions that read a table. */
+function reading<R>(name: string, columns: string) {
+  const list = (sql: Sql, rest: string, values: readonly unknown[]) => {
+    return sql.query<R>(`select ${columns} from ${name} ${rest}`, values);
+  };
+  const find = async (sql: Sql, rest: string, values: readonly unknown[]) => {
+    return (await list(sql, rest, values))[0];
+  };
+  const count = async (sql: Sql, rest: string, values: readonly unknown[]) => {
+    const text = `select count(*)::int as count from ${name} ${rest}`;
+    return only(await sql.query<{ count: number }>(text, values), `count of ${name}`).count;
+  };
+  const findOwn = (sql: Sql, tenant: Tenant, id: string, lock = '') => {
+    const rest = `where id = $1 and ${ofTenant('$2', '$3')} ${lock}`;
+    return find(sql, rest, [id, tenant.accountId, tenant.livemode]);
+  };
+  return { list, find, count, findOwn };
+}
+
 /** Returns the texts and values of statements that write to a table. */
 function writing(name: string, types: Readonly<Record<string, string>>) {
   // Accepts only declared columns: names become part of the SQL, so they must never come from
@@ -224,22 +245,13 @@ export function table<const S extends Specs, const U extends Specs = Record<neve
   const whole = Object.keys(read);
   const columns = listOf(whole);
   const { place, insertOf, typesOf, insertAllOf, valuesOf } = writing(name, types);
-  const find = async (sql: Sql, rest: string, values: readonly unknown[]) => {
-    const text = `select ${columns} from ${name} ${rest}`;
-    return (await sql.query<Values<S>>(text, values))[0];
-  };
   return {
     name,
     types,
     columns,
     of: (alias) => listOf(whole, alias),
     pick: listOf,
-    list: (sql, rest, values) => sql.query(`select ${columns} from ${name} ${rest}`, values),
-    find,
-    findOwn: (sql, tenant, id, lock) => {
-      const rest = `where id = $1 and ${ofTenant('$2', '$3')} ${lock ?? ''}`;
-      return find(sql, rest, [id, tenant.accountId, tenant.livemode]);
-    },
+    ...reading<Values<S>>(name, columns),
     insert: async (tx, row) => {
       const text = `${insertOf(row)} returning ${columns}`;
       return only(await tx.query<Values<S>>(text, valuesOf(row)), `new row of ${name}`);

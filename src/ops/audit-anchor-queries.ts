@@ -1,3 +1,4 @@
+import { CHAINS } from '#audit/audit-queries.ts';
 import type { Anchor } from '#audit/verify-audit-log.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
@@ -30,12 +31,7 @@ export async function finishAnchorDay(
 /** Returns the heads of all audit logs that have changed since their last anchor. */
 export async function selectMovedHeads(sql: Sql): Promise<Anchor[]> {
   return sql.query(
-    `with recursive chains as (
-       (select chain from audit_log order by chain limit 1)
-       union all
-       select (select a.chain from audit_log a where a.chain > c.chain order by a.chain limit 1)
-       from chains c where c.chain is not null
-     )
+    `${CHAINS}
      select c.chain, head.sequence, encode(head.hash, 'hex') as hash
      from chains c
      cross join lateral (

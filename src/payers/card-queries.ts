@@ -33,11 +33,7 @@ export async function selectCard(sql: Sql, id: string): Promise<CardRow | undefi
 }
 
 export async function countActiveCards(tx: Tx, payerId: string): Promise<number> {
-  const rows = await tx.query<{ count: number }>(
-    'select count(*)::int as count from cards where payer_id = $1 and revoked_at is null',
-    [payerId],
-  );
-  return rows[0]?.count ?? 0;
+  return cards.count(tx, 'where payer_id = $1 and revoked_at is null', [payerId]);
 }
 
 /** Returns the payers of these cards, by the card's id. */

@@ -3,7 +3,7 @@ import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
-import { deleteOldPassCodes, insertPassCode } from '#payers/pass-code-queries.ts';
+import { deleteOldPassCodes, passCodes } from '#payers/pass-code-queries.ts';
 import { lockPayer, selectPass } from '#payers/payer-queries.ts';
 
 /**
@@ -36,6 +36,7 @@ export async function createPassCode(
   const secret = newSecret('passCode', tx.cell);
   const expiresAt = addMs(made.now, PASS_CODE_MS);
   await deleteOldPassCodes(tx, addMs(made.now, -PASS_CODE_KEPT_MS), SWEEP);
-  await insertPassCode(tx, { hash: hashSecret(secret), passId: pass.id, now: made.now, expiresAt });
+  const code = { pass_id: pass.id, created: made.now, expires_at: expiresAt };
+  await passCodes.insert(tx, { hash: hashSecret(secret), ...code });
   return { secret, expiresAt };
 }

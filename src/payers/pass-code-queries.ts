@@ -2,29 +2,14 @@ import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
 import { type PassRow, type PayerRow, passes, payers } from '#payers/payer-queries.ts';
 
-export const passCodes = table('pass_codes', {
-  hash: 'bytea',
-  expires_at: 'timestamptz',
-  used_at: 'timestamptz?',
-});
+export const passCodes = table(
+  'pass_codes',
+  { hash: 'bytea', expires_at: 'timestamptz', used_at: 'timestamptz?' },
+  { pass_id: 'text', created: 'timestamptz' },
+);
 
 /** A code that is valid for one minute, and its pass. */
 export type PassCodeRow = PassRow & Row<typeof passCodes>;
-
-export async function insertPassCode(
-  tx: Tx,
-  code: {
-    readonly hash: Buffer;
-    readonly passId: string;
-    readonly now: Date;
-    readonly expiresAt: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    'insert into pass_codes (hash, pass_id, created, expires_at) values ($1, $2, $3, $4)',
-    [code.hash, code.passId, code.now, code.expiresAt],
-  );
-}
 
 /** Returns the payers of these codes, by the hash in hex. */
 export async function selectPayersOfCodes(

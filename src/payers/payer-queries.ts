@@ -15,6 +15,11 @@ export const payers = table('payers', {
 
 export type PayerRow = Row<typeof payers>;
 
+export type PayerLimits = Pick<
+  PayerRow,
+  'limit_per_payment' | 'limit_per_day' | 'confirm_first_payment'
+>;
+
 export async function selectPayer(sql: Sql, id: string): Promise<PayerRow | undefined> {
   return payers.find(sql, 'where id = $1', [id]);
 }
@@ -69,17 +74,10 @@ export async function insertPayer(
 
 export async function updatePayerLimits(
   tx: Tx,
-  payer: {
-    readonly id: string;
-    readonly limitPerPayment: bigint | null;
-    readonly limitPerDay: bigint | null;
-    readonly confirmFirstPayment: boolean;
-  },
+  { id, limit_per_payment, limit_per_day, confirm_first_payment }: PayerLimits & { id: string },
 ): Promise<PayerRow | undefined> {
-  const { id, limitPerPayment, limitPerDay, confirmFirstPayment: confirm_first_payment } = payer;
-  const limits = { limit_per_payment: limitPerPayment, limit_per_day: limitPerDay };
-  const set = { ...limits, confirm_first_payment };
-  return (await payers.update(tx, set, { where: 'id = $1', values: [id] }))[0];
+  const limits = { limit_per_payment, limit_per_day, confirm_first_payment };
+  return (await payers.update(tx, limits, { where: 'id = $1', values: [id] }))[0];
 }
 
 /** Blocks a payer, or unblocks it if `at` is `null`. An earlier block keeps its time. */
@@ -132,11 +130,7 @@ export function selectPasses(sql: Sql, payerId: string, page: OwnPage): Promise<
 }
 
 export async function countActivePasses(tx: Tx, payerId: string): Promise<number> {
-  const rows = await tx.query<{ count: number }>(
-    'select count(*)::int as count from passes where payer_id = $1 and revoked_at is null',
-    [payerId],
-  );
-  return rows[0]?.count ?? 0;
+  return passes.count(tx, 'where payer_id = $1 and revoked_at is null', [payerId]);
 }
 
 /** A tap of a static code. Such codes can be copied, so the payer is notified. */

@@ -25,12 +25,10 @@ export async function countPendingRequests(
   tx: Tx,
   wanted: { readonly payerId: string; readonly kind: PayerRequestRow['kind'] },
 ): Promise<number> {
-  const rows = await tx.query<{ count: number }>(
-    `select count(*)::int as count from payer_requests
-     where payer_id = $1 and kind = $2 and status = 'pending'`,
-    [wanted.payerId, wanted.kind],
-  );
-  return rows[0]?.count ?? 0;
+  return payerRequests.count(tx, `where payer_id = $1 and kind = $2 and status = 'pending'`, [
+    wanted.payerId,
+    wanted.kind,
+  ]);
 }
 
 export interface RequestOutcome {

@@ -115,9 +115,9 @@ describe('a first payment from 50 USDC', () => {
     await store.db.transaction((tx) =>
       updatePayerLimits(tx, {
         id: payer.id,
-        limitPerPayment: null,
-        limitPerDay: null,
-        confirmFirstPayment: true,
+        limit_per_payment: null,
+        limit_per_day: null,
+        confirm_first_payment: true,
       }),
     );
     const intentId = await addIntent(store, { amount: 1 });
@@ -308,9 +308,9 @@ describe('a payment that waits for its payer', () => {
     await store.db.transaction((tx) =>
       updatePayerLimits(tx, {
         id: payer.id,
-        limitPerPayment: null,
-        limitPerDay: BigInt(HIGH),
-        confirmFirstPayment: false,
+        limit_per_payment: null,
+        limit_per_day: BigInt(HIGH),
+        confirm_first_payment: false,
       }),
     );
     const first = await addIntent(store, { amount: HIGH });

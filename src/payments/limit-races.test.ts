@@ -42,9 +42,9 @@ describe('a limit that allows one payment', () => {
       await store.db.transaction((tx) =>
         updatePayerLimits(tx, {
           id: payer.id,
-          limitPerPayment: null,
-          limitPerDay: 2_500_000n,
-          confirmFirstPayment: false,
+          limit_per_payment: null,
+          limit_per_day: 2_500_000n,
+          confirm_first_payment: false,
         }),
       );
       const ids = await inParallel(10, (index) => intentMaker(store)(course.counterOf(index)));

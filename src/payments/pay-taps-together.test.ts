@@ -78,9 +78,9 @@ async function openScene(): Promise<Scene> {
     store.db.transaction((tx) =>
       updatePayerLimits(tx, {
         id,
-        limitPerPayment: null,
-        limitPerDay: perDay,
-        confirmFirstPayment: confirm,
+        limit_per_payment: null,
+        limit_per_day: perDay,
+        confirm_first_payment: confirm,
       }),
     );
   await change(limited.payer.id, BigInt(AMOUNT), false);

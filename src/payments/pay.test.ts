@@ -61,9 +61,9 @@ function limit(payerId: string, limits: { perPayment?: bigint; perDay?: bigint }
   return store.db.transaction((tx) =>
     updatePayerLimits(tx, {
       id: payerId,
-      limitPerPayment: limits.perPayment ?? null,
-      limitPerDay: limits.perDay ?? null,
-      confirmFirstPayment: false,
+      limit_per_payment: limits.perPayment ?? null,
+      limit_per_day: limits.perDay ?? null,
+      confirm_first_payment: false,
     }),
   );
 }

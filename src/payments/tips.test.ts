@@ -162,9 +162,9 @@ describe('limits and rules see sale and tip together', () => {
     await store.db.transaction((tx) =>
       updatePayerLimits(tx, {
         id: payer.payer.id,
-        limitPerPayment: limits.perPayment === undefined ? null : BigInt(limits.perPayment),
-        limitPerDay: limits.perDay === undefined ? null : BigInt(limits.perDay),
-        confirmFirstPayment: false,
+        limit_per_payment: limits.perPayment === undefined ? null : BigInt(limits.perPayment),
+        limit_per_day: limits.perDay === undefined ? null : BigInt(limits.perDay),
+        confirm_first_payment: false,
       }),
     );
     return payer;

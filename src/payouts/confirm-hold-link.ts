@@ -39,13 +39,14 @@ export async function holdPayouts(
   const held = await people.db.transaction(async (tx) => {
     const link = await findHoldLink(tx, asked);
     if (link === undefined) return undefined;
-    const { account_id: accountId, change_id: changeId, email: heldBy } = link;
+    const { account_id: accountId, change_id, email: heldBy } = link;
     // Takes the lock of the account's withdrawals, so that withdrawals after this commit are held.
     const account = await lockOwnAccount(tx, accountId);
     if (!(await takeHoldLink(tx, { hash: hashSecret(asked.token), now }))) return undefined;
     await stopWallets(tx, link, now);
     const id = newId('payoutHold', now);
-    if (!(await insertHold(tx, { id, accountId, changeId, heldBy, now }))) return link;
+    const hold = { id, account_id: accountId, change_id, held_by: heldBy, created: now };
+    if (!(await insertHold(tx, hold))) return link;
     for (const to of await mailedTo(tx, { accountId, heldBy })) {
       await queueMail(tx, people.secretKey, {
         to,
@@ -65,7 +66,7 @@ export async function holdPayouts(
       before: null,
       after: {
         held_by: heldBy,
-        change: changeId,
+        change: change_id,
         ...(link.change_id === null ? { wallet: link.wallet } : {}),
         address: asked.address,
         request: asked.requestId,

@@ -27,7 +27,8 @@ async function hold(
   // Takes the lock of the account's withdrawals, so that withdrawals after this commit are held.
   await lockOwnAccount(tx, accountId);
   const id = newId('payoutHold', now);
-  const held = await insertHold(tx, { id, accountId, changeId: null, heldBy: link.email, now });
+  const made = { id, account_id: accountId, change_id: null, held_by: link.email, created: now };
+  const held = await insertHold(tx, made);
   if (!held) return;
   await recordEntry(tx, {
     auditLog: accountId,

@@ -168,9 +168,8 @@ async function followAnnouncement(
   const { announced, merchantNumber, wallet: inForce } = found;
   const before = open.find((row) => row.status === 'announced');
   if (before !== undefined && announced !== null && sameWallet(before.wallet, announced.wallet)) {
-    const { id, status, failure_reason: failureReason } = before;
     const { applicableAt } = announced;
-    await updateWalletChange(tx, { id, status, applicableAt, failureReason, now });
+    await updateWalletChange(tx, { ...before, applicable_at: applicableAt, updated: now });
     return;
   }
   if (before !== undefined) {

@@ -12,10 +12,11 @@ export async function moveWalletChange(
     Pick<WalletChangeRow, 'status'> & { readonly now: Date },
 ): Promise<void> {
   const { status, now } = to;
-  const applicableAt = to.applicable_at ?? row.applicable_at;
-  const failureReason = to.failure_reason ?? null;
-  await updateWalletChange(tx, { id: row.id, status, applicableAt, failureReason, now });
-  await recordWalletChange(tx, { ...row, status, failure_reason: failureReason }, now);
+  const applicable_at = to.applicable_at ?? row.applicable_at;
+  const failure_reason = to.failure_reason ?? null;
+  const moved = { ...row, status, applicable_at, failure_reason, updated: now };
+  await updateWalletChange(tx, moved);
+  await recordWalletChange(tx, moved, now);
 }
 
 /** Records the audit entry of a change that now has this status. */

@@ -1,17 +1,7 @@
 import { accounts } from '#accounts/account-queries.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
-import { ownerChanges } from '#people/owner-change-queries.ts';
-
-export const payoutHoldLinks = table('payout_hold_links', {
-  change_id: 'text?',
-  account_id: 'text',
-  email: 'text',
-  created: 'timestamptz',
-  livemode: 'boolean?',
-  merchant_number: 'bigint?',
-  wallet: 'text?',
-});
+import { ownerChanges, payoutHoldLinks } from '#people/owner-change-queries.ts';
 
 const NAME = accounts.pick({ account_name: 'name' }, 'a');
 const CHANGE = ownerChanges.pick({ kind: 'kind', subject: 'email' }, 'c');
@@ -61,26 +51,18 @@ export async function takeHoldLink(
 /** Holds the account's payouts. @returns false if they are already held. */
 export async function insertHold(
   tx: Tx,
-  hold: {
-    readonly id: string;
-    readonly accountId: string;
-    /** The change of owners; `null` if the link was about a person. */
-    readonly changeId: string | null;
-    readonly heldBy: string;
-    readonly now: Date;
-  },
+  { id, account_id, change_id, held_by, created }: HoldRow,
 ): Promise<boolean> {
-  const rows = await tx.query(
-    `insert into payout_holds (id, account_id, change_id, held_by, created)
-     values ($1, $2, $3, $4, $5)
-     on conflict (account_id) where lifted_at is null do nothing returning id`,
-    [hold.id, hold.accountId, hold.changeId, hold.heldBy, hold.now],
-  );
-  return rows.length === 1;
+  const hold = { id, account_id, change_id, held_by, created };
+  const conflict = 'on conflict (account_id) where lifted_at is null do nothing';
+  return (await payoutHolds.upsert(tx, hold, conflict)) !== undefined;
 }
 
 export const payoutHolds = table('payout_holds', {
   id: 'text',
+  account_id: 'text',
+  /** The change of owners; `null` if the link was about a person or a wallet. */
+  change_id: 'text?',
   held_by: 'text',
   created: 'timestamptz',
 });

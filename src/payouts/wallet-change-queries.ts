@@ -111,19 +111,8 @@ export async function askWatchtower(
   );
 }
 
-export async function updateWalletChange(
-  tx: Tx,
-  change: {
-    readonly id: string;
-    readonly status: WalletChangeRow['status'];
-    readonly applicableAt: Date | null;
-    readonly failureReason: string | null;
-    readonly now: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    `update wallet_changes set status = $2, applicable_at = $3, failure_reason = $4, updated = $5
-     where id = $1`,
-    [change.id, change.status, change.applicableAt, change.failureReason, change.now],
-  );
+export async function updateWalletChange(tx: Tx, row: WalletChangeRow): Promise<void> {
+  const { id, status, applicable_at, failure_reason, updated } = row;
+  const set = { status, applicable_at, failure_reason, updated };
+  await walletChanges.update(tx, set, { where: 'id = $1', values: [id] });
 }

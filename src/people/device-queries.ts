@@ -38,25 +38,6 @@ export async function updateDeviceUsed(
   return rows.length === 1;
 }
 
-export async function insertDevice(
-  tx: Tx,
-  device: {
-    readonly hash: Buffer;
-    readonly userId: string;
-    readonly userAgent: string;
-    readonly address: string;
-    readonly now: Date;
-    readonly expiresAt: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    `insert into known_devices
-       (hash, user_id, user_agent, address, created, last_used_at, expires_at)
-     values ($1, $2, $3, $4, $5, $5, $6)`,
-    [device.hash, device.userId, device.userAgent, device.address, device.now, device.expiresAt],
-  );
-}
-
 /** Deletes all but the most recently used devices. */
 export async function deleteDevicesBeyond(
   tx: Tx,

@@ -3,6 +3,13 @@ import type { Realm } from '#people/user-queries.ts';
 
 export type TokenPurpose = 'sign_up' | 'password_reset';
 
+interface WantedToken {
+  readonly hash: Buffer;
+  readonly purpose: TokenPurpose;
+  readonly realm: Realm;
+  readonly now: Date;
+}
+
 export async function insertEmailToken(
   tx: Tx,
   token: {
@@ -22,15 +29,7 @@ export async function insertEmailToken(
 }
 
 /** Returns the address that a valid token verifies. */
-export async function selectEmailToken(
-  sql: Sql,
-  wanted: {
-    readonly hash: Buffer;
-    readonly purpose: TokenPurpose;
-    readonly realm: Realm;
-    readonly now: Date;
-  },
-): Promise<string | undefined> {
+export async function selectEmailToken(sql: Sql, wanted: WantedToken): Promise<string | undefined> {
   const rows = await sql.query<{ email: string }>(
     `select email from email_tokens
      where hash = $1 and purpose = $2 and realm = $3 and expires_at > $4 and used_at is null`,
@@ -40,15 +39,7 @@ export async function selectEmailToken(
 }
 
 /** Consumes the token and returns the address that it verifies. */
-export async function takeEmailToken(
-  tx: Tx,
-  wanted: {
-    readonly hash: Buffer;
-    readonly purpose: TokenPurpose;
-    readonly realm: Realm;
-    readonly now: Date;
-  },
-): Promise<string | undefined> {
+export async function takeEmailToken(tx: Tx, wanted: WantedToken): Promise<string | undefined> {
   const rows = await tx.query<{ email: string }>(
     `update email_tokens set used_at = $4
      where hash = $1 and purpose = $2 and realm = $3 and expires_at > $4 and used_at is null

@@ -6,12 +6,12 @@ import type { Sql } from '#db/database.ts';
 import { deviceName, placeOf } from '#people/device-names.ts';
 import {
   deleteDevicesBeyond,
-  insertDevice,
   selectIsKnownDevice,
   updateDeviceUsed,
 } from '#people/device-queries.ts';
 import { queueMail } from '#people/mail.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
+import { knownDevices } from '#people/personal-data-queries.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /** A device is remembered for this long after its last sign-in. */
@@ -58,9 +58,15 @@ export async function rememberDevice(
       if (await updateDeviceUsed(tx, used)) return token;
     }
     const fresh = newSecret('knownDevice');
-    const userAgent = redactOwn(visit.userAgent).slice(0, USER_AGENT_LENGTH);
-    const hash = hashSecret(fresh);
-    await insertDevice(tx, { hash, userId, userAgent, address, now, expiresAt });
+    await knownDevices.insert(tx, {
+      hash: hashSecret(fresh),
+      user_id: userId,
+      user_agent: redactOwn(visit.userAgent).slice(0, USER_AGENT_LENGTH),
+      address,
+      created: now,
+      last_used_at: now,
+      expires_at: expiresAt,
+    });
     await deleteDevicesBeyond(tx, { userId, keep: MAX_DEVICES });
     if (seen.alert) await queueMail(tx, people.secretKey, signInAlert(seen.email, visit));
     return fresh;

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '#db/database.ts';
+import type { Sql } from '#db/database.ts';
 import { as, table } from '#db/table.ts';
 
 export type OwnerChangeKind = 'invited' | 'joined' | 'promoted' | 'demoted' | 'removed' | 'left';
@@ -11,6 +11,20 @@ export const ownerChanges = table('owner_changes', {
   changed_by: 'text',
   created: 'timestamptz',
 });
+
+export const payoutHoldLinks = table(
+  'payout_hold_links',
+  {
+    change_id: 'text?',
+    account_id: 'text',
+    email: 'text',
+    created: 'timestamptz',
+    livemode: 'boolean?',
+    merchant_number: 'bigint?',
+    wallet: 'text?',
+  },
+  { hash: 'bytea', expires_at: 'timestamptz' },
+);
 
 /** Returns the time of the last change of owners. An invitation counts once accepted. */
 export async function selectLastOwnerChange(sql: Sql, accountId: string): Promise<Date | null> {
@@ -32,47 +46,16 @@ export interface ProposedWallet {
 /** The subject of a hold link: a stored change of owners, or an announced wallet. */
 export type HoldLinkAbout = { readonly changeId: string } | ProposedWallet;
 
-function walletColumns({ livemode, merchantNumber, wallet }: ProposedWallet) {
-  return [livemode, merchantNumber, wallet];
-}
-
 /** True if a link about this wallet was mailed to owners since that time. */
 export async function hasHoldLink(
   sql: Sql,
-  { accountId, since, ...wallet }: ProposedWallet & { accountId: string; since: Date },
+  wanted: ProposedWallet & { readonly accountId: string; readonly since: Date },
 ): Promise<boolean> {
   const rows = await sql.query(
     `select 1 from payout_hold_links
      where account_id = $1 and created > $2 and livemode = $3 and merchant_number = $4
        and lower(wallet) = lower($5) limit 1`,
-    [accountId, since, ...walletColumns(wallet)],
+    [wanted.accountId, wanted.since, wanted.livemode, wanted.merchantNumber, wanted.wallet],
   );
   return rows.length > 0;
-}
-
-export async function insertHoldLink(
-  tx: Tx,
-  link: {
-    readonly hash: Buffer;
-    readonly about: HoldLinkAbout;
-    readonly accountId: string;
-    readonly email: string;
-    readonly now: Date;
-    readonly expiresAt: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    `insert into payout_hold_links (hash, change_id, account_id, email, created, expires_at,
-       livemode, merchant_number, wallet)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      link.hash,
-      'changeId' in link.about ? link.about.changeId : null,
-      link.accountId,
-      link.email,
-      link.now,
-      link.expiresAt,
-      ...('changeId' in link.about ? [null, null, null] : walletColumns(link.about)),
-    ],
-  );
 }

@@ -9,9 +9,9 @@ import { queueMail } from '#people/mail.ts';
 import { accountInMail } from '#people/mail-words.ts';
 import {
   type HoldLinkAbout,
-  insertHoldLink,
   type OwnerChangeKind,
   ownerChanges,
+  payoutHoldLinks,
   selectLastOwnerChange,
 } from '#people/owner-change-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
@@ -79,11 +79,20 @@ export async function issueHoldLink(
     readonly now: Date;
   },
 ): Promise<string> {
-  const { about, accountId, to: email, now } = link;
+  const { about, now } = link;
   const token = newSecret('holdLink');
-  const hash = hashSecret(token);
-  const expiresAt = addMs(now, LINK_MS);
-  await insertHoldLink(tx, { hash, about, accountId, email, now, expiresAt });
+  const wallet = 'changeId' in about ? null : about;
+  await payoutHoldLinks.insert(tx, {
+    hash: hashSecret(token),
+    account_id: link.accountId,
+    email: link.to,
+    created: now,
+    expires_at: addMs(now, LINK_MS),
+    change_id: 'changeId' in about ? about.changeId : null,
+    livemode: wallet?.livemode ?? null,
+    merchant_number: wallet?.merchantNumber ?? null,
+    wallet: wallet?.wallet ?? null,
+  });
   return `${people.webUrl}${HOLD_PATH}/${token}`;
 }
 

@@ -17,11 +17,7 @@ export const passkeys = table('passkeys', {
 export type PasskeyRow = Row<typeof passkeys>;
 
 export async function countPasskeys(sql: Sql, userId: string): Promise<number> {
-  const rows = await sql.query<{ count: number }>(
-    'select count(*)::int as count from passkeys where user_id = $1',
-    [userId],
-  );
-  return rows[0]?.count ?? 0;
+  return passkeys.count(sql, 'where user_id = $1', [userId]);
 }
 
 export async function selectPasskeys(sql: Sql, userId: string): Promise<PasskeyRow[]> {

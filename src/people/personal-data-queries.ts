@@ -13,12 +13,11 @@ export async function selectPerson(sql: Sql, userId: string): Promise<PersonRow 
   return (await sql.query<PersonRow>(`select ${PERSON} from users where id = $1`, [userId]))[0];
 }
 
-export const knownDevices = table('known_devices', {
-  user_agent: 'text',
-  address: 'text',
-  created: 'timestamptz',
-  last_used_at: 'timestamptz',
-});
+export const knownDevices = table(
+  'known_devices',
+  { user_agent: 'text', address: 'text', created: 'timestamptz', last_used_at: 'timestamptz' },
+  { hash: 'bytea', user_id: 'text', expires_at: 'timestamptz' },
+);
 
 export type PersonDeviceRow = Row<typeof knownDevices>;
 

@@ -33,8 +33,8 @@ async function applyState(
   if (name === 'revoked') await revokePassRow(tx, { id: person.passId, payerId, now });
   if (name === 'blocked') await updatePayerBlocked(tx, payerId, now);
   if (name === 'confirm') {
-    const limits = { limitPerPayment: null, limitPerDay: null };
-    await updatePayerLimits(tx, { id: payerId, ...limits, confirmFirstPayment: true });
+    const limits = { limit_per_payment: null, limit_per_day: null };
+    await updatePayerLimits(tx, { id: payerId, ...limits, confirm_first_payment: true });
   }
 }
 

@@ -1,6 +1,6 @@
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
-import { insertDeviceKey } from '#terminals/provisioning-queries.ts';
+import { deviceKeys } from '#terminals/terminal-queries.ts';
 
 /** Creates a device key for the terminal, valid on the terminal's network. */
 export async function issueDeviceKey(
@@ -9,6 +9,6 @@ export async function issueDeviceKey(
 ): Promise<string> {
   const secret = newSecret(made.livemode ? 'deviceKeyLive' : 'deviceKeyTest', tx.cell);
   const { terminalId, now } = made;
-  await insertDeviceKey(tx, { hash: hashSecret(secret), terminalId, now });
+  await deviceKeys.insert(tx, { hash: hashSecret(secret), terminal_id: terminalId, created: now });
   return secret;
 }

@@ -1,7 +1,6 @@
 import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import type { OfflineLimits } from '#terminals/offline-limits.ts';
 import { type TerminalRow, terminals } from '#terminals/terminal-queries.ts';
 
 export async function selectRecoveredTerminal(
@@ -24,11 +23,10 @@ export async function deactivateTerminal(tx: Tx, id: string): Promise<void> {
 }
 
 export async function countTerminals(sql: Sql, tenant: Tenant): Promise<number> {
-  const rows = await sql.query<{ count: number }>(
-    'select count(*)::int as count from terminals where account_id = $1 and livemode = $2',
-    [tenant.accountId, tenant.livemode],
-  );
-  return rows[0]?.count ?? 0;
+  return terminals.count(sql, 'where account_id = $1 and livemode = $2', [
+    tenant.accountId,
+    tenant.livemode,
+  ]);
 }
 
 export async function lockTerminal(
@@ -41,14 +39,7 @@ export async function lockTerminal(
 
 export async function updateTerminal(
   tx: Tx,
-  terminal: {
-    readonly id: string;
-    readonly label: string;
-    readonly name: string;
-    readonly status: 'active' | 'inactive';
-    readonly location_id: string | null;
-    readonly offline: OfflineLimits | null;
-  },
+  terminal: Pick<TerminalRow, 'id' | 'label' | 'name' | 'status' | 'location_id' | 'offline'>,
 ): Promise<TerminalRow> {
   const { id, label, name, status, location_id, offline } = terminal;
   const rows = await terminals.update(
@@ -116,17 +107,6 @@ export async function selectTaggedTerminal(
     [tag],
   );
   return rows[0];
-}
-
-export async function insertDeviceKey(
-  tx: Tx,
-  key: { readonly hash: Buffer; readonly terminalId: string; readonly now: Date },
-): Promise<void> {
-  await tx.query('insert into device_keys (hash, terminal_id, created) values ($1, $2, $3)', [
-    key.hash,
-    key.terminalId,
-    key.now,
-  ]);
 }
 
 export async function revokeDeviceKeys(

@@ -52,11 +52,11 @@ export async function selectTerminalPage(
   return selectPage<TerminalRow>(sql, list, wanted.tenant, page);
 }
 
-export const deviceKeys = table('device_keys', {
-  hash: 'bytea',
-  terminal_id: 'text',
-  revoked_at: 'timestamptz?',
-});
+export const deviceKeys = table(
+  'device_keys',
+  { hash: 'bytea', terminal_id: 'text', revoked_at: 'timestamptz?' },
+  { created: 'timestamptz' },
+);
 
 const OWNER = terminals.pick(
   { account_id: 'account_id', livemode: 'livemode', terminal_status: 'status' },

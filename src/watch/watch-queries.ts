@@ -173,12 +173,10 @@ export async function selectOpenSteps(sql: Sql, livemode: boolean): Promise<Step
 
 /** Returns how many proposed wallets were canceled at or after this time. */
 export async function countCanceled(sql: Sql, livemode: boolean, since: Date): Promise<number> {
-  const rows = await sql.query<{ count: number }>(
-    `select count(*)::int as count from watch_steps
-     where livemode = $1 and step = 'cancel_wallet' and done_at >= $2`,
-    [livemode, since],
-  );
-  return only(rows, 'count of steps').count;
+  return watchSteps.count(sql, `where livemode = $1 and step = 'cancel_wallet' and done_at >= $2`, [
+    livemode,
+    since,
+  ]);
 }
 
 export async function endSteps(sql: Sql, ids: readonly bigint[], now: Date): Promise<void> {

@@ -56,11 +56,7 @@ export async function countEndpointsLocked(tx: Tx, tenant: Tenant): Promise<numb
      where account_id = $1 and livemode = $2`,
     values,
   );
-  const rows = await tx.query<{ count: bigint }>(
-    'select count(*) from webhook_endpoints where account_id = $1 and livemode = $2',
-    values,
-  );
-  return Number(rows[0]?.count ?? 0);
+  return webhookEndpoints.count(tx, 'where account_id = $1 and livemode = $2', values);
 }
 
 export type NewEndpoint = Pick<

@@ -112,22 +112,12 @@ export async function replayPortion(
   ]);
 }
 
-export async function updateReplay(
-  tx: Tx,
-  change: {
-    readonly id: string;
-    readonly status: 'running' | 'completed';
-    readonly queued: number;
-    readonly created: Date;
-    readonly position: bigint;
-    readonly now: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    `update webhook_replays
-     set status = $2, events_queued = events_queued + $3, place_created = $4,
-       place_position = $5, updated = $6
-     where id = $1`,
-    [change.id, change.status, change.queued, change.created, change.position, change.now],
+/** Writes a replay's progress, and adds the number of events that were just queued. */
+export async function updateReplay(tx: Tx, row: ReplayRow, queued: number): Promise<void> {
+  const { id, status, place_created, place_position, updated } = row;
+  await webhookReplays.update(
+    tx,
+    { status, place_created, place_position, updated },
+    { where: 'id = $1', values: [id, queued], also: 'events_queued = events_queued + $2' },
   );
 }

@@ -142,14 +142,14 @@ export async function replayStep(db: Database, now: Date): Promise<ReplayStep> {
     });
     const portion = await replayPortion(tx, { replay, types, now, limit: room });
     const last = portion.at(-1);
-    await updateReplay(tx, {
-      id: replay.id,
+    const after: ReplayRow = {
+      ...replay,
       status: portion.length < room ? 'completed' : 'running',
-      queued: portion.length,
-      created: last?.event_created ?? replay.place_created,
-      position: last?.event_position ?? replay.place_position,
-      now,
-    });
+      place_created: last?.event_created ?? replay.place_created,
+      place_position: last?.event_position ?? replay.place_position,
+      updated: now,
+    };
+    await updateReplay(tx, after, portion.length);
     return { more: true, deliveries: portion.length };
   });
 }

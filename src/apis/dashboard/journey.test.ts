@@ -315,8 +315,8 @@ test('a hold stops payouts and an announced wallet until it is lifted', async ()
   await server.db.transaction(async (tx) => {
     const change = { id: 'och_test', account_id: account, email: 'x@cafe.test' };
     await ownerChanges.insert(tx, { ...change, kind: 'invited', changed_by: 'test', created: now });
-    const hold = { id: 'hold_test', accountId: account, changeId: 'och_test' };
-    assert.ok(await insertHold(tx, { ...hold, heldBy: 'nina@cafe.test', now }));
+    const hold = { id: 'hold_test', account_id: account, change_id: 'och_test' };
+    assert.ok(await insertHold(tx, { ...hold, held_by: 'nina@cafe.test', created: now }));
   });
   await merchant.post('/session/second_factor', { code: await nextCode() });
   assert.equal((await withdraw(LEFT, 'held')).body.error?.code, 'unexpected_state');

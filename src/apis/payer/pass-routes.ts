@@ -19,6 +19,7 @@ import { noteCopiesChanged, PASS_COPIES, WALLETS } from '#payers/pass-copy-queri
 import {
   countActivePasses,
   lockPayer,
+  type PayerLimits,
   type PayerRow,
   revokePassRow,
   selectPasses,
@@ -125,32 +126,26 @@ function revokeRoute(ctx: ApiContext) {
   });
 }
 
-interface Limits {
-  readonly limitPerPayment: bigint | null;
-  readonly limitPerDay: bigint | null;
-  readonly confirmFirstPayment: boolean;
-}
-
-function limitsAfter(payer: PayerRow, body: Static<typeof LimitsBody>): Limits {
+function limitsAfter(payer: PayerRow, body: Static<typeof LimitsBody>): PayerLimits {
   const limit = (value: number | null | undefined, before: bigint | null) => {
     if (value === undefined) return before;
     return value === null ? null : BigInt(value);
   };
   return {
-    limitPerPayment: limit(body.per_payment, payer.limit_per_payment),
-    limitPerDay: limit(body.per_day, payer.limit_per_day),
-    confirmFirstPayment: body.confirm_first_payment ?? payer.confirm_first_payment,
+    limit_per_payment: limit(body.per_payment, payer.limit_per_payment),
+    limit_per_day: limit(body.per_day, payer.limit_per_day),
+    confirm_first_payment: body.confirm_first_payment ?? payer.confirm_first_payment,
   };
 }
 
 /** True if the new limits allow more payments without asking the payer. */
-function lifts(payer: PayerRow, wanted: Limits): boolean {
+function lifts(payer: PayerRow, wanted: PayerLimits): boolean {
   const isHigher = (before: bigint | null, after: bigint | null) =>
     before !== null && (after === null || after > before);
   return (
-    isHigher(payer.limit_per_payment, wanted.limitPerPayment) ||
-    isHigher(payer.limit_per_day, wanted.limitPerDay) ||
-    (payer.confirm_first_payment && !wanted.confirmFirstPayment)
+    isHigher(payer.limit_per_payment, wanted.limit_per_payment) ||
+    isHigher(payer.limit_per_day, wanted.limit_per_day) ||
+    (payer.confirm_first_payment && !wanted.confirm_first_payment)
   );
 }
 
