@@ -60,11 +60,11 @@ test('a browser that wrongly says offline sells on; a proxy’s error is not Off
   const body = '<h1>502 Bad Gateway</h1>';
   await page.route('**/api/**', (route) => route.fulfill({ status: 502, body }));
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
-  await page.getByText('The service is not answering', { exact: true }).waitFor();
+  await page.getByText('The service is not responding', { exact: true }).waitFor();
   assert.equal(await page.getByText('Offline', { exact: true }).count(), 0);
   await page.unroute('**/api/**');
   await page
-    .getByText('The service is not answering', { exact: true })
+    .getByText('The service is not responding', { exact: true })
     .waitFor({ state: 'hidden' });
   await till.close();
 });

@@ -76,7 +76,7 @@ test('credentials that only the service can check, and wrong answers, are refuse
   await till.answer(await signRequest(wallet, first));
   await sees(till, /for another sale/);
   await till.answer(`${answer.slice(0, -1)}`);
-  await sees(till, /incomplete or has a typing error/);
+  await sees(till, /incomplete or has a typo/);
   await till.answer('hello');
   await sees(till, /isn’t the wallet’s answer/);
   await till.answer('pass_0000000000000000000000.12345678');
@@ -143,7 +143,7 @@ test('a browser that may delete stored data does not sell offline', async () => 
   await till.cut();
   await till.amount.fill('1.00');
   await till.charge.click();
-  await sees(till, /does not promise to keep stored data/);
+  await sees(till, /may delete stored data/);
   await till.close();
 });
 

@@ -161,7 +161,7 @@ test('the code on the printed slip finds the sale again', async () => {
   const job = await eventually('it is printed', async () => (await printedJobs(page)).at(-1));
   const paper = Buffer.from(job, 'hex').toString('latin1');
   assert.match(paper, /Accepted offline/);
-  assert.match(paper, /Sum +4\.30 USDC/);
+  assert.match(paper, /Amount +4\.30 USDC/);
   assert.match(paper, /not a\s+receipt/);
   const [, code = ''] = /Code +([0-9A-F]{4}-[0-9A-F]{4})/.exec(paper) ?? [];
   assert.equal(code, shown);

@@ -184,7 +184,7 @@ test('a reader that acts as a keyboard is recognized wherever the focus is', asy
   await till.page.getByText('That isn’t a pass. Nothing was charged.').waitFor();
   await read('nfc_cut');
   await typeUnderGerman(till.page, passOf(sandbox), true);
-  await till.page.getByText('This reader types with another keyboard layout').waitFor();
+  await till.page.getByText('This reader uses another keyboard layout').waitFor();
   assert.equal((await intentsOf(sandbox, terminal))[0]?.last_payment_error, null);
   await typeUnderGerman(till.page, passOf(sandbox));
   await till.result('Paid').waitFor();

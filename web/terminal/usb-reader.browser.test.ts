@@ -85,7 +85,7 @@ test('a card that is held against a USB reader of this computer pays', async () 
   await hold(feed, bankCard);
   await page.getByText('This card is not accepted here.').waitFor();
   feed.tell({ status: 'tapped', reader: 'Reader of a test', tap: { status: 'two_cards' } });
-  await page.getByText('Two cards at once.').waitFor();
+  await page.getByText('Two cards were read at once.').waitFor();
 
   // The program restarts; the till reconnects without the code.
   await feed.close();
