@@ -70,10 +70,7 @@ test('a shop in another currency sells nothing offline, and the till says so', a
     await till.cut();
     await till.amount.fill('2.50');
     await till.charge.click();
-    await page
-      .getByRole('alert')
-      .filter({ hasText: 'Offline sales must be in USDC' })
-      .waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Offline sales must be in USDC' }).waitFor();
     assert.equal(await page.getByRole('textbox', { name: 'Request' }).count(), 0);
     assert.equal(await page.getByText(/sales? waits?/).count(), 0);
     await till.close();

@@ -44,7 +44,7 @@ test('above a limit nothing is requested, and the message names the limit', asyn
   const second = await till.request('3.00');
   await fits(page);
   await till.answer(await signRequest(wallet, second));
-  await sees(till, /limit per card and day is 6\.00 USDC/);
+  await sees(till, /limit per card per day is 6\.00 USDC/);
   await till.answer(await signRequest(stranger(), second));
   await till.result('Accepted offline').waitFor();
   await till.newPayment.click();

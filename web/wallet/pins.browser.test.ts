@@ -68,7 +68,7 @@ test('a permit to a stranger is never signed: a change stops, and is shown', asy
   await page.getByRole('link', { name: /^Back to the wallet/ }).click();
   await allowPayments(wallet);
   assert.equal(
-    await page.getByText(/^The service names other/).count(),
+    await page.getByText(/^The service now reports/).count(),
     0,
     'the old ones are back',
   );
