@@ -58,7 +58,7 @@ export function addPlayCommands(program: Command, run: Run): void {
     .action((id: string) => run((settings) => expire(settings, id)));
   program
     .command('probe')
-    .description('pays in test mode, as a customer would, for external monitoring')
+    .description('makes a test payment, as a customer would, for external monitoring')
     .option('--amount <usdc>', 'the amount to pay', '0.01')
     .option('--listen <address>', 'pays repeatedly; [host:]port for Prometheus to scrape')
     .option('--every <seconds>', 'the interval', '60')
@@ -87,12 +87,17 @@ export function addEventCommands(program: Command, run: Run): void {
       collected,
       [],
     )
-    .option('--header <name: value>', 'extra header for receivers; may be repeated', collected, [])
+    .option(
+      '--header <name: value>',
+      'extra header for your receivers; may be repeated',
+      collected,
+      [],
+    )
     .option('--events <types>', 'comma-separated types and families: payment.*,refund.failed')
     .option('--print-secret', 'prints the signing secret and exits')
     .option('--after <event>', 'starts after this event')
     .option('--until <type>', 'exits with 0 when this event was delivered')
-    .option('--timeout <seconds>', 'exits after this time; with 1 if --until did not occur')
+    .option('--timeout <seconds>', 'exits after this time, with 1 if --until did not occur')
     .action((options) => run((settings) => listen(settings, options)));
   program
     .command('events')
@@ -135,7 +140,7 @@ export function addResourceCommands(program: Command, run: Run): void {
     );
   program
     .command('post')
-    .description('sends any POST request, once')
+    .description('sends any POST request once')
     .argument('<path>', 'payment_intents, refunds, payment_intents/pi_…/cancel, …')
     .argument(
       '[fields...]',
@@ -187,7 +192,7 @@ export function addCheckCommands(program: Command, run: Run, end: (code: number)
 export function addAgentCommand(program: Command, run: Run): void {
   program
     .command('mcp')
-    .description('serves payments to AI agents over the Model Context Protocol')
+    .description('lets AI agents request payments over the Model Context Protocol')
     .option(
       '--http [port]',
       'serves streamable HTTP on this machine instead of standard input and output',

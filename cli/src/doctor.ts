@@ -59,7 +59,7 @@ async function checkAddress({ baseUrl, source }: Settings): Promise<Finding[]> {
   } catch (error) {
     const { message, cause } = error as Error & { cause?: Error };
     const why = cause?.message || message;
-    const detail = `${url} does not answer (${why}). Is the network running? Is the port right?`;
+    const detail = `${url} does not answer (${why}). Is the network running? Is the port correct?`;
     return [{ check, ok: false, detail }];
   }
 }

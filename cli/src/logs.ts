@@ -110,7 +110,7 @@ async function signIn(settings: Settings, options: LogsOptions): Promise<Read> {
   const { email, password } = personOf(settings, options);
   if (email === undefined || password === undefined) {
     throw new WrongUse(
-      'The request log is read as a person of the dashboard: set TAPLINE_EMAIL and ' +
+      'Reading the request log requires a dashboard user: set TAPLINE_EMAIL and ' +
         'TAPLINE_PASSWORD.',
     );
   }
@@ -122,7 +122,7 @@ async function signIn(settings: Settings, options: LogsOptions): Promise<Read> {
   });
   const session = (await bodyOf(signedIn)) as { status: string };
   if (session.status !== 'signed_in') {
-    throw new Error('This user has a second factor. Read the log in the dashboard.');
+    throw new Error('This user has a second factor, so the log can be read only in the dashboard.');
   }
   const cookie = signedIn.headers
     .getSetCookie()

@@ -86,7 +86,7 @@ async function serveNumbers(listen: string, seen: Seen): Promise<void> {
  */
 export async function probe(settings: Settings, options: ProbeOptions): Promise<number> {
   if (!settings.apiKey.startsWith('tlsk_test_')) {
-    throw new WrongUse('The probe buys in test mode and needs a key that begins with tlsk_test_.');
+    throw new WrongUse('The probe pays in test mode and needs a key that begins with tlsk_test_.');
   }
   const every = Number(options.every);
   if (!(every >= 1)) throw new WrongUse(`--every takes seconds, not ${options.every}.`);

@@ -35,27 +35,27 @@ const HELP = `Usage: tapline-reader [options]
        tapline-reader cards write
 
 A USB reader (PC/SC) as a terminal without a screen, or as the reader of a till that runs in a
-browser of this machine.
+browser on this machine.
 
   --till            serve the till in the browser instead of being a terminal
   --server URL      the address of the network
   --pair XXXX-XXXX  pair with the terminal whose code the dashboard shows; with --till, with the
                     till whose settings show this code
-  --port N          with --till: the port of this machine that the till asks [${TILL_PORT}]
+  --port N          with --till: the local port that the till connects to [${TILL_PORT}]
   --wallets FILE    the key for Apple Wallet (mode 0600)
-  --config FILE     where the pairing is kept
+  --config FILE     where the pairing is stored
   --socket FILE     the socket of the PC/SC service [${PCSCD_SOCKET}]
-  --printer PLACE   print each receipt by ESC/POS: /dev/usb/lp0, or tcp://192.168.1.50:9100
+  --printer PLACE   print each receipt with ESC/POS: /dev/usb/lp0, or tcp://192.168.1.50:9100
   --width N         characters of its paper: 48 (80 mm) or 32 (58 mm) [48]
-  --drawer          open the drawer that is plugged into the printer, too
-  --zvt PORT        serve a cash register by ZVT over TCP (usually ${ZVT_PORT})
+  --drawer          also open the cash drawer that is plugged into the printer
+  --zvt PORT        serve a cash register with ZVT over TCP (usually ${ZVT_PORT})
   --zvt-host IP     the address at which the register reaches this machine [${LOOPBACK}]
   --zvt-timeout S   seconds after which the register gives up [${REGISTER_TIMEOUT_MS / 1000}]
-  --json            one event a line, as JSON
+  --json            print one event per line, as JSON
   --help
 
 cards write turns a blank NTAG 424 DNA into a card of a wallet, or into the tag of a till. It asks
-for what wallet or dashboard show once, and keeps none of it.
+for the data that the wallet or dashboard shows once, and stores none of it.
 `;
 
 const OPTIONS = {
@@ -114,7 +114,7 @@ type Values = {
 async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   const passType = values.wallets === undefined ? null : await readPassType(values.wallets);
   if (values.till === true && values.zvt !== undefined) {
-    throw new SettingError('--zvt is for a reader without --till.');
+    throw new SettingError('--zvt cannot be used with --till.');
   }
   if (values.till === true) return serveTill(values, passType, env);
   const file = values.config ?? defaultFile(env);
@@ -218,7 +218,7 @@ async function serveTill(
       say({ status }, isThere ? 'The till is connected.' : 'Waiting for the till.');
     },
   }).catch(portInUse);
-  say({ status: 'waiting', port: feed.port }, `Waiting for the till at port ${feed.port}.`);
+  say({ status: 'waiting', port: feed.port }, `Waiting for the till on port ${feed.port}.`);
   await watchReaders({
     socket: values.socket ?? PCSCD_SOCKET,
     wallets: () => ({ collector: feed.proveCollector, passType }),
@@ -293,7 +293,7 @@ async function serve(serving: Serving): Promise<number> {
   if (desk !== null && register !== null) {
     const { host } = register;
     const event = { status: 'waiting_for_register', host, port: desk.port };
-    say(event, `Waiting for the register at ${host}:${desk.port}.`);
+    say(event, `Waiting for the register on ${host}:${desk.port}.`);
   }
   const readers = watchReaders({
     socket: socket ?? PCSCD_SOCKET,

@@ -212,7 +212,7 @@ export class DeviceApi {
       return proofOf(await this.#call('POST', '/smart_tap', { body, signal }));
     } catch (error) {
       if (error instanceof DeviceApiError && OFF.includes(error.code)) return null;
-      throw new ProtocolError('the network did not sign', { cause: error });
+      throw new ProtocolError('the network returned no signature', { cause: error });
     }
   };
 

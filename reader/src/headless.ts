@@ -48,7 +48,7 @@ const OPEN = 'requires_payment_method';
 
 const WORDS: Readonly<Record<Exclude<Tap['status'], 'read' | 'signed'> | 'two_cards', string>> = {
   nothing_to_sign: 'This card cannot pay this amount now.',
-  no_pass: 'There is no pass for this shop on the phone.',
+  no_pass: 'The phone has no pass for this shop.',
   tap_again: 'Unlock the phone, then tap again.',
   not_a_payment_card: 'This is not a payment card of this network.',
   gone: 'Hold it there a little longer.',

@@ -57,8 +57,8 @@ function connect(given: string | undefined, options: ClientOptions): Connection 
   const mode = KEY.exec(apiKey)?.[1];
   if (mode === undefined) {
     throw new UsageError(
-      'That is not a secret API key: those begin with tlsk_test_ or tlsk_live_. ' +
-        '(Keys of terminals begin with tldk_, signing secrets with whsec_.)',
+      'That is not a secret API key, which begins with tlsk_test_ or tlsk_live_. (Terminal ' +
+        'keys begin with tldk_, signing secrets with whsec_.)',
     );
   }
   const address = options.baseUrl ?? fromEnvironment('TAPLINE_BASE_URL');

@@ -54,7 +54,7 @@ export async function waitFor<T>(
       const left = deadline - performance.now();
       if (left <= 0) {
         throw new WaitTimeoutError(
-          `${waited.id} has no final state after ${timeout} ms, but may still get one.`,
+          `${waited.id} has not reached a final state after ${timeout} ms, but still may.`,
         );
       }
       await sleep(Math.min(pauseOf(watching), left), rung.signal);

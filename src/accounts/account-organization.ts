@@ -36,7 +36,7 @@ async function readOwned(
   if (role === 'owner') {
     return members.filter((row) => row.role === 'owner').map((row) => row.email);
   }
-  const message = `This needs the role owner in the organization; yours is ${role}.`;
+  const message = `This requires the owner role in the organization; yours is ${role}.`;
   return refuse('role_missing', message, 'organization');
 }
 
@@ -60,7 +60,7 @@ export async function moveAccount(
   if (organizationId !== null) {
     const accounts = await selectAccountsIn(tx, organizationId);
     if (accounts.length >= MAX_ACCOUNTS) {
-      const message = `An organization has at most ${MAX_ACCOUNTS} accounts.`;
+      const message = `An organization can have at most ${MAX_ACCOUNTS} accounts.`;
       return refuse('unexpected_state', message, 'organization');
     }
   }

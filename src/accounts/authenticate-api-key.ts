@@ -28,7 +28,10 @@ const BEARER = /^Bearer ([\x21-\x7e]+)$/i;
 /** Returns the token of an Authorization header. */
 export function readBearer(authorization: string | undefined): string | Refusal {
   if (authorization === undefined) {
-    return refuse('api_key_missing', 'Send Authorization: Bearer <API_KEY>.');
+    return refuse(
+      'api_key_missing',
+      'No API key was sent. Send it as Authorization: Bearer <API_KEY>.',
+    );
   }
   return BEARER.exec(authorization)?.[1] ?? apiKeyInvalid();
 }
@@ -36,7 +39,8 @@ export function readBearer(authorization: string | undefined): string | Refusal 
 export function apiKeyInvalid(): Refusal {
   return refuse(
     'api_key_invalid',
-    'This is not a valid key for this API. Copy the whole key as it was shown when created.',
+    'This is not a valid key for this API. Copy the whole key, exactly as it was shown ' +
+      'when it was created.',
   );
 }
 
@@ -91,7 +95,7 @@ export function decideKey(
     return refuse('account_disabled', 'The account is disabled. Contact the network operator.');
   }
   if (!isAllowedAddress(row.ip_allowlist, at.address)) {
-    return refuse('ip_not_allowed', "The request's address is not on this key's allowlist.");
+    return refuse('ip_not_allowed', "The request's IP address is not on this key's allowlist.");
   }
   const tenant = { accountId: row.account_id, livemode: row.livemode };
   const caller: MerchantCaller = {

@@ -39,8 +39,8 @@ function checkLogo(bytes: Buffer): Refusal | null {
   }
   const sides = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
   if (sides.every((side) => side >= SIDE.least && side <= SIDE.most)) return null;
-  const allowed = `Each side must have ${SIDE.least} to ${SIDE.most} pixels`;
-  return refuse('parameter_invalid', `${allowed}; these are ${sides.join(' × ')}.`);
+  const allowed = `Each side must be ${SIDE.least} to ${SIDE.most} pixels`;
+  return refuse('parameter_invalid', `${allowed}; this image is ${sides.join(' × ')}.`);
 }
 
 async function change(

@@ -149,7 +149,7 @@ export async function createCatalogueItem(
   if (others.length >= MAX_ITEMS) {
     return refuse(
       'unexpected_state',
-      `A catalog has at most ${MAX_ITEMS} items. Delete one first.`,
+      `A catalog can have at most ${MAX_ITEMS} items. Delete one first.`,
     );
   }
   const { position = (others.at(-1)?.position ?? 0) + 1 } = item;

@@ -32,7 +32,11 @@ async function findUsable(tx: Tx, ref: KeyRef): Promise<ApiKeyRow | Refusal> {
   const row = await lockApiKey(tx, ref.tenant, ref.id);
   if (row === undefined) return resourceMissing('API key');
   const isOver = row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= ref.now);
-  if (isOver) return refuse('unexpected_state', 'This key is revoked or has expired.');
+  if (isOver)
+    return refuse(
+      'unexpected_state',
+      'This key was revoked or has expired, so it cannot be changed.',
+    );
   return row;
 }
 

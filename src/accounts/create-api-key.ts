@@ -40,8 +40,8 @@ export interface Issued<Row> {
 export function kybRequired(what: string): Refusal {
   return refuse(
     'kyb_required',
-    `${what} need an approved business verification: submit it in the dashboard. ` +
-      'Test mode needs none.',
+    `${what} require an approved business verification. Submit it in the dashboard. Test ` +
+      'mode needs none.',
   );
 }
 
@@ -65,7 +65,11 @@ export function readAllowlist(entries: readonly string[]): readonly string[] | R
   const wrong = normal.indexOf(null);
   if (wrong >= 0) {
     const param = `ip_allowlist.${wrong}`;
-    return refuse('parameter_invalid', `${param} is not an IPv4 or IPv6 address or range.`, param);
+    return refuse(
+      'parameter_invalid',
+      `${param} must be an IPv4 or IPv6 address or CIDR range.`,
+      param,
+    );
   }
   return [...new Set(normal.map((entry) => present(entry, 'allowlist entry')))];
 }
@@ -130,7 +134,10 @@ export async function createApiKey(
   const account = await lockOwnAccount(tx, tenant.accountId);
   if (tenant.livemode && account.kyb_status !== 'approved') return kybRequired('Live keys');
   if ((await countUsableApiKeys(tx, tenant, now)) >= MAX_USABLE_KEYS) {
-    return refuse('unexpected_state', `At most ${MAX_USABLE_KEYS} keys. Revoke one first.`);
+    return refuse(
+      'unexpected_state',
+      `An account can have at most ${MAX_USABLE_KEYS} usable keys per mode. Revoke one first.`,
+    );
   }
   const issued = await issueApiKey(tx, { ...input, name, ipAllowlist, rotatedFrom: null });
   await recordEntry(tx, {

@@ -228,7 +228,7 @@ export async function decideName(
 }
 
 export function nobodyAsked(): Refusal {
-  return refuse('unexpected_state', 'This account has not requested another name.');
+  return refuse('unexpected_state', 'This account has no name change to review.');
 }
 
 /** Disables an account (every key gets 403 within a second), or enables it again. */

@@ -69,7 +69,10 @@ export async function addDocument(
     return refuse('unexpected_state', 'The business is already verified.');
   }
   if ((await selectDocuments(tx, accountId)).length >= MAX_DOCUMENTS) {
-    return refuse('unexpected_state', `At most ${MAX_DOCUMENTS} documents. Remove one first.`);
+    return refuse(
+      'unexpected_state',
+      `A business can upload at most ${MAX_DOCUMENTS} documents. Remove one first.`,
+    );
   }
   const id = newId('document', now);
   const row: DocumentRow = {
@@ -112,7 +115,7 @@ export async function removeDocument(tx: Tx, ref: KybRef, id: string): Promise<n
   const { accountId, now } = ref;
   const account = await lockOwnAccount(tx, accountId);
   if (account.kyb_status === 'pending' || account.kyb_status === 'approved') {
-    return refuse('unexpected_state', 'A document that was submitted cannot be removed.');
+    return refuse('unexpected_state', 'A submitted document cannot be removed.');
   }
   const row = await deleteDocument(tx, { accountId, id });
   if (row === undefined) return resourceMissing('document');

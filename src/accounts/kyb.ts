@@ -190,7 +190,7 @@ export async function decideKyb(
   const isWithdrawal = account.kyb_status === 'approved' && !decision.approved;
   if (!isOpen && !isWithdrawal) return unexpected(account.kyb_status);
   if (!decision.approved && decision.reason === null) {
-    return refuse('parameter_missing', 'reason is required for a rejection.', 'reason');
+    return refuse('parameter_missing', 'reason is required when you reject.', 'reason');
   }
   const { accountId, now, secretKey } = ref;
   const { reason, approved } = decision;

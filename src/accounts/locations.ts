@@ -104,7 +104,7 @@ export async function checkLocation(
   id: string | null | undefined,
 ): Promise<Refusal | null> {
   if (id == null || (await selectLocation(sql, accountIds, id)) !== undefined) return null;
-  return refuse('parameter_invalid', 'location is not one of these locations.', 'location');
+  return refuse('parameter_invalid', 'location must be a location of this account.', 'location');
 }
 
 /** Returns the edit with its name in the stored form, or the refusal if it is invalid. */
@@ -132,7 +132,7 @@ export async function createLocation(
   // Locks the account, so that two requests cannot exceed the limit.
   const account = await lockOwnAccount(tx, accountId);
   if ((await selectLocations(tx, [accountId])).length >= MAX_LOCATIONS) {
-    return refuse('unexpected_state', `An account has at most ${MAX_LOCATIONS} locations.`);
+    return refuse('unexpected_state', `An account can have at most ${MAX_LOCATIONS} locations.`);
   }
   const made = { id: newId('location', now), account_id: accountId, created: now };
   const row = await locations.insert(tx, { time_zone: account.time_zone, ...edit, ...made });

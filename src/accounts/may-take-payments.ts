@@ -6,14 +6,14 @@ export function checkMayTakePayments(merchant: MerchantAccount): Refusal | null 
   if (merchant.tenant.livemode && !merchant.kybApproved) {
     return refuse(
       'kyb_required',
-      'Live payments need an approved business verification. Submit it in the dashboard.',
+      'Live payments require an approved business verification. Submit it in the dashboard.',
     );
   }
   if (merchant.merchantNumber === null) {
     return refuse(
       'account_not_live',
-      'The account is not registered on the settlement contract of this network yet. ' +
-        'Click Go Live in the dashboard.',
+      "The account is not registered on this network's settlement contract yet. Go live in " +
+        'the dashboard first.',
     );
   }
   return null;

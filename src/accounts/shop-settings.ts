@@ -115,7 +115,11 @@ export function checkShopEdit({ currency, tax_rates: rates = [] }: ShopEdit): Re
     return refuse('parameter_invalid', message, 'currency');
   }
   if (new Set(rates.map(({ name }) => name)).size === rates.length) return null;
-  return refuse('parameter_invalid', 'Two of the tax_rates have the same name.', 'tax_rates');
+  return refuse(
+    'parameter_invalid',
+    'Each of the tax_rates must have a different name.',
+    'tax_rates',
+  );
 }
 
 /** Returns the edit without its omitted fields. */

@@ -31,7 +31,10 @@ interface Start {
 }
 
 function pinInvalid(): Refusal {
-  return refuse('pin_invalid', 'This PIN is wrong. Ask an admin for a new one if it is lost.');
+  return refuse(
+    'pin_invalid',
+    'This PIN is wrong. If you forgot yours, ask an admin for a new one.',
+  );
 }
 
 function triesOf({ pin_wrong_at, pin_blocked_until }: PinRow): Tries {

@@ -53,5 +53,5 @@ export function checkDays(from: string, to: string): Refusal | null {
   const wrong = checkOrder({ from, to });
   if (wrong !== null) return wrong;
   if (daysBetween(from, to).length <= MAX_DAYS) return null;
-  return refuse('parameter_invalid', `At most ${MAX_DAYS} days at a time.`, 'from');
+  return refuse('parameter_invalid', `Request at most ${MAX_DAYS} days at a time.`, 'from');
 }

@@ -6,8 +6,8 @@ import { type Refusal, refuse } from '#core/answer.ts';
 export function staleVersion(current: number): Refusal {
   return refuse(
     'version_conflict',
-    `This has changed in the meantime: it is now at version ${current}. Nothing was saved. ` +
-      'Read it again and repeat your change.',
+    `This object has changed since you read it and is now at version ${current}. Nothing ` +
+      'was saved. Read it again and repeat your change.',
     'version',
   );
 }

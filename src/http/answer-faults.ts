@@ -14,7 +14,7 @@ export function serviceUnavailable(): Refusal {
 export function requestTimeout(): Refusal {
   return refuse(
     'request_timeout',
-    'The request took too long. The work may still complete. Send it again with the same ' +
+    'The request timed out but may still complete. Send it again with the same ' +
       'Idempotency-Key, or read the object.',
   );
 }
@@ -25,7 +25,7 @@ export function requestTimeout(): Refusal {
  */
 function refuseBody(error: FastifyError): Refusal | null {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return refuse('body_too_large', 'The body is larger than this route takes (64 KiB of JSON).');
+    return refuse('body_too_large', 'The body is larger than this route accepts (64 KiB of JSON).');
   }
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return refuse('content_type_unsupported', 'Send the body as Content-Type: application/json.');
@@ -63,6 +63,6 @@ export function refusalOfFault(error: FastifyError, log: Log, requestId: string)
   log.error('request failed', fields);
   return refuse(
     'internal_error',
-    'An internal error. Send the request again with the same Idempotency-Key.',
+    'An internal error occurred. Send the request again with the same Idempotency-Key.',
   );
 }

@@ -13,8 +13,8 @@ export function chooseVersion(
   if (versions.all.includes(header)) return header;
   return refuse(
     'api_version_invalid',
-    `Service-Version must be one of ${versions.all.join(', ')}; ` +
-      "without it the key's own version is used.",
+    `Service-Version must be one of ${versions.all.join(', ')}; omit it to use the key's ` +
+      'version.',
     'Service-Version',
   );
 }

@@ -58,8 +58,9 @@ export function encodeCursor(pagination: Pagination, at: Place): string {
 export function cursorInvalid(): Refusal {
   return refuse(
     'cursor_invalid',
-    'This cursor does not belong to this list with these filters. Send next_cursor unchanged, ' +
-      'with the filters of the first page; omit cursor for the first page.',
+    'This cursor does not belong to this list with these filters. Send next_cursor ' +
+      'unchanged, with the same filters as for the first page; omit cursor for the first ' +
+      'page.',
     'cursor',
   );
 }
@@ -96,7 +97,7 @@ export function readDate(text: string | undefined, param: string): Date | null |
   if (text === undefined) return null;
   const date = new Date(text);
   if (!Number.isNaN(date.getTime())) return date;
-  return refuse('parameter_invalid', `${param} is not an ISO 8601 date and time.`, param);
+  return refuse('parameter_invalid', `${param} must be an ISO 8601 date and time.`, param);
 }
 
 /** Returns the page that a list request names. */

@@ -13,7 +13,7 @@ export const STRIPE_PATHS: readonly (readonly [string, string])[] = [
   ],
   [
     '/terminal/readers/{id}/confirm_payment_intent',
-    'the tap confirms what POST /v1/payment_intents has asked for',
+    'the tap confirms what POST /v1/payment_intents requested',
   ],
   [
     '/terminal/readers/{id}/cancel_action',
@@ -24,7 +24,7 @@ export const STRIPE_PATHS: readonly (readonly [string, string])[] = [
     '/terminal/readers/{id}/set_reader_display',
     '`description` of POST /v1/payment_intents is shown while the terminal waits',
   ],
-  ['/terminal/readers/{id}/process_setup_intent', 'nothing: no means of payment is kept'],
+  ['/terminal/readers/{id}/process_setup_intent', 'nothing: no payment methods are stored'],
   ['/terminal/readers/{id}/collect_inputs', 'nothing: the terminal asks only for the payment'],
   ['/terminal/readers/{id}', 'GET /v1/terminals/{id}; the dashboard changes and deletes terminals'],
   ['/terminal/readers', 'GET /v1/terminals; terminals are added in the dashboard'],

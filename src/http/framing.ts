@@ -22,14 +22,14 @@ function checkHost({ rawHeaders, httpVersionMinor }: IncomingMessage): Refusal |
   }
   const [host] = hosts;
   if (host === undefined || parseHost(host) !== null) return null;
-  return malformed('The Host header must be a name or an address, and a port where one is needed.');
+  return malformed('The Host header must be a host name or IP address, with an optional port.');
 }
 
 /** The start of a URL's fragment, which clients never send. */
 const FRAGMENT = '#';
 
 function checkTarget(target: string, method: string | undefined): Refusal | null {
-  if (target.includes(FRAGMENT)) return malformed('A request target has no fragment.');
+  if (target.includes(FRAGMENT)) return malformed('A request target must not have a fragment.');
   if (target.startsWith('/') || (target === '*' && method === 'OPTIONS')) return null;
   const authority = authorityOf(target);
   if (authority !== null && parseHost(authority) !== null) return null;
@@ -46,7 +46,8 @@ export function checkFraming(request: IncomingMessage, target: string): Refusal 
   if (request.httpVersionMajor !== 1) return malformed('Only HTTP/1.1 and HTTP/1.0 are supported.');
   const encoding = request.headers['transfer-encoding'];
   if (encoding !== undefined) {
-    if (request.httpVersionMinor === 0) return malformed('HTTP/1.0 has no Transfer-Encoding.');
+    if (request.httpVersionMinor === 0)
+      return malformed('HTTP/1.0 does not support Transfer-Encoding.');
     if (encoding.toLowerCase() !== 'chunked') {
       return malformed('The only supported Transfer-Encoding is chunked.');
     }

@@ -24,10 +24,10 @@ const TITLES: Readonly<Record<number, string>> = {
   404: 'There is no such object in this account and mode.',
   409: 'The idempotency key or the state of an object does not allow this.',
   413: 'The body is too large.',
-  415: 'The body is not sent as JSON.',
+  415: 'The body was not sent as JSON.',
   429: 'Too many requests.',
-  500: 'An internal error.',
-  503: 'The request took too long, or the service is briefly unavailable.',
+  500: 'An internal error occurred.',
+  503: 'The request timed out, or the service is briefly unavailable.',
 };
 
 function errorExample(code: ErrorCode): Doc {

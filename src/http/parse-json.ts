@@ -119,7 +119,11 @@ function findBadText(value: Json, path: string, multiline: readonly string[]): R
     const inner = path === '' ? name : `${path}.${name}`;
     const safe = name.isWellFormed() && !hasControlCharacter(name) ? inner : path || null;
     if (safe !== inner) {
-      return refuse('parameter_invalid', 'A name has characters that are not allowed.', safe);
+      return refuse(
+        'parameter_invalid',
+        'A field name contains characters that are not allowed.',
+        safe,
+      );
     }
     const bad = findBadText(member, inner, multiline);
     if (bad !== null) return bad;

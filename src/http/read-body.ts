@@ -92,7 +92,11 @@ export function readBody(request: FastifyRequest, compiled: Compiled): Values | 
   if (isRefusal(body) || compiled.checkBody !== null) return body;
   const name = Object.keys(body)[0];
   if (name === undefined) return body;
-  return refuse('parameter_unknown', `This request takes no body; ${name} is unknown.`, name);
+  return refuse(
+    'parameter_unknown',
+    `This request takes no body parameters; remove ${name}.`,
+    name,
+  );
 }
 
 export function readQuery(request: FastifyRequest, compiled: Compiled): Values | Refusal {

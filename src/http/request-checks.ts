@@ -29,8 +29,8 @@ function rateExceeded(call: Call): Refusal | null {
   return {
     ...refuse(
       'rate_limit_exceeded',
-      `More than ${rate.limit} requests in the window. Wait as many seconds as Retry-After ` +
-        'says, then continue.',
+      `You exceeded ${rate.limit} requests per window. Wait the number of seconds in ` +
+        'Retry-After, then try again.',
     ),
     headers: { 'Retry-After': String(rate.retryAfterSeconds) },
   };
@@ -68,7 +68,7 @@ function checkTarget(target: Target, request: FastifyRequest): Refusal | null {
   if (target.allow.length === 0) {
     const path = pathOf(request);
     const instead = insteadOf(path);
-    const hint = instead === null ? '' : ` That is a path of Stripe's. Here: ${instead}.`;
+    const hint = instead === null ? '' : ` That is a Stripe path. Here: ${instead}.`;
     return refuse('route_missing', `${request.method} ${path} does not exist.${hint}`);
   }
   const allow = target.allow.join(', ');
@@ -87,7 +87,7 @@ function checkScope(route: AnyRoute, caller: Caller): Refusal | null {
   if (scope === null || caller.scopes === null || caller.scopes.includes(scope)) return null;
   return refuse(
     'scope_missing',
-    `This needs a key with the scope ${scope}; this key does not have it.`,
+    `This request requires the scope ${scope}, which this key does not have.`,
   );
 }
 
@@ -105,8 +105,8 @@ function checkIdempotencyKey(route: AnyRoute, request: FastifyRequest): Refusal 
   if (route.idempotency === 'accepted') return null;
   return refuse(
     'idempotency_key_required',
-    'Send an Idempotency-Key header (1 to 255 printable ASCII characters, for example a UUID), ' +
-      'the same one when you retry.',
+    'Send an Idempotency-Key header (1 to 255 printable ASCII characters, for example a ' +
+      'UUID). Send the same key when you retry.',
   );
 }
 

@@ -214,7 +214,7 @@ test("the refusal of a path without /api names the API's path", async () => {
   assert.equal(response.status, 404);
   const { error } = (await response.json()) as { error: { code: string; message: string } };
   assert.equal(error.code, 'route_missing');
-  assert.match(error.message, /send this to \/api\/v1\/things\./);
+  assert.match(error.message, /send this request to \/api\/v1\/things\./);
 });
 
 test('a request that breaks every rule is refused for the first in check order', async () => {

@@ -197,7 +197,7 @@ function addSurface(
  */
 function nothingAt(path: string, surfaces: readonly Surface[]): Refusal {
   const isApi = surfaces.some(({ root }) => `/api${path}/`.startsWith(`${root}/`));
-  const hint = isApi ? ` The API is below /api: send this to /api${path}.` : '';
+  const hint = isApi ? ` The API is under /api: send this request to /api${path}.` : '';
   return refuse('route_missing', `There is nothing at this path.${hint}`);
 }
 

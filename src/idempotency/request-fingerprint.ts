@@ -55,8 +55,8 @@ export function freesKey(code: ErrorCode): boolean {
 export function keyReused(): Refusal {
   return refuse(
     'idempotency_key_reused',
-    'This Idempotency-Key was used with another method, path or body. Nothing was done. ' +
-      'Send the first request again unchanged, or use a new key for a new request.',
+    'This Idempotency-Key was already used with a different method, path or body. Nothing ' +
+      'was done. Send the first request again unchanged, or use a new key for a new request.',
   );
 }
 

@@ -69,7 +69,7 @@ async function decideBy(
     }
     const newest = await selectNewestForeign(tx, { accountId, livemode });
     if (newest === null) {
-      return refuse('resource_missing', `There is nothing to decide about ${accountId}.`);
+      return refuse('resource_missing', `There is nothing to decide for ${accountId}.`);
     }
     const wish = { kind, livemode, subject: accountId, payload: { up_to: Number(newest) } };
     const made = await propose(tx, { ...wish, reason: REASON }, by);

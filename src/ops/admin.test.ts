@@ -125,5 +125,5 @@ test('settlements that two operators refuse are kept apart, and are decided once
   const recoveries = await db.query(`select from network_recoveries where status <> 'done'`);
   assert.equal(recoveries.length, 0, 'nothing is to be booked');
   const again = await decide('accept', 'rita');
-  assert.match(again.stderr, /There is nothing to decide about/);
+  assert.match(again.stderr, /There is nothing to decide for/);
 });

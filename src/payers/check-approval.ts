@@ -135,7 +135,8 @@ export async function checkPermit(
   { chain, payer, nonces, now }: ApprovalContext,
 ): Promise<(SignedPermit & CheckedSignature) | Refusal> {
   if (nonces.permit === null) {
-    const message = 'The token takes no permits: the wallet sends `to_send` of GET /approvals.';
+    const message =
+      'This token takes no permits. Send `to_send` from GET /approvals with the wallet instead.';
     return refuse('parameter_invalid', message, 'permit');
   }
   if (isOver(permit.deadline, now)) {

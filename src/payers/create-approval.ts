@@ -77,8 +77,8 @@ async function whyRefused(
     ? refuse('service_unavailable', 'The chain cannot be reached. Nothing was sent. Try again.')
     : refuse(
         'unexpected_state',
-        'The chain would refuse this even if the wallet were deployed. Nothing was sent. Read ' +
-          'GET /approvals, and sign again.',
+        'The chain would reject this even once the wallet is deployed. Nothing was sent. ' +
+          'Read GET /approvals and sign again.',
       );
 }
 

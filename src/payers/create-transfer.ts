@@ -68,7 +68,7 @@ export async function transfersLeft(
 function wrongRecipient(to: string, payer: Hex, { usdc, settlement }: NetworkConfig) {
   const wrong = (message: string) => refuse('parameter_invalid', message, 'to');
   if (checksummed(to) === null)
-    return wrong('to is not an address: a letter or its case is wrong.');
+    return wrong('to is not a valid address: check its digits and the case of its letters.');
   const is = (other: string) => to.toLowerCase() === other.toLowerCase();
   if (is(zeroAddress)) return wrong('to is the zero address: USDC sent there is lost.');
   if (is(usdc)) return wrong('to is the token itself: USDC sent there is lost.');
@@ -94,7 +94,11 @@ interface Asked {
 
 function checkTerms({ balance, signed, now }: Asked): Refusal | null {
   if (balance < BigInt(signed.amount)) {
-    return refuse('parameter_invalid', `Not enough: the wallet holds ${balance} atoms.`, 'amount');
+    return refuse(
+      'parameter_invalid',
+      `Not enough USDC: the wallet holds ${balance} atoms.`,
+      'amount',
+    );
   }
   const seconds = signed.valid_before - now.getTime() / 1000;
   if (seconds >= VALID_SECONDS.least && seconds <= VALID_SECONDS.most) return null;
@@ -123,7 +127,7 @@ async function checkSigned(asked: Asked): Promise<CheckedSignature | Refusal> {
     { signer: from, digest, signature, by: 'token', simulates: true },
     {
       code: 'parameter_invalid',
-      message: 'signature is not this wallet’s, over these values, for this network’s token.',
+      message: 'signature was not made by this wallet over these values for this network’s token.',
       param: 'signature',
     },
   );
@@ -145,8 +149,8 @@ async function tokenRefusal(
     ? refuse('service_unavailable', 'The chain cannot be reached. Nothing was sent. Try again.')
     : refuse(
         'parameter_invalid',
-        'The token of this network refuses this signature of a contract wallet. This wallet can ' +
-          'still send by itself and pay its own gas.',
+        "This network's token does not accept this signature from a contract wallet. The " +
+          'wallet can still send the transfer itself and pay the gas.',
         'signature',
       );
 }
@@ -155,7 +159,7 @@ async function tokenRefusal(
 async function noneLeft(sql: Sql, { payer, now }: Asked): Promise<Refusal | null> {
   if ((await transfersLeft(sql, { payerId: payer.id, now })) > 0) return null;
   const seconds = Math.ceil((dayOf(now).getTime() + DAY_MS - now.getTime()) / 1000);
-  const message = `The operator pays for ${TRANSFERS_PER_DAY} transfers per wallet and UTC day.`;
+  const message = `The operator pays for at most ${TRANSFERS_PER_DAY} transfers per wallet per UTC day.`;
   const headers = { 'Retry-After': String(seconds) };
   return { ...refuse('rate_limit_exceeded', message), headers };
 }
@@ -185,10 +189,13 @@ async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Re
 
 function checkSwitches({ payer, isOn }: Asked): Refusal | null {
   if (!isOn) {
-    return refuse('not_configured', 'On this network a wallet pays the gas of its own transfers.');
+    return refuse(
+      'not_configured',
+      'On this network, wallets pay the gas for their own transfers.',
+    );
   }
   if (payer.blocked_at === null) return null;
-  const words = 'This wallet is blocked here. It can still send by itself and pay its own gas.';
+  const words = 'This wallet is blocked here. It can still send transfers itself and pay the gas.';
   return refuse('unexpected_state', words);
 }
 

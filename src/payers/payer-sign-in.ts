@@ -80,7 +80,7 @@ export function readSignInMessage(
   const message = parseSiweMessage(text);
   const { address, nonce, domain, chainId, uri } = message;
   if (address === undefined || !isAddress(address) || nonce === undefined) {
-    return signInFailed('This is not a sign-in message of EIP-4361.');
+    return signInFailed('This is not an EIP-4361 sign-in message.');
   }
   if (domain === undefined || !terms.isOwnDomain(domain) || !isOfDomain(uri, domain)) {
     return signInFailed('The message was made for another site. Sign a message for this one.');
@@ -89,7 +89,8 @@ export function readSignInMessage(
     return signInFailed('The message is not valid now. Request a new nonce and sign again.');
   }
   const chain = terms.chains.find((one) => one.chainId === chainId);
-  if (chain === undefined) return signInFailed('The message names a chain that is not served.');
+  if (chain === undefined)
+    return signInFailed('The message names a chain that this service does not use.');
   return { address, nonce, livemode: chain.livemode };
 }
 
@@ -109,7 +110,7 @@ export function signatureRefusal(signedAt: Date | null | undefined, now: Date): 
   return refuse(
     'second_factor_required',
     'Sign with the wallet again (POST /sign_in/again, or POST /sign_in for a new session), ' +
-      'then repeat this within five minutes.',
+      'then repeat this request within five minutes.',
   );
 }
 
@@ -143,7 +144,7 @@ async function verifyClaim(
   const signed = { signer, digest: hashMessage(message), signature, ...how };
   const checked = await checkSignature(chainOrNull(chains, livemode), signed, {
     code: 'sign_in_failed',
-    message: 'The address in the message did not make this signature.',
+    message: 'This signature was not made by the address in the message.',
     param: null,
   });
   if (isRefusal(checked) && checked.code === 'service_unavailable') return checked;

@@ -49,8 +49,8 @@ export async function registerChip(
     {
       code: 'signature_invalid',
       message:
-        'This chip did not sign that it belongs to this wallet. Sign the text of ' +
-        '`GET /chips/proof`.',
+        'The signature does not prove that this chip belongs to this wallet. Have the chip ' +
+        'sign the text from `GET /chips/proof`.',
       param: 'signature',
     },
   );
@@ -67,7 +67,10 @@ async function insertChip(
   const address = getAddress(made.address);
   await lockPayer(tx, payer.id);
   if ((await selectChips(tx, payer.id)).length >= MAX_CHIPS) {
-    return refuse('unexpected_state', `At most ${MAX_CHIPS} chips. Delete one first.`);
+    return refuse(
+      'unexpected_state',
+      `A wallet can have at most ${MAX_CHIPS} chips. Delete one first.`,
+    );
   }
   const chip = {
     ...{ id: newId('chip', now), payer_id: payer.id, livemode: payer.livemode, address, label },
@@ -76,7 +79,7 @@ async function insertChip(
   const row = await chips.upsert(tx, chip, 'on conflict (livemode, address) do nothing');
   // Refuses a second registration: a thief could remove the chip's limit by registering it to
   // another wallet.
-  return row ?? refuse('unexpected_state', 'This chip is registered already.');
+  return row ?? refuse('unexpected_state', 'This chip is already registered.');
 }
 
 export function renderChip(chip: ChipRow) {

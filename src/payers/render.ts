@@ -58,7 +58,7 @@ const FAILURES: Readonly<Record<PayerRequestRow['kind'], string>> = {
   enrolment:
     'The chain rejected the approval: the wallet used another one in the meantime, or this one ' +
     'arrived too late. Nothing was approved. Sign again.',
-  faucet: 'The test token refused to give funds. Try again.',
+  faucet: 'The test token did not send the funds. Try again.',
   transfer:
     'The token contract did not accept the transfer in time, or the transfer was canceled there. ' +
     'Nothing was sent. Sign again.',

@@ -6,7 +6,7 @@ import type { FailureReason } from '#settlement/chain-requests.ts';
  */
 export const DECLINES = {
   pass_unknown: {
-    message: 'This pass is not known.',
+    message: 'This network does not know this pass.',
     customer: 'This pass was not recognized. Please use another one.',
   },
   pass_revoked: {
@@ -14,7 +14,7 @@ export const DECLINES = {
     customer: 'This pass has been revoked. Please use another one.',
   },
   pass_replayed: {
-    message: 'This card value was used before, or was not created by this card.',
+    message: 'This card value was already used, or was not created by this card.',
     customer: 'The card could not be read. Please tap it again.',
   },
   pass_code_expired: {
@@ -22,7 +22,7 @@ export const DECLINES = {
     customer: 'This code has expired. Please show a new one.',
   },
   pass_code_used: {
-    message: 'This code was used before.',
+    message: 'This code was already used.',
     customer: 'This code has already been used. Please show a new one.',
   },
   insufficient_funds: {
@@ -31,16 +31,16 @@ export const DECLINES = {
   },
   approval_insufficient: {
     message:
-      "The wallet's approval does not cover the amount and its fees. It takes two things: a " +
-      'permit of the token, and a spending policy.',
+      "The wallet's approval does not cover the amount and its fees. An approval has two " +
+      'parts: a token permit and a spending policy.',
     customer: 'You have not allowed enough for this payment. Please allow more in your wallet app.',
   },
   limit_exceeded: {
-    message: 'The payment is above a spending limit of the payer.',
+    message: "The payment exceeds one of the payer's spending limits.",
     customer: 'This payment is above your spending limit. You can change it in your wallet app.',
   },
   risk_blocked: {
-    message: 'The payment was refused by the risk policy.',
+    message: 'The risk policy declined the payment.',
     customer: 'This payment cannot be accepted. Please pay another way.',
   },
   payer_rejected: {
@@ -53,22 +53,22 @@ export const DECLINES = {
   },
   authorization_refused: {
     message: "The wallet's authorization was refused. Nothing was charged.",
-    customer: 'Your wallet could not pay this. Nothing was charged. Please try again.',
+    customer: 'Your wallet could not make this payment. Nothing was charged. Please try again.',
   },
   agent_token_unknown: {
-    message: 'This agent token is not known.',
-    customer: 'Your assistant is not allowed to pay this.',
+    message: 'This network does not know this agent token.',
+    customer: 'Your assistant is not allowed to make this payment.',
   },
   agent_token_expired: {
     message: 'This agent token has expired.',
     customer: 'The permission you gave your assistant has expired. Please give it a new one.',
   },
   agent_token_used: {
-    message: 'This agent token was used before, or is in use.',
+    message: 'This agent token was already used, or is in use.',
     customer: 'Your assistant has already used this permission. Please give it a new one.',
   },
   agent_token_mismatch: {
-    message: 'This agent token was made for another merchant or amount.',
+    message: 'This agent token is for a different merchant or amount.',
     customer:
       'You allowed your assistant to pay another shop or amount. Please give it a new permission.',
   },
@@ -111,7 +111,7 @@ const REASON_WORDS: Readonly<
   Record<string, { readonly message: string; readonly customer: string }>
 > = {
   [CEILING_REACHED]: {
-    message: 'The network has settled all that it may within this hour. Nothing was charged.',
+    message: 'The network has reached its hourly settlement limit. Nothing was charged.',
     customer:
       'This payment cannot be accepted right now. Nothing was charged. Please pay another way.',
   },

@@ -70,7 +70,7 @@ export async function deployWallet<Why>(
   const unsettled = checkSettles(ctx.readiness, livemode);
   if (unsettled !== null) return unsettled;
   if (!(await workersDeploy(ctx.db, { livemode, goneMs: WORKER_GONE_MS }))) {
-    return notDeployed('and this network deploys no wallets', null);
+    return notDeployed('and this network does not deploy wallets', null);
   }
   const unable = await wanted.whyUnable();
   if (unable !== null) return unable;
@@ -102,7 +102,7 @@ async function queueOnce(
   if ((await selectDeployment(tx, subjectId, now)) !== null) return null;
   const payer = await selectPayerByAddress(tx, { livemode, address: wallet });
   if (payer !== undefined && payer.blocked_at !== null) {
-    return refuse('wallet_not_deployed', 'This network does not deploy this wallet.');
+    return refuse('wallet_not_deployed', 'This network does not deploy blocked wallets.');
   }
   const limited = await countDeployment(tx, walletDeploymentGas, { ...wanted, now });
   if (limited !== null) return limited;
@@ -145,8 +145,8 @@ async function countDeployment(
 }
 
 const limitMessage =
-  'The operator deploys no more wallets for now. Send something from the wallet first, which ' +
-  'deploys it, or use another wallet. Nothing was charged.';
+  'The operator deploys no more wallets for now. Send any transaction from the wallet to ' +
+  'deploy it, or use another wallet. Nothing was charged.';
 
 /** Waits until the wallet has code; the caller repeats the request if that takes longer. */
 async function awaitCode(ctx: ApiContext, wanted: Wanted): Promise<Refusal | null> {
@@ -174,7 +174,7 @@ async function awaitCode(ctx: ApiContext, wanted: Wanted): Promise<Refusal | nul
 function deploymentFailed(): Refusal {
   return refuse(
     'wallet_not_deployed',
-    'The wallet could not be deployed. Send something from it first, which deploys it, or use ' +
+    'The wallet could not be deployed. Send any transaction from it to deploy it, or use ' +
       'another wallet. Nothing was charged.',
   );
 }

@@ -119,7 +119,7 @@ function whyClosed({ status }: PaymentIntent, row: PayLinkRow): Refusal | null {
     return refuse('account_not_live', 'The merchant cannot take payments at the moment.');
   }
   if (row.terminal_status === 'active') return null;
-  return refuse('terminal_inactive', 'The terminal of this payment is switched off.');
+  return refuse('terminal_inactive', 'The terminal of this payment is inactive.');
 }
 
 /** Returns the link with the chosen tip, if any; refuses a tip that is not allowed. */

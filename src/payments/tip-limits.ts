@@ -21,11 +21,11 @@ export function checkTip(
 ): Refusal | null {
   if (tip === null) return null;
   if (intent.tipping === null) {
-    return wrong('tip_amount needs a payment intent that was created with tipping.');
+    return wrong('tip_amount is allowed only for a payment intent that was created with tipping.');
   }
   if (tip > intent.amount) {
-    return wrong(`tip_amount may be at most the amount of the sale, ${intent.amount}.`);
+    return wrong(`tip_amount must not exceed the amount of the sale, ${intent.amount}.`);
   }
   if (add(intent.amount, tip) <= BigInt(MAX_AMOUNT)) return null;
-  return wrong(`The sale and its tip_amount may be at most ${MAX_AMOUNT} together.`);
+  return wrong(`The sale plus tip_amount must not exceed ${MAX_AMOUNT}.`);
 }

@@ -68,9 +68,9 @@ export async function verifyAuthorization(
 }
 
 const NOT_AT_TILLS =
-  'This wallet is a contract that is not on the chain yet, and chips at a till cannot have it ' +
-  'deployed. Scan the code on the till with the wallet, or pay with another one. Nothing was ' +
-  'charged.';
+  'This wallet is a contract that has not been deployed yet, and a tap at a till cannot ' +
+  'deploy it. Scan the code on the till with the wallet, or pay with another one. Nothing ' +
+  'was charged.';
 
 /**
  * Returns the fields of the signature that the settlement contract expects, with the fee rates for
@@ -120,8 +120,8 @@ async function signatureFailed(db: Database, intentId: string): Promise<Refusal>
 const NOT_SIGNED = {
   code: 'signature_invalid',
   message:
-    'This wallet did not sign this payment. Nothing was charged. Ask for ' +
-    '`typed_data` again and sign exactly that.',
+    'This wallet did not sign this payment. Nothing was charged. Request `typed_data` ' +
+    'again and sign it unchanged.',
   param: 'signature',
   walletParam: 'from',
 } as const;

@@ -60,7 +60,7 @@ test('a withdrawal that is paid succeeds, with its event', async () => {
 });
 
 for (const [reason, words] of [
-  ['wallet_changed', /Another settlement wallet/],
+  ['wallet_changed', /settlement wallet changed/],
   ['insufficient_balance', /does not cover/],
   ['transfer_blocked', /less at a time/],
   ['transaction_reverted', /refused/],

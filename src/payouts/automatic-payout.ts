@@ -38,15 +38,15 @@ const ACTOR = { type: 'system', name: 'automatic payouts' } as const;
 export const SKIPPED = {
   enabled_later: 'Automatic payouts were enabled after this period had ended.',
   below_minimum: 'The balance was less than 20 USDC.',
-  payouts_on_hold: 'An owner put payouts on hold by a link in an email.',
+  payouts_on_hold: 'An owner put payouts on hold with a link in an email.',
   wallet_announced: 'Another settlement wallet was announced.',
   held_by_contract: 'The settlement contract was still holding the new merchant’s payouts.',
-  payouts_held: 'A part of the balance is held until the network’s operators decide.',
+  payouts_held: 'Part of the balance is on hold until the network’s operators decide.',
   account_not_live: 'The account was not registered on the settlement contract.',
   chain_unavailable:
-    'The chain could not be reached until the next period had ended. The next payout includes ' +
+    'The chain could not be reached before the next period ended. The next payout includes ' +
     'this balance.',
-  refused: 'The payout was refused until the next period had ended.',
+  refused: 'The payout was refused until the next period ended.',
   disabled: 'Automatic payouts were turned off while this one was waiting.',
 } as const;
 export const WAITING = {

@@ -187,7 +187,8 @@ export async function confirmGoLive(
   if (prepared === undefined || prepared.wallet.toLowerCase() !== wish.wallet.toLowerCase()) {
     return refuse(
       'unexpected_state',
-      'This wallet is not prepared, or its signature is too old. Have it prepared again.',
+      'Going live with this wallet was not prepared, or its signature is too old. Ask an ' +
+        'admin to prepare it again.',
     );
   }
   return goLive(ctx, { ...wish, consent: prepared }, deploy);

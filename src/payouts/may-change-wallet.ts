@@ -42,5 +42,8 @@ export async function checkNoneAnnounced(sql: Sql, tenant: Tenant): Promise<Refu
 }
 
 export function otherAnnounced(): Refusal {
-  return refuse('unexpected_state', 'Another wallet is already announced. Cancel it first.');
+  return refuse(
+    'unexpected_state',
+    'Another wallet was already announced. Cancel that change first.',
+  );
 }

@@ -20,8 +20,8 @@ async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal |
   if (without.length === 0) return null;
   return refuse(
     'unexpected_state',
-    'Owners and admins need a second factor before the account takes real money. Without one: ' +
-      `${without.map(({ email }) => email).join(', ')}.`,
+    'Every owner and admin needs a second factor before the account can take real money. ' +
+      `Without one:  ${without.map(({ email }) => email).join(', ')}.`,
   );
 }
 
@@ -47,8 +47,8 @@ function checkMove(
   if (!tenant.livemode || kept?.toLowerCase() === wallet.toLowerCase()) return null;
   return refuse(
     'unexpected_state',
-    `A move to the next contract keeps the settlement wallet. Sign with ${kept}. Change it ` +
-      'before or after the move.',
+    `Moving to the next contract keeps the settlement wallet. Sign with ${kept}. You can ` +
+      'change it before or after the move.',
   );
 }
 
@@ -73,11 +73,14 @@ export async function checkMayGoLive(
   if (!(await allWorkersKnow(tx, { livemode, contractVersion, goneMs: WORKER_GONE_MS }))) {
     return refuse(
       'service_unavailable',
-      'The network is being set up for its new contract. Try again in a minute.',
+      'The network is switching to its new contract. Try again in a minute.',
     );
   }
   if (before?.status === 'pending') {
-    return refuse('unexpected_state', 'Going live is in progress. The chain has no result yet.');
+    return refuse(
+      'unexpected_state',
+      'Going live is already in progress. The chain has not confirmed it yet.',
+    );
   }
   return null;
 }

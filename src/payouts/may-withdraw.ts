@@ -31,7 +31,8 @@ async function checkNoWalletAnnounced(
   }
   return refuse(
     'unexpected_state',
-    'Another settlement wallet is announced. Withdraw once it is in force, or cancel it first.',
+    'Another settlement wallet was announced. Withdraw once it is in effect, or cancel ' +
+      'that change first.',
   );
 }
 
@@ -39,8 +40,9 @@ async function checkNoWalletAnnounced(
 function heldForForeign(left: bigint): Refusal {
   return refuse(
     'payouts_held',
-    'Some of the balance was settled with a network key that was used elsewhere. It is held ' +
-      `until the operators decide. At most ${left > 0n ? left : 0n} atoms can be withdrawn now.`,
+    'Part of the balance was settled with a network key that was used outside the service. ' +
+      `That part is on hold until the operators decide. At most ${left > 0n ? left : 0n} ` +
+      'atoms can be withdrawn now.',
     'amount',
   );
 }

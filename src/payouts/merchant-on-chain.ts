@@ -18,7 +18,7 @@ export function chainOf(chains: readonly Chain[], livemode: boolean): Chain {
 export function notLive(): Refusal {
   return refuse(
     'account_not_live',
-    'The account is not registered on the settlement contract of this network yet. Go live first.',
+    "The account is not registered on this network's settlement contract yet. Go live first.",
   );
 }
 
@@ -62,6 +62,9 @@ export async function readEverywhere(
     );
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
-    return refuse('service_unavailable', 'The chain cannot be reached. Nothing was changed.');
+    return refuse(
+      'service_unavailable',
+      'The chain cannot be reached. Nothing was changed. Try again.',
+    );
   }
 }

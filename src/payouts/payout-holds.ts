@@ -33,8 +33,8 @@ export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal
   if (hold === undefined) return null;
   return refuse(
     'unexpected_state',
-    `Payouts have been on hold since ${hold.created.toISOString()}, through a link in an ` +
-      'email. An owner can lift the hold.',
+    `Payouts have been on hold since ${hold.created.toISOString()}, when a link in an ` +
+      'email was used. An owner can lift the hold.',
   );
 }
 
@@ -61,7 +61,7 @@ export async function liftHold(
   const { accountId, actor, now } = ref;
   const account = await lockOwnAccount(tx, accountId);
   const hold = await updateHoldLifted(tx, { accountId, liftedBy: actorId(actor), now });
-  if (hold === undefined) return refuse('unexpected_state', 'No payouts are held.');
+  if (hold === undefined) return refuse('unexpected_state', 'Payouts are not on hold.');
   const who = actor.type === 'system' ? actor.name : actor.email;
   for (const to of await mailedTo(tx, { accountId, heldBy: hold.held_by })) {
     await queueMail(tx, people.secretKey, {

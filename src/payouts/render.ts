@@ -10,11 +10,12 @@ import type { WithdrawalRow } from '#payouts/withdrawal-queries.ts';
 export const WITHDRAWAL_FAILURES: { readonly [code: string]: string } = {
   insufficient_balance: 'The merchant balance on the contract does not cover the withdrawal.',
   wallet_changed:
-    'Another settlement wallet was registered before this was paid. Nothing was moved. Withdraw ' +
-    'again if the wallet is the one that you want.',
+    'The settlement wallet changed before this withdrawal was paid. Nothing was moved. If ' +
+    'the new wallet is the right one, withdraw again.',
   transfer_blocked:
-    'For 24 hours the settlement contract would have paid out more in one hour than it may. ' +
-    'Nothing was moved. Withdraw less at a time, or with the settlement wallet itself.',
+    "For 24 hours, this withdrawal would have exceeded the settlement contract's hourly " +
+    'limit. Nothing was moved. Withdraw less at a time, or withdraw with the settlement ' +
+    'wallet itself.',
   transaction_reverted: 'The settlement contract refused the withdrawal. Nothing was moved.',
 };
 

@@ -45,7 +45,7 @@ export function checkConsent(
     { ...signed, by: 'contract', simulates: true },
     {
       code: 'parameter_invalid',
-      message: 'signature is not from this wallet for the consent with this deadline.',
+      message: 'signature was not made by this wallet for the consent with this deadline.',
       param: 'signature',
     },
   );

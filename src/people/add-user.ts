@@ -44,7 +44,7 @@ export async function addUser(
 ): Promise<string | Refusal> {
   const { realm, now } = at;
   if ((await selectUserByEmail(tx, { realm, email: person.email })) !== undefined) {
-    return refuse('already_exists', 'A user with this address already exists.', 'email');
+    return refuse('already_exists', 'A user with this email address already exists.', 'email');
   }
   const id = newId('user', now);
   const { email, name, passwordHash } = person;

@@ -43,10 +43,10 @@ export async function inviteMember(
   const result = await people.db.transaction<InvitationRow | Refusal>(async (tx) => {
     const members = await lockMembers(tx, accountId);
     if (members.some((member) => member.email === email)) {
-      return refuse('already_exists', 'This person is already in the team.', 'email');
+      return refuse('already_exists', 'This person is already on the team.', 'email');
     }
     if (members.length >= MAX_MEMBERS) {
-      return refuse('unexpected_state', `A team has at most ${MAX_MEMBERS} members.`);
+      return refuse('unexpected_state', `A team can have at most ${MAX_MEMBERS} members.`);
     }
     const invited = { to: { accountId }, name: accountInMail(ref.accountName), email };
     const row = await sendInvitation(tx, ref, { ...invited, role: input.role });

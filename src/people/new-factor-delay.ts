@@ -24,9 +24,9 @@ export function isFactorTrusted(trustedFrom: Date | null, now: Date): boolean {
 export function factorTooNew(trustedFrom: Date): Refusal {
   return refuse(
     'second_factor_too_new',
-    'Your second factor was set up with the password alone, so it is not trusted for this yet: ' +
-      `from ${trustedFrom.toISOString()} on, or as soon as you click the button in the mail ` +
-      'about it.',
+    'Your second factor was set up with the password alone, so it is not trusted for this ' +
+      `until ${trustedFrom.toISOString()}, or until you click the button in the email about ` +
+      'it.',
   );
 }
 

@@ -122,7 +122,7 @@ export async function inviteToOrganization(
       return refuse('already_exists', 'This person is already in the organization.', 'email');
     }
     if (members.length >= MAX_MEMBERS) {
-      return refuse('unexpected_state', `An organization has at most ${MAX_MEMBERS} people.`);
+      return refuse('unexpected_state', `An organization can have at most ${MAX_MEMBERS} people.`);
     }
     const name = organizationInMail(organization.name);
     const row = await sendInvitation(tx, ref, { to: { organizationId }, name, email, role });
@@ -161,7 +161,10 @@ export async function removeFromOrganization(
   const { email, role } = member;
   if (role === 'owner') {
     if (members.filter((row) => row.role === 'owner').length === 1) {
-      return refuse('unexpected_state', 'The organization needs an owner. Invite another first.');
+      return refuse(
+        'unexpected_state',
+        'The organization needs an owner. Invite another owner first.',
+      );
     }
     if (!ref.factorIsFresh) return factorNotFresh();
   }

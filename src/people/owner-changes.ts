@@ -132,7 +132,7 @@ export async function checkOwnersSettled(
   if (from <= asked.now) return null;
   return refuse(
     'unexpected_state',
-    `The owners of the account changed recently: another wallet can be announced from ` +
-      `${from.toISOString()} on.`,
+    "The account's owners changed recently, so another wallet cannot be announced until " +
+      `${from.toISOString()}.`,
   );
 }

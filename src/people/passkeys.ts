@@ -90,7 +90,10 @@ export async function addPasskey(
     const locked = present(await lockUser(tx, user.id), 'user');
     const before = await countPasskeys(tx, user.id);
     if (before >= MAX_PASSKEYS) {
-      return refuse('unexpected_state', `At most ${MAX_PASSKEYS} passkeys. Remove one first.`);
+      return refuse(
+        'unexpected_state',
+        `You can have at most ${MAX_PASSKEYS} passkeys. Remove one first.`,
+      );
     }
     const id = newId('passkey', ref.now);
     const passkey = {

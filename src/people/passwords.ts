@@ -45,8 +45,8 @@ export function checkPassword(password: string, email: string): Refusal | null {
   if (!guessable && !isBreached(password, ['tapline', email, name])) return null;
   return refuse(
     'parameter_invalid',
-    'password is too easy to guess, or close to one that was leaked: ' +
-      'use four or more unrelated words, or let a password manager make one.',
+    'password is too easy to guess or too similar to a leaked one. Use four or more ' +
+      'unrelated words, or let a password manager generate one.',
     'password',
   );
 }

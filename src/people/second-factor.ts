@@ -106,7 +106,7 @@ function newRecoveryCode(): string {
 export function codeRefused(): Refusal {
   return refuse(
     'sign_in_failed',
-    'This code is not valid now. Each code works once. Wait for the next one.',
+    'This code is not valid now, or was already used. Wait for the next one.',
   );
 }
 
@@ -163,7 +163,7 @@ async function confirmSetUp(
   const user = present(await lockUser(tx, ref.userId), 'user');
   const totp = isSetUpOver(user, ref.now) ? null : storedTotp(deps, user);
   if (totp === null || user.totp_confirmed_at !== null) {
-    return refuse('unexpected_state', 'Begin the set-up of an authenticator app first.');
+    return refuse('unexpected_state', 'Start setting up an authenticator app first.');
   }
   const step = stepOf(totp, code, ref.now);
   if (step === null) return refuse('parameter_invalid', codeRefused().message, 'code');

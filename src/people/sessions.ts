@@ -181,7 +181,7 @@ export function isFactorFresh(secondFactorAt: Date | null, now: Date): boolean {
 export function factorNotFresh(): Refusal {
   return refuse(
     'second_factor_required',
-    'Verify your second factor now (POST /session/second_factor), then repeat this within five ' +
-      'minutes. Without one, set up an authenticator app or a passkey first.',
+    'Verify your second factor now (POST /session/second_factor), then repeat this request ' +
+      'within five minutes. If you have none, set up an authenticator app or a passkey first.',
   );
 }

@@ -57,8 +57,9 @@ function invalid(param: string, message: string): Refusal {
 export function unknownTaxRate(param: string, rate: number | string): Refusal {
   return invalid(
     param,
-    `there is no tax rate named ${JSON.stringify(rate)}. Send its basis points, or a name in ` +
-      "the tax_rates of the account, or of the terminal's location if it has its own.",
+    `there is no tax rate named ${JSON.stringify(rate)}. Send the rate in basis points, or ` +
+      "a name from the tax_rates of the account (or of the terminal's location, if it has " +
+      'its own).',
   );
 }
 
@@ -71,7 +72,10 @@ function readLine(
   if (points === null) return unknownTaxRate(`${param}.tax_rate`, tax_rate);
   const full = fullPrice({ quantity, unit_amount });
   if (BigInt(discount) > full) {
-    return invalid(`${param}.discount`, `${discount} is more than the line, which is ${full}.`);
+    return invalid(
+      `${param}.discount`,
+      `the discount, ${discount}, is more than the line, which is ${full}.`,
+    );
   }
   const isWithin = tax_inclusive ?? settings.prices_include_tax;
   return { name, quantity, unit_amount, tax_rate: points, tax_inclusive: isWithin, discount };
@@ -95,14 +99,17 @@ export function readLines(
   const { discount } = asked;
   const whole = lineItems.reduce((sum, line) => sum + linePrice(line), 0n);
   if (BigInt(discount) > whole) {
-    return invalid('discount', `${discount} is more than the sum of the lines, which is ${whole}.`);
+    return invalid(
+      'discount',
+      `the discount, ${discount}, is more than the sum of the lines, which is ${whole}.`,
+    );
   }
   const lines = { lineItems, discount };
   const sum = salePrice(lines);
   if (sum === BigInt(price)) return lines;
   return invalid(
     'line_items',
-    `the lines, less discounts and with the tax that is not in their prices, come to ${sum}, and ` +
-      `the sale is ${price}. Both must be the same.`,
+    'the lines, less discounts and plus the tax that their prices do not include, add up ' +
+      `to ${sum}, but the sale is ${price}. The two must be equal.`,
   );
 }

@@ -41,9 +41,10 @@ function invalid(field: 'currency' | 'amount', message: string): Refusal {
 function unavailable(currency: string): Refusal {
   return refuse(
     'rates_unavailable',
-    `There is no usable rate for ${currency} at the moment, so this request created nothing. ` +
-      'Send it again unchanged, with the same Idempotency-Key: if an earlier try did create the ' +
-      'sale, the response is that sale. A new key could charge the customer twice.',
+    `There is no usable exchange rate for ${currency} at the moment, so this request ` +
+      'created nothing. Send it again unchanged, with the same Idempotency-Key: if an ' +
+      'earlier attempt created the sale, the response is that sale. A new key could charge ' +
+      'the customer twice.',
   );
 }
 
@@ -69,7 +70,7 @@ export function quote(
   const { currency, amount } = asked;
   const row = rates.get(currency);
   if (minorDigits(currency) === undefined || (row === undefined && rates.size > 0)) {
-    return invalid('currency', `presentment.currency: there is no rate for ${currency}.`);
+    return invalid('currency', `presentment.currency: there is no exchange rate for ${currency}.`);
   }
   const { rate = null, quoted_at: quotedAt = null, usable_until: until = null } = row ?? {};
   if (rate === null || quotedAt === null || until === null || until < now) {

@@ -14,7 +14,8 @@ export function decideAmount(payment: Payment, asked: number | null): Atoms | Re
   if (left === 0n) {
     return refuse(
       'payment_already_refunded',
-      'Nothing is left to refund: the payment is refunded, or pending refunds hold the rest.',
+      'Nothing is left to refund: the payment was fully refunded, or pending refunds cover ' +
+        'the rest.',
       'payment',
     );
   }

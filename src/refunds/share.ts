@@ -64,7 +64,8 @@ function atomsOf(payment: Priced, earlier: Earlier, part: number): Atoms | Refus
   if (wanted > left) {
     return wrong(
       'amount_too_large',
-      `presentment_amount is ${part}, but only ${left} minor units of ${currency} are left.`,
+      `presentment_amount is ${part}, but only ${left} minor units of ${currency} are left ` +
+        'to refund.',
     );
   }
   const most = refundable(payment);
@@ -94,7 +95,7 @@ export function decideShare(
   const part = typeof asked === 'object' && asked !== null ? asked.minorUnits : null;
   if (presentment === null && part !== null) {
     const why = payment.recovered
-      ? 'If this sale had a price in another currency, it was lost with the database'
+      ? 'If this sale had a price in another currency, that price was lost with the database'
       : 'This sale was made in USDC';
     return wrong('parameter_invalid', `${why}. Send amount, in atoms.`);
   }

@@ -49,13 +49,14 @@ export function atomsOf({ perHour }: Ceiling, share: number): bigint | null {
 
 /** Returns the refusal for a payment that needs more than is left of this hour's ceiling. */
 export function hourIsFull(livemode: boolean): Refusal {
-  return untilNextHour(`The ${networkOf(livemode)} has settled all that it may within this hour.`);
+  return untilNextHour(`The ${networkOf(livemode)} has reached its hourly settlement limit.`);
 }
 
 /** Returns the refusal for a payment that would exceed the account's share of this hour. */
 export function shareIsUsed({ livemode }: Tenant): Refusal {
   return untilNextHour(
-    `This payment exceeds what one account may settle on the ${networkOf(livemode)} in an hour.`,
+    "This payment would exceed the account's hourly settlement limit on the " +
+      `${networkOf(livemode)}.`,
   );
 }
 

@@ -54,7 +54,10 @@ export async function makeKey(
   const valid = all.filter(({ ended_at }) => ended_at === null);
   if (valid.length >= MOST_VALID) {
     const versions = valid.map(({ version }) => version).join(' and ');
-    return refuse('unexpected_state', `Versions ${versions} are valid. End one of them first.`);
+    return refuse(
+      'unexpected_state',
+      `Versions ${versions} are still valid. End one of them first.`,
+    );
   }
   const version = (all[0]?.version ?? 0) + 1;
   const pair = generateKeyPairSync('ec', {

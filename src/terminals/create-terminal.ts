@@ -41,7 +41,10 @@ export async function createTerminal(
   const account = await lockOwnAccount(tx, tenant.accountId);
   if (tenant.livemode && account.kyb_status !== 'approved') return kybRequired('Live terminals');
   if ((await countTerminals(tx, tenant)) >= MAX_TERMINALS) {
-    return refuse('unexpected_state', `At most ${MAX_TERMINALS} terminals per mode.`);
+    return refuse(
+      'unexpected_state',
+      `An account can have at most ${MAX_TERMINALS} terminals per mode.`,
+    );
   }
   const stamp = await stampOrder(tx, tenant, now, 2);
   const row = await terminals.insert(tx, {

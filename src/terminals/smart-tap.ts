@@ -45,7 +45,10 @@ export async function switchSmartTap(
 }
 
 function withoutKey(): Refusal {
-  return refuse('not_configured', 'This network has no key for Smart Tap yet. Ask its operator.');
+  return refuse(
+    'not_configured',
+    'This network has no Smart Tap key yet. Ask its operator to create one.',
+  );
 }
 
 /**

@@ -30,10 +30,12 @@ function checkSpelling(raw: string): Refusal | null {
   if (raw.includes('#')) return notAllowed('it has a fragment (#…). Leave it out.');
   const authority = /^[a-z]+:\/\/([^/?]*)/i.exec(raw)?.[1];
   if (authority === undefined || authority === '') {
-    return notAllowed('it must begin with https:// or http:// and a host.');
+    return notAllowed('it must be https:// or http:// followed by a host.');
   }
   if (authority.includes('@')) {
-    return notAllowed('it has a user name or password. Receivers verify the signature instead.');
+    return notAllowed(
+      'it contains a user name or password. Verify the signature of each event instead.',
+    );
   }
   return null;
 }
@@ -42,11 +44,12 @@ function checkSpelling(raw: string): Refusal | null {
 function howToAllow(url: URL): string {
   const isLocal = /^(localhost|127\..*|\[::1\])$/.test(url.hostname);
   const sandbox = isLocal
-    ? 'The sandbox takes http://127.0.0.1:… and http://localhost:… in test mode. '
+    ? 'The sandbox allows http://127.0.0.1:… and http://localhost:… in test mode. '
     : '';
   return (
-    `${sandbox}An operator allows addresses of their own network with WEBHOOK_ALLOW_CIDRS, ` +
-    `for example WEBHOOK_ALLOW_CIDRS=${isLocal ? '127.0.0.0/8' : '10.0.0.0/8'}.`
+    `${sandbox}An operator can allow addresses in their own network with ` +
+    'WEBHOOK_ALLOW_CIDRS, for example ' +
+    `WEBHOOK_ALLOW_CIDRS=${isLocal ? '127.0.0.0/8' : '10.0.0.0/8'}.`
   );
 }
 
@@ -91,7 +94,7 @@ export function checkTillUrl(raw: string): Refusal | null {
   const url = parseEndpointUrl(raw, false);
   if (!(url instanceof URL)) return url;
   if (url.protocol === 'https:' || ['127.0.0.1', 'localhost'].includes(url.hostname)) return null;
-  return notAllowed('tills call https, or http on 127.0.0.1 or localhost.');
+  return notAllowed('tills call only https, or http on 127.0.0.1 or localhost.');
 }
 
 export interface UrlCheck {

@@ -39,7 +39,7 @@ function endpointDisabled(): Refusal {
   return refuse(
     'parameter_invalid',
     'The webhook endpoint of this delivery is disabled. Enable it first (PATCH with status ' +
-      '"enabled"), then send again.',
+      '"enabled"), then send it again.',
     'id',
   );
 }

@@ -280,7 +280,7 @@ test('a decline is explained, with the next steps', async () => {
   await tapline.testHelpers.tap(network.sandbox.test.terminal, body);
   const { structuredContent: why } = await mcp.call('explain_decline', { payment_intent: id });
   assert.deepEqual([why?.decline_code, why?.may_try_again], ['insufficient_funds', true]);
-  assert.match(String(why?.advice), /too little USDC/);
+  assert.match(String(why?.advice), /does not hold enough USDC/);
 });
 
 test('annotations are true: a tool marked as read-only only reads', async () => {

@@ -117,7 +117,7 @@ test('a network error is not reported as a phone without a pass', async () => {
   const phone = googlePhone({ collectorId: COLLECTOR_ID, collectorKey, value: 'x' });
   const collector = new DeviceApi('http://127.0.0.1:9', 'tldk_test_x').proveCollector;
   const tap = await readTap(phone.transceive, { collector, passType: null });
-  assert.deepEqual(tap, { status: 'unreadable', reason: 'the network did not sign' });
+  assert.deepEqual(tap, { status: 'unreadable', reason: 'the network returned no signature' });
 });
 
 test('only a valid device key gets a signature, and only over a tap’s data', async () => {

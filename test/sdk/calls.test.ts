@@ -291,7 +291,7 @@ describe('bad input', () => {
         new Tapline(KEY.replace('test', 'live'), { baseUrl: api.baseUrl }).testHelpers.tap('tml_1'),
       /use a tlsk_test_/,
     ],
-    ['a device key', () => new Tapline(KEY.replace('tlsk', 'tldk')), /begin with tlsk_test_/],
+    ['a device key', () => new Tapline(KEY.replace('tlsk', 'tldk')), /begins with tlsk_test_/],
     ['a live key without an address', () => new Tapline(KEY.replace('test', 'live')), /baseUrl/],
     ['an address without a scheme', () => new Tapline(KEY, { baseUrl: 'shop' }), /https:\/\//],
   ];

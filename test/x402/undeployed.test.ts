@@ -334,7 +334,7 @@ describe('a client', { concurrency: true }, () => {
         const signed = await sign(await newBuyer({ factory }), by);
         const verified = await by.verify(signed.payload, signed.requirements);
         assert.equal(verified.invalidReason, 'wallet_not_deployed');
-        assert.match(String(verified.invalidMessage), /Send something from it first/);
+        assert.match(String(verified.invalidMessage), /Send any transaction from it/);
         const { errorReason, errorMessage } = await settle(signed, by);
         const expected = ['wallet_not_deployed', verified.invalidMessage];
         assert.deepEqual([errorReason, errorMessage], expected);

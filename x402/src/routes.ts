@@ -19,7 +19,7 @@ export function routesOf(facilitator: Facilitator, options: RouteOptions = {}): 
       return Response.json(facilitator.supported());
     }
     const isCall = pathname === '/verify' || pathname === '/settle';
-    if (!isCall) return Response.json({ error: 'There is no such route.' }, { status: 404 });
+    if (!isCall) return Response.json({ error: 'No such route.' }, { status: 404 });
     if (request.method !== 'POST') {
       return Response.json({ error: 'Use POST.' }, { status: 405, headers: { Allow: 'POST' } });
     }

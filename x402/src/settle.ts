@@ -85,7 +85,7 @@ async function run(seller: Seller, sale: Sale, deadline: number): Promise<Outcom
   }
   const place = await openSale(seller, sale);
   if ('taken' in place) {
-    const message = 'This signature was presented for something else. Sign a new one.';
+    const message = 'This signature was used for another resource. Sign a new one.';
     return { status: 'failed', reason: 'duplicate_settlement', message };
   }
   let { intent } = place;
@@ -94,7 +94,7 @@ async function run(seller: Seller, sale: Sale, deadline: number): Promise<Outcom
     if (step !== 'again') return step;
     if (performance.now() >= deadline) {
       const hash = (await token.findTransfer(sale.authorization)) ?? '';
-      const message = 'The merchant is being paid. Try again with the same signature.';
+      const message = 'The payment is in progress. Try again with the same signature.';
       return { status: 'pending', hash, message };
     }
     await sleep(LOOK_MS);
@@ -193,7 +193,7 @@ async function refund(seller: Seller, { sale, intent, deadline }: At): Promise<O
   const isUsed = await token.isUsed(sale.authorization);
   const arrival = isUsed ? await token.findArrival(sale.authorization) : null;
   if (arrival?.status === 'unknown') {
-    throw new Error(`${keyOf(sale.authorization)} is used, but the node does not show how`);
+    throw new Error(`${keyOf(sale.authorization)} was used, but the node does not show how`);
   }
   if (arrival?.status !== 'arrived') {
     const message = `${why} Nothing was charged. A transfer that still arrives will be refunded.`;

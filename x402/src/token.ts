@@ -248,7 +248,7 @@ function createTransfer(deps: Transferring): Token['transfer'] {
   };
 }
 
-const USED_ELSEWHERE = 'its owner has used the nonce of this signature for something else';
+const USED_ELSEWHERE = 'the nonce of this signature was used for something else';
 
 /**
  * Returns the result of a transfer whose nonce is used.
@@ -265,7 +265,7 @@ async function transferOf(
     case 'elsewhere':
       return { status: 'refused', reason: USED_ELSEWHERE };
     case 'unknown':
-      throw new Error(`the node shows no use of ${keyOf(authorization)}, though it is used`);
+      throw new Error(`the node does not show how ${keyOf(authorization)} was used`);
   }
 }
 

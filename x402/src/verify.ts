@@ -58,16 +58,16 @@ const REFUSALS = {
   delegate_refuses: {
     invalidReason: 'invalid_exact_evm_signature',
     invalidMessage:
-      'The key of this wallet signed, but the wallet has delegated to a contract (EIP-7702) that ' +
-      'does not confirm it, so USDC refuses it. Remove the delegation in the wallet, or use ' +
-      'another wallet. Nothing was charged.',
+      "This wallet's key signed, but the wallet has delegated to a contract (EIP-7702) " +
+      'that does not confirm the signature, so USDC would reject it. Remove the delegation ' +
+      'in the wallet, or use another wallet. Nothing was charged.',
   },
   not_deployed: {
     invalidReason: 'wallet_not_deployed',
     invalidMessage:
-      'This wallet is a contract that is not on the chain yet, and this seller does not deploy ' +
-      'it. Send something from it first, which deploys it, or pay with another wallet. Nothing ' +
-      'was charged.',
+      'This wallet is a contract that has not been deployed yet, and this seller does not ' +
+      'deploy it. Send any transaction from it to deploy it, or pay with another wallet. ' +
+      'Nothing was charged.',
   },
 } as const;
 

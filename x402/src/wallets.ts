@@ -95,12 +95,12 @@ const POLL_MS = 500;
 const LAG_MS = 2_000;
 
 const NO_MORE =
-  'This seller deploys no more wallets for now. Send something from the wallet first, which ' +
-  'deploys it, or pay with another wallet.';
-const WOULD_FAIL = 'the transfer would fail after the deployment of the wallet';
+  'This seller deploys no more wallets for now. Send any transaction from the wallet to ' +
+  'deploy it, or pay with another wallet.';
+const WOULD_FAIL = 'the transfer would fail once the wallet is deployed';
 const NOT_DEPLOYED =
-  'The wallet could not be deployed. Send something from it first, which deploys it, or pay with ' +
-  'another wallet.';
+  'The wallet could not be deployed. Send any transaction from it to deploy it, or pay ' +
+  'with another wallet.';
 
 export function openWallets(deps: WalletsOptions): Wallets {
   const { client, facts, bridge } = deps;
@@ -234,7 +234,7 @@ export function openAllowance(onError: (error: unknown) => void): Allowance {
     if (taken.length >= MOST_PER_DAY) {
       if (now - reportedAt < DAY_MS) return false;
       reportedAt = now;
-      onError(new Error(`${MOST_PER_DAY} wallets were deployed within a day: no more for now`));
+      onError(new Error(`the limit of ${MOST_PER_DAY} wallet deployments a day is reached`));
       return false;
     }
     taken.push({ wallet, at: now });

@@ -15,7 +15,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   pass_unknown:
     'This network does not know the pass. The customer must open the wallet app and tap again.',
   pass_revoked: 'The customer has revoked this pass and needs another one.',
-  insufficient_funds: 'The wallet holds too little USDC for amount and fees.',
+  insufficient_funds: 'The wallet does not hold enough USDC for the amount and its fees.',
   approval_insufficient: 'The customer must raise the spending approval in the wallet app.',
   limit_exceeded: 'The amount is above a limit that the customer has set in the wallet app.',
   risk_blocked:
@@ -34,7 +34,7 @@ async function explainDecline({ tapline }: ToolDeps, { payment_intent = '' }) {
   const intent = await tapline.paymentIntents.retrieve(payment_intent);
   const { status, last_payment_error: error } = intent;
   if (error === null) return { declined: false, status };
-  const advice = ADVICE[error.decline_code] ?? 'Handle it as a refusal: nothing was charged.';
+  const advice = ADVICE[error.decline_code] ?? 'Treat it as declined: nothing was charged.';
   return {
     declined: true,
     status,

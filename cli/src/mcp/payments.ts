@@ -15,12 +15,12 @@ import {
 
 const ORDER = {
   type: 'string',
-  description: 'The order: 1 to 8 characters of A-Z a-z 0-9 - _. One order is one payment.',
+  description: 'The order id: 1 to 8 characters of A-Z a-z 0-9 - _. Each order has one payment.',
   pattern: '^[A-Za-z0-9_-]{1,8}$',
 } as const;
 export const AMOUNT = {
   type: 'string',
-  description: 'USDC as text with a point, such as "2.50".',
+  description: 'USDC as text with a decimal point, such as "2.50".',
   pattern: '^\\d{1,9}(\\.\\d{1,6})?$',
 } as const;
 

@@ -9,10 +9,11 @@ import { holds, inputs, type Person, TEXT, type Tool, type ToolDeps, ToolRefusal
 const NEXT = {
   needs_a_person:
     'Show the link to the person you work for. They review the payment there and make the ' +
-    'refund with their second factor. Nothing has happened yet; get_payment shows the refund.',
+    'refund with their second factor. Nothing has happened yet; get_payment will show the ' +
+    'refund.',
   link_opened:
-    'The person was shown the link and makes the refund there with their second factor, or ' +
-    'does not. get_payment shows it in amount_refunded.',
+    'The person was shown the link and can make the refund there with their second factor. ' +
+    'If they do, get_payment shows it in amount_refunded.',
   declined: 'The person declined to open the link. Nothing was refunded. Do not ask again.',
 } as const;
 
@@ -35,7 +36,7 @@ async function refundPayment(
   const left = payment.amount - payment.amount_refunded;
   const amount = wanted === undefined ? left : usdc(wanted);
   if (amount < 1 || amount > left) {
-    throw new ToolRefusal(`${formatUsdc(left)} USDC of ${id} can be refunded.`);
+    throw new ToolRefusal(`Only ${formatUsdc(left)} USDC of ${id} can still be refunded.`);
   }
   await checkLimits(deps, payment, amount);
   const status = statusOf(person);
@@ -84,12 +85,15 @@ async function refundedToday({ tapline }: ToolDeps, limit: number): Promise<numb
 export const REFUND_TOOL: Tool = {
   name: 'refund_payment',
   description:
-    'Prepare a refund and return a link. A person opens it and decides ' +
-    'there, with a second factor. The tool itself moves no money.',
+    'Prepare a refund and return a link. A person opens it and decides there, with a ' +
+    'second factor. This tool moves no money.',
   inputSchema: inputs(
     {
       payment: { type: 'string', description: 'pay_…', pattern: '^pay_[0-9A-Za-z]+$' },
-      amount: { ...AMOUNT, description: `${AMOUNT.description} Default: everything that is left.` },
+      amount: {
+        ...AMOUNT,
+        description: `${AMOUNT.description} Default: everything that has not been refunded.`,
+      },
     },
     ['payment'],
   ),

@@ -92,7 +92,7 @@ export function withinTime(transceive: Transceive, ms: number): Limited {
   const late = new Promise<never>((_, reject) => {
     extend = (longerMs) => {
       clearTimeout(timer);
-      timer = setTimeout(() => reject(new ProtocolError('the card answers too slowly')), longerMs);
+      timer = setTimeout(() => reject(new ProtocolError('the card responds too slowly')), longerMs);
     };
     extend(ms);
   });

@@ -57,7 +57,7 @@ export function proofOf(answer: unknown): CollectorProof {
     isNumber32(key_version) &&
     typeof signature === 'string' &&
     /^([0-9a-f]{2}){8,72}$/.test(signature);
-  if (!isProof) throw new ProtocolError('the network did not sign');
+  if (!isProof) throw new ProtocolError('the network returned no signature');
   const bytes = Uint8Array.from(Buffer.from(signature, 'hex'));
   return { collectorId: collector_id, keyVersion: key_version, signature: bytes };
 }

@@ -250,5 +250,5 @@ function collectorRecord(session: Session): NdefRecord {
 }
 
 function unexpected(step: string, answer: Answer): ProtocolError {
-  return new ProtocolError(`${step} was answered with ${answer.status.toString(16)}`);
+  return new ProtocolError(`the phone answered ${step} with ${answer.status.toString(16)}`);
 }

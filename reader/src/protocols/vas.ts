@@ -56,7 +56,7 @@ export async function readVas(transceive: Transceive, passType: PassType): Promi
   if (answer.status === NO_PASS) return { status: 'no_pass' };
   if (answer.status === NOT_YET || answer.status === ACTIVATE) return { status: 'tap_again' };
   if (answer.status !== SUCCESS) {
-    throw new ProtocolError(`the pass was answered with ${answer.status.toString(16)}`);
+    throw new ProtocolError(`the phone answered with ${answer.status.toString(16)}`);
   }
   return openCryptogram(cryptogramOf(answer.data), passType);
 }

@@ -106,7 +106,7 @@ export function readSettings(settings: CardSettings): PassOfCard {
   const page = PLACES.exec(address)?.[1];
   const [beginning, code] = BEGINNINGS.find(([start]) => address.startsWith(start)) ?? [];
   if (page === undefined || beginning === undefined || code === undefined) {
-    throw new RangeError('This is not the URL of a card.');
+    throw new RangeError('This is not a card URL.');
   }
   const rest = Buffer.from(address.slice(beginning.length), 'latin1');
   const payload = Buffer.concat([Uint8Array.from([code]), rest]);
@@ -230,7 +230,7 @@ async function readBack(transceive: Transceive, pass: PassOfCard, uid: string): 
   const content = (await readTagContent(transceive)) ?? '';
   const [, piccData = '', mac = ''] = READ.exec(content) ?? [];
   if (!content.startsWith(`${pass.page}?`) || piccData === '') {
-    throw new ProtocolError('its URL differs from the one written');
+    throw new ProtocolError('the URL read back differs from the one written');
   }
   const plain = decryptCbc(pass.metaRead, Buffer.from(piccData, 'hex'));
   const identity = plain.subarray(1, 11);
@@ -241,11 +241,11 @@ async function readBack(transceive: Transceive, pass: PassOfCard, uid: string): 
   const isSigned = timingSafeEqual(shortMac(session, new Uint8Array()), Buffer.from(mac, 'hex'));
   const isItself = identity.subarray(0, 7).toString('hex').toUpperCase() === uid;
   if (plain[0] !== PICC_TAG || !isSigned || !isItself) {
-    throw new ProtocolError('its signature does not match the keys written');
+    throw new ProtocolError("the card's signature does not match the keys written");
   }
   const stated = await fileSettings(transceive, NDEF_FILE);
   const wanted = Buffer.from(pass.fileSettings);
   // Skip the file's type and size, which cannot be changed.
   const isSet = Buffer.concat([stated.subarray(1, 4), stated.subarray(7)]).equals(wanted);
-  if (!isSet) throw new ProtocolError('its file settings differ from those written');
+  if (!isSet) throw new ProtocolError('the file settings read back differ from those written');
 }

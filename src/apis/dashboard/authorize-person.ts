@@ -147,8 +147,8 @@ export async function identify(
 function crossSite(): Refusal {
   return refuse(
     'csrf_token_invalid',
-    'Only pages of this service can make changes. Send the csrf_token of GET /session as ' +
-      'the header Csrf-Token.',
+    "Only this service's own pages can make changes. Send the csrf_token from GET /session " +
+      'in the Csrf-Token header.',
   );
 }
 
@@ -200,7 +200,7 @@ function checkRole(access: Role, caller: PersonCaller, request: Credentials): Re
       : resourceMissing('account', 'account');
   }
   if (!hasRole(role, access)) {
-    return refuse('role_missing', `This needs the role ${access}; yours is ${role}.`);
+    return refuse('role_missing', `This requires the ${access} role; yours is ${role}.`);
   }
   if (caller.accountStatus === 'disabled' && !SAFE_METHODS.includes(request.method)) {
     return refuse('account_disabled', 'The account is disabled. Contact the network operator.');
@@ -217,7 +217,7 @@ function checkStaff(
   if (session?.second_factor_at == null) return secondFactorMissing();
   if (access === 'support' || session.staff_role === 'operator') return null;
   if (SAFE_METHODS.includes(request.method)) return null;
-  return refuse('role_missing', 'Support staff can only read. Ask an operator.');
+  return refuse('role_missing', 'Support staff have read-only access. Ask an operator.');
 }
 
 export function isAccess(text: string | undefined): text is Access {

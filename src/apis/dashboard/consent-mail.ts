@@ -75,7 +75,7 @@ async function mayPayOut(
   const { automatic_payout: every, time_zone: timeZone } = after;
   if (before.automatic_payout === every) return null;
   if (by.role !== 'owner') {
-    return refuse('role_missing', 'Only owners change automatic_payout.', 'automatic_payout');
+    return refuse('role_missing', 'Only owners can change automatic_payout.', 'automatic_payout');
   }
   if (every === null) {
     await skipWaiting(tx, by.tenant.accountId, by.now);

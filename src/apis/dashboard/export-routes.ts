@@ -59,7 +59,11 @@ export function withMoments(
   const wrong = checkOrder(query);
   if (wrong !== null) return wrong;
   if (created_gte !== undefined || created_lt !== undefined) {
-    return refuse('parameter_invalid', 'Send days or times, not both.', 'from');
+    return refuse(
+      'parameter_invalid',
+      'Send days (from, to) or times (created_gte, created_lt), not both.',
+      'from',
+    );
   }
   const start = (day: string) => dayStart(timeZone, day).toISOString();
   return {
@@ -69,7 +73,7 @@ export function withMoments(
 }
 
 export function noSuchRow(): Refusal {
-  return refuse('cursor_invalid', 'after must be the id of a row of this export.', 'after');
+  return refuse('cursor_invalid', 'after must be the id of a row in this export.', 'after');
 }
 
 export const FORMATS =

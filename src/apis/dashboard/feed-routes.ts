@@ -94,7 +94,10 @@ async function* follow(
 
 function tooMany(): Refusal {
   return {
-    ...refuse('rate_limit_exceeded', `At most ${MAX_STREAMS} open feeds. Close a tab.`),
+    ...refuse(
+      'rate_limit_exceeded',
+      `A session can have at most ${MAX_STREAMS} open feeds. Close a tab.`,
+    ),
     headers: { 'Retry-After': '10' },
   };
 }

@@ -184,7 +184,10 @@ function testRoute(ctx: ApiContext) {
     handle: async ({ caller, requestId, now }) => {
       const { tenant } = caller;
       if (tenant.livemode) {
-        return refuse('route_missing', 'Only test mode generates a wallet. Sign with your own.');
+        return refuse(
+          'route_missing',
+          'Wallets are generated only in test mode. Sign with your own.',
+        );
       }
       const input = { tenant, actor: actorOf(caller, requestId), now };
       const row = await orUnavailable(goLiveInTest(ctx, input));

@@ -39,7 +39,7 @@ function healthRoute({ db }: ApiContext) {
       const wrong = checkDays(from, to);
       if (wrong !== null) return wrong;
       if (daysBetween(from, to).length > MAX_DAYS) {
-        return refuse('parameter_invalid', `At most ${MAX_DAYS} days at a time.`, 'from');
+        return refuse('parameter_invalid', `Request at most ${MAX_DAYS} days at a time.`, 'from');
       }
       const data = await charts.health({ tenant, from, to }, now);
       return answerWith(200, { object: 'list', data });

@@ -365,7 +365,7 @@ test('another wallet is announced, can be stopped, and waits before it is paid',
   assert.equal((await announce(next)).status, 202, 'the nonce has changed');
   await walletStatus('announced');
   const { error } = (await withdraw(1, 'meanwhile')).body;
-  assert.match(String(error?.message), /Another settlement wallet is announced/);
+  assert.match(String(error?.message), /Another settlement wallet was announced/);
   // The guardian drops all changes on the contract, without notifying the service.
   const drop = { abi: settlementAbi, functionName: 'dropWalletChanges' } as const;
   await network.send(network.guardian, network.config.settlement, encodeFunctionData(drop));

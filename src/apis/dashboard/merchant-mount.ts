@@ -62,7 +62,7 @@ const HELPERS = '/test_helpers/';
 function inTestOnly(work: Work): Work {
   return async (request: PersonRequest<never, never>) =>
     request.caller.tenant.livemode
-      ? refuse('route_missing', 'Test helpers exist in test mode only.')
+      ? refuse('route_missing', 'Test helpers are available only in test mode.')
       : work(request);
 }
 

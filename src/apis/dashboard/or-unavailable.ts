@@ -10,6 +10,9 @@ export async function orUnavailable<T>(work: Promise<T>): Promise<T | Refusal> {
     return await work;
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
-    return refuse('service_unavailable', 'The chain cannot be reached. Nothing was changed.');
+    return refuse(
+      'service_unavailable',
+      'The chain cannot be reached. Nothing was changed. Try again.',
+    );
   }
 }

@@ -133,7 +133,7 @@ function createRoute({ db }: ApiContext) {
       const ownerId = sessionOf(caller).user_id;
       const own = await selectOrganizationsOf(db, ownerId);
       if (own.filter(({ role }) => role === 'owner').length >= MAX_OWNED) {
-        const message = `One person owns at most ${MAX_OWNED} organizations.`;
+        const message = `A person can own at most ${MAX_OWNED} organizations.`;
         return refuse('unexpected_state', message);
       }
       const actor = actorOf(caller, requestId);

@@ -45,5 +45,9 @@ export async function readSections(
   if (wanted === undefined) return sections;
   const found = sections.filter(({ location }) => location?.id === wanted);
   if (found.length > 0) return found;
-  return refuse('parameter_invalid', 'location is not one of this organization.', 'location');
+  return refuse(
+    'parameter_invalid',
+    'location must be a location of this organization.',
+    'location',
+  );
 }

@@ -48,7 +48,7 @@ export function personSurface(
       assert(isAccess(access), `${route.operationId} does not declare who may use it`);
       const { mode } = scopeOf(request.path);
       if (IN_MODE.test(route.path) && mode === null) {
-        return refuse('route_missing', 'The mode in the path is test or live.');
+        return refuse('route_missing', 'The mode in the path must be test or live.');
       }
       const refused = authorizePerson(settings, access, { caller, request });
       if (refused !== null || caller.session === null) return refused;

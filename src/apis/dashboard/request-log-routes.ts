@@ -39,7 +39,11 @@ function decode(cursorKey: Buffer, tenant: Tenant, cursor: string) {
 }
 
 function cursorInvalid(): Refusal {
-  return refuse('cursor_invalid', 'This cursor does not belong to this list.', 'cursor');
+  return refuse(
+    'cursor_invalid',
+    'This cursor does not belong to this list. Send next_cursor unchanged.',
+    'cursor',
+  );
 }
 
 function readDate(textOf: string | undefined): Date | null {

@@ -40,7 +40,7 @@ function periodOf({ from, to, month, payout }: Asked): Wanted | Refusal {
   if (payout !== undefined) return { payout };
   if (month !== undefined) {
     if (isMonth(month)) return daysOfMonth(month);
-    return refuse('parameter_invalid', 'month must be a month in the form YYYY-MM.', 'month');
+    return refuse('parameter_invalid', 'month must have the form YYYY-MM.', 'month');
   }
   if (from === undefined || to === undefined) {
     return refuse('parameter_missing', ONE_PERIOD, from === undefined ? 'from' : 'to');
@@ -65,7 +65,7 @@ async function open(db: Database, { tenant, now, period }: Opening): Promise<Sta
   if (statement !== null) return statement;
   const payout = await selectWithdrawal(db, tenant, period.payout);
   if (payout === undefined) return resourceMissing('withdrawal');
-  return refuse('unexpected_state', `This payout is ${payout.status}. It has no statement.`);
+  return refuse('unexpected_state', `This payout is ${payout.status}, so it has no statement.`);
 }
 
 /** Returns the file as a response. */

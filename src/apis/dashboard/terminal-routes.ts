@@ -130,7 +130,10 @@ function checkOffline({ caller, now }: PersonRequest): Refusal | null {
   if (hasRole(present(caller.role, 'role'), 'admin')) {
     return requireTrustedFactor(caller, now);
   }
-  return refuse('role_missing', `Offline sales need the role admin; yours is ${caller.role}.`);
+  return refuse(
+    'role_missing',
+    `Setting offline limits requires the admin role; yours is ${caller.role}.`,
+  );
 }
 
 function labelRoute(ctx: ApiContext) {
@@ -155,7 +158,10 @@ function labelRoute(ctx: ApiContext) {
     handle: async (request) => {
       const { body, caller } = request;
       if (body.location !== undefined && !hasRole(present(caller.role, 'role'), 'admin')) {
-        return refuse('role_missing', `location needs the role admin; yours is ${caller.role}.`);
+        return refuse(
+          'role_missing',
+          `Setting location requires the admin role; yours is ${caller.role}.`,
+        );
       }
       const refusal = body.offline === undefined ? null : checkOffline(request);
       if (refusal !== null) return refusal;

@@ -160,7 +160,7 @@ test('a wallet that did not consent, or has no listed factory, is not deployed',
   const consent = await shop.consentTo('go_live', unlisted);
   const unknown = await shop.owner.post(shop.path('go_live'), consent);
   assert.equal(unknown.body.error?.code, 'wallet_not_deployed');
-  assert.match(unknown.body.error?.message ?? '', /no wallets of its factory/);
+  assert.match(unknown.body.error?.message ?? '', /does not deploy wallets from its factory/);
   assert.deepEqual([...(await deployments(wallet)), ...(await deployments(unlisted))], []);
 });
 

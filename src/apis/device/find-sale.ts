@@ -45,10 +45,10 @@ function checkQuery(query: SaleQuery): Refusal | null {
     return refuse('parameter_invalid', 'Send receipt, or order_id and amount.', 'receipt');
   }
   if (order_id === undefined) {
-    return refuse('parameter_missing', 'amount needs receipt or order_id.', 'order_id');
+    return refuse('parameter_missing', 'amount requires receipt or order_id.', 'order_id');
   }
   if (namesSum(query)) return null;
-  const message = 'order_id needs amount: the amount that was paid, with the tip.';
+  const message = 'order_id requires amount: the amount that was paid, including the tip.';
   return refuse('parameter_missing', message, 'amount');
 }
 

@@ -96,7 +96,7 @@ export function listFiscalRoute({ db }: ApiContext) {
 /** Checks the size of a signer's answer. Tills and the service apply the same limit. */
 function checkSize(signed: { readonly signature: string; readonly text: string | null }) {
   if (Buffer.byteLength(JSON.stringify(signed)) <= MAX_BODY_BYTES) return null;
-  return refuse('parameter_invalid', 'The answer is longer than 16 KiB.', 'signature');
+  return refuse('parameter_invalid', "The signer's response is longer than 16 KiB.", 'signature');
 }
 
 export function signFiscalRoute({ db }: ApiContext) {

@@ -78,7 +78,7 @@ async function mailReceipt(
     // Not 429, which would imply that a retry can succeed: this limit never resets.
     return refuse(
       'unexpected_state',
-      'This receipt was mailed three times and cannot be mailed again.',
+      'This receipt was already emailed three times and cannot be emailed again.',
     );
   }
   const at = { accountId: caller.tenant.accountId, terminalId: caller.terminalId };

@@ -48,7 +48,10 @@ export function testPassesRoute({ demo: { testPasses } }: ApiContext) {
     errors: ['route_missing'],
     handle: async ({ caller }) => {
       if (testPasses === null || caller.tenant.livemode) {
-        return refuse('route_missing', 'Test passes exist in the test mode of a sandbox only.');
+        return refuse(
+          'route_missing',
+          'Test passes are available only in the test mode of a sandbox.',
+        );
       }
       const passes = Object.entries(testPasses);
       return answerWith(200, {

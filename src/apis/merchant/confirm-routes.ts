@@ -57,8 +57,8 @@ export function confirmRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
       if (!isSecret('agentToken', body.agent_token)) {
         return refuse(
           'parameter_invalid',
-          "agent_token must be a token of the payer's AI agent (agt_…), passed on unchanged. " +
-            'A pass or an API key is not accepted here.',
+          "agent_token must be the token from the payer's AI agent (agt_…), unchanged. " +
+            'Passes and API keys are not accepted here.',
           'agent_token',
         );
       }

@@ -104,7 +104,7 @@ export function recordsOf(payments: Forwarded): readonly OfflineRecord[] | Refus
     const acceptedAt = new Date(one.accepted_at);
     if (!isWritable(acceptedAt)) {
       const param = `payments[${index}].accepted_at`;
-      return refuse('parameter_invalid', `${param} is not an ISO 8601 date and time.`, param);
+      return refuse('parameter_invalid', `${param} must be an ISO 8601 date and time.`, param);
     }
     records.push({
       authorization: {

@@ -257,14 +257,14 @@ function readShift({ query }: TotalsRequest, timeZone: string): Span | Refusal {
   const end = readDate(query.created_lt, 'created_lt');
   if (isRefusal(end)) return end;
   const wrong = (message: string, param: string) => refuse('parameter_invalid', message, param);
-  if (since === null) return wrong('created_lt needs created_gte.', 'created_lt');
+  if (since === null) return wrong('created_lt requires created_gte.', 'created_lt');
   if (query.from !== undefined || query.to !== undefined) {
     return wrong('Send either days (from, to) or a shift (created_gte, created_lt).', 'from');
   }
   const longest = addMs(since, LONGEST_SHIFT_MS);
   const until = end ?? longest;
   if (until <= since) return wrong('created_lt must be after created_gte.', 'created_lt');
-  if (until > longest) return wrong('A shift has at most 31 days.', 'created_gte');
+  if (until > longest) return wrong('A shift can last at most 31 days.', 'created_gte');
   const [from, to] = [dayIn(timeZone, since), dayIn(timeZone, addMs(until, -1))];
   return { from, to, since, until, isShift: true };
 }

@@ -28,8 +28,8 @@ export const StreamQuery = Type.Object({
 export function unknownPlace(param: 'after' | null): Refusal {
   return refuse(
     'cursor_invalid',
-    'No such event for this key within the last 30 days. Send the id of the last event that you ' +
-      'have seen, or nothing, to begin now.',
+    'This key has no such event in the last 30 days. Send the id of the last event you ' +
+      'received, or omit it to start now.',
     param,
   );
 }

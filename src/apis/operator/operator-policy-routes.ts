@@ -48,7 +48,7 @@ const DefaultsBody = Type.Object({
 
 function livemodeOf(mode: string | undefined): boolean | Refusal {
   if (mode === 'test' || mode === 'live') return mode === 'live';
-  return refuse('route_missing', 'The mode in the path is test or live.');
+  return refuse('route_missing', 'The mode in the path must be test or live.');
 }
 
 function readRoute({ db }: ApiContext) {

@@ -212,7 +212,7 @@ function callsRoute({ db, chains }: ApiContext) {
       const { kind, payload, status } = row;
       if (!isForContract(kind)) return resourceMissing('transaction');
       if (status !== 'approved') {
-        return refuse('unexpected_state', 'A colleague must agree first.');
+        return refuse('unexpected_state', 'A colleague must approve this proposal first.');
       }
       const { acquirer = 0, protocol = 0, cashback = 0 } = payload;
       const { chainId: chain_id, settlement } = chain.config;

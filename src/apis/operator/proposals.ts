@@ -167,7 +167,7 @@ export async function propose(tx: Tx, wish: Wish, by: By): Promise<Proposed> {
     const agrees = AGREED_BY_ASKING.includes(wish.kind) && known.proposed_by !== userId;
     const { reason } = wish;
     if (agrees) return decide(tx, { id: known.id, approves: true, reason }, by);
-    return refuse('already_exists', `${known.proposed_by_email} has already requested the same.`);
+    return refuse('already_exists', `${known.proposed_by_email} has already proposed this change.`);
   }
   const id = newId('proposal', now);
   const status = isAlone ? 'approved' : 'open';
@@ -200,7 +200,7 @@ export async function decide(
   if (row.status !== 'open' || row.expires_at <= by.now) {
     return refuse(
       'unexpected_state',
-      'This proposal is no longer open: it was decided, or it expired.',
+      'This proposal is no longer open: it was decided or has expired.',
     );
   }
   if (decision.approves && row.proposed_by === by.userId) {

@@ -56,7 +56,7 @@ function operatorsRoute({ db }: ApiContext) {
 }
 
 function notYourself(what: string): Refusal {
-  return refuse('unexpected_state', `You cannot ${what} yourself. Ask a colleague.`);
+  return refuse('unexpected_state', `You cannot ${what}. Ask a colleague.`);
 }
 
 function disableRoute({ db }: ApiContext) {
@@ -78,7 +78,7 @@ function disableRoute({ db }: ApiContext) {
     handle: async (request) => {
       const id = request.params.id ?? '';
       const { reason } = request.body;
-      if (id === sessionOf(request.caller).user_id) return notYourself('disable');
+      if (id === sessionOf(request.caller).user_id) return notYourself('disable yourself');
       const done = await db.transaction(async (tx) => {
         const user = await selectUser(tx, id);
         if (user?.realm !== 'operator') return false;
@@ -117,7 +117,7 @@ function roleRoute(ctx: ApiContext) {
     handle: async (request) => {
       const id = request.params.id ?? '';
       const { reason, role } = request.body;
-      if (id === sessionOf(request.caller).user_id) return notYourself('change the role of');
+      if (id === sessionOf(request.caller).user_id) return notYourself('change your own role');
       const made = await ctx.db.transaction<ProposalRow | Refusal | null>(async (tx) => {
         const user = await selectUser(tx, id);
         if (user?.realm !== 'operator') return resourceMissing('operator');

@@ -74,7 +74,7 @@ function lookRoute({ db }: ApiContext) {
 function reasonMissing(): Refusal {
   return refuse(
     'unexpected_state',
-    'Give the reason for reading this payment first: POST /payment_intents/{id}/looks.',
+    'First give your reason for reading this payment: POST /payment_intents/{id}/looks.',
   );
 }
 

@@ -60,7 +60,7 @@ function sendRefusal(reply: FastifyReply, refusal: Refusal, docsUrl: string): Fa
 const WRONG_WIDTH = refuse('parameter_invalid', 'width must be 32 or 48.', 'width');
 const NO_PDF = refuse(
   'resource_missing',
-  'The fonts of the PDF lack characters of this receipt. Use the page or .txt instead.',
+  'The PDF fonts lack some characters in this receipt. Use the page or .txt instead.',
   'token',
 );
 const MISSING = refuse('resource_missing', 'Receipt not found.', 'token');

@@ -88,7 +88,10 @@ test('a wallet whose factory is not listed gets the remedy, and costs nothing', 
     await pay(await newUndeployed({ factory: FACTORIES.unlisted }))
   ).send();
   assert.equal(answer, '400 wallet_not_deployed');
-  assert.match(message, /no wallets of its factory .* Send something from it first/);
+  assert.match(
+    message,
+    /does not deploy wallets from its factory, .* Send any transaction from it/,
+  );
   assert.deepEqual(await deployments(), []);
 });
 
@@ -215,7 +218,7 @@ test('where all keys are behind signers, a wallet is refused and nothing is coun
     const paying = await pay(await newUndeployed({ on: idle }), idle);
     const { answer, message } = await paying.send();
     assert.equal(answer, '400 wallet_not_deployed');
-    assert.match(message, /this network deploys no wallets\. Send something from it first/);
+    assert.match(message, /this network does not deploy wallets\. Send any transaction from it/);
     const counted = `select from sign_in_attempts where bucket like 'wallet deployments%'`;
     assert.deepEqual([await idle.store.db.query(counted), await deployments(idle)], [[], []]);
     const other = { ...worker, owner: 'with a key' };

@@ -114,7 +114,7 @@ test('what GET /approvals prepares can be signed unchanged, and pays', async () 
   const { body } = await server.device().post(path, { credential });
   const refused = body.last_payment_error as { decline_code: string; message: string };
   assert.equal(refused.decline_code, 'approval_insufficient');
-  assert.match(refused.message, /a permit of the token, and a spending policy/);
+  assert.match(refused.message, /a token permit and a spending policy/);
   const { to_sign: next } = (await me.get('/approvals')).body as { to_sign: typeof ready };
   const policy = await me.post('/approvals', { policy: await signed(next.policy) });
   assert.equal(policy.body.status, 'succeeded');

@@ -52,7 +52,7 @@ function visitor(address: string): PayerCaller {
 function sessionMissing(): Refusal {
   return refuse(
     'session_missing',
-    'Sign in with the wallet first, and send Authorization: Bearer <token>.',
+    'Sign in with the wallet first, then send Authorization: Bearer <token>.',
   );
 }
 

@@ -83,7 +83,10 @@ function createRoute(ctx: ApiContext) {
       const created = await ctx.db.transaction(async (tx) => {
         await lockPayer(tx, payerId);
         if ((await countActiveCards(tx, payerId)) >= MAX_ACTIVE_CARDS) {
-          return refuse('unexpected_state', `At most ${MAX_ACTIVE_CARDS} cards. Delete one first.`);
+          return refuse(
+            'unexpected_state',
+            `A wallet can have at most ${MAX_ACTIVE_CARDS} active cards. Delete one first.`,
+          );
         }
         return createCard(tx, { payerId, label, perPaymentLimit, cardKey, now });
       });

@@ -68,7 +68,7 @@ test('a contract wallet hears that the token refuses its transfer; nothing waits
   const { status, body } = await (await signIn(account, from)).post('/transfers', long);
   const { message, param } = body.error as { message: string; param: string };
   assert.deepEqual([status, param], [400, 'signature']);
-  assert.match(message, /can still send by itself/);
+  assert.match(message, /can still send the transfer itself/);
 });
 
 test('an account that delegates signs policies, and hears why its permit fails', async () => {

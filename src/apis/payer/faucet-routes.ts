@@ -18,9 +18,8 @@ async function checkFaucet(ctx: ApiContext, payer: PayerRow): Promise<Refusal | 
     if (chain === undefined || (await hasFaucet(chain))) return null;
     return refuse(
       'not_configured',
-      `This test network has Circle's own USDC, which this service cannot mint. Get some at ` +
-        `${CIRCLE_FAUCET} for ${payer.address}, on the chain with the id ` +
-        `${chain.config.chainId}.`,
+      "This test network uses Circle's USDC, which this service cannot mint. Get some for " +
+        `${payer.address} at ${CIRCLE_FAUCET}, on the chain with id ${chain.config.chainId}.`,
     );
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
@@ -50,7 +49,7 @@ export function faucetRoute(ctx: ApiContext) {
     errors: ['route_missing', 'not_configured', 'unexpected_state', 'resource_missing'],
     handle: async ({ caller, body, now, whenGone }) => {
       const payer = payerOfCaller(caller);
-      if (payer.livemode) return refuse('route_missing', 'There is no faucet for real money.');
+      if (payer.livemode) return refuse('route_missing', 'The faucet gives out test USDC only.');
       const elsewhere = await checkFaucet(ctx, payer);
       if (elsewhere !== null) return elsewhere;
       const id = await askFaucet(ctx, { payer, amount: body.amount ?? DEFAULT_FAUCET_ATOMS, now });

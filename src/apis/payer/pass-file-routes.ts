@@ -54,7 +54,7 @@ async function issue(
   const known = await selectPass(db, passId);
   if (known?.payer_id !== payerId) return resourceMissing('pass');
   if (known.revoked_at !== null) {
-    return refuse('unexpected_state', 'This pass was revoked and no longer has a file.');
+    return refuse('unexpected_state', 'This pass was revoked, so its file is no longer available.');
   }
   if (passFiles[wallet] === null) return notConfigured(WALLET_NAMES[wallet]);
   // Without a value for readers the pass is only a picture. With one, anyone who holds the phone

@@ -83,7 +83,7 @@ function createRoute(ctx: ApiContext) {
         if ((await countActivePasses(tx, payerId)) >= MAX_ACTIVE_PASSES) {
           return refuse(
             'unexpected_state',
-            `At most ${MAX_ACTIVE_PASSES} passes. Revoke one first.`,
+            `A wallet can have at most ${MAX_ACTIVE_PASSES} active passes. Revoke one first.`,
           );
         }
         return createPass(tx, { payerId, label: body.label ?? '', now });

@@ -39,7 +39,7 @@ export function takeTransfer(
   const network = networkOf(livemode);
   const within = (attempts: number) => ({ allowance: { attempts, windowMs: HOUR_MS }, now });
   const paysFor = (what: string) =>
-    `The operator pays for ${what}. This wallet can send by itself.`;
+    `The operator pays for at most ${what}. This wallet can still send the transfer itself.`;
   return async (tx) => {
     const bucket = addressBucket(`transfers ${network}`, address);
     const ofAddress = await takeAttempt(tx, bucket, within(perAddress));

@@ -166,7 +166,10 @@ test('a wallet whose factory is not listed gets the remedy, and nothing is count
   ];
   for (const answer of answers) {
     assert.equal(summary(answer), '400 wallet_not_deployed');
-    assert.match(messageIn(answer), /no wallets of its factory .* Send something from it first/);
+    assert.match(
+      messageIn(answer),
+      /does not deploy wallets from its factory, .* Send any transaction from it/,
+    );
   }
   assert.deepEqual(await deployments(wallet), []);
   const counted = `select from sign_in_attempts where bucket like 'wallet deployments%'`;
@@ -186,7 +189,7 @@ test('a wallet that did not sign, or could not send, is not deployed', async () 
   await ground.blocklist(wallet.from);
   const refused = await me.post('/transfers', await transferOf(wallet, newWallet().address));
   assert.equal(summary(refused), '400 parameter_invalid');
-  assert.match(messageIn(refused), /The token of this network refuses this signature/);
+  assert.match(messageIn(refused), /token does not accept this signature/);
   assert.deepEqual(await deployments(wallet), []);
 });
 

@@ -10,5 +10,5 @@ export function liveRefusal(
   caller: MerchantCaller,
 ): Refusal | null {
   if (!route.path.startsWith(HELPERS) || !caller.tenant.livemode) return null;
-  return refuse('route_missing', 'Test helpers exist for test keys only.');
+  return refuse('route_missing', 'Test helpers are available only to test keys.');
 }

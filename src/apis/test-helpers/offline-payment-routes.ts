@@ -38,7 +38,7 @@ const HelperBody = Type.Object({
 function signerOf({ demo }: ApiContext, pass: string | undefined): LocalAccount | Refusal {
   const signer = demo.signerOf?.(pass ?? 'ok') ?? null;
   if (signer !== null) return signer;
-  return refuse('parameter_invalid', 'pass is not a demo pass of the test network.', 'pass');
+  return refuse('parameter_invalid', 'pass must be a demo pass of the test network.', 'pass');
 }
 
 /**
@@ -114,7 +114,10 @@ function offlinePaymentRoute(ctx: ApiContext) {
       const chain = ctx.chains.find(({ config }) => config.livemode === tenant.livemode);
       const { merchantNumber } = merchant;
       if (merchantNumber === null) {
-        return refuse('account_not_live', 'The account is not registered on the test network yet.');
+        return refuse(
+          'account_not_live',
+          'The account is not registered on the test network yet. Go live in test mode first.',
+        );
       }
       if (chain === undefined) return serviceUnavailable();
       try {

@@ -216,7 +216,7 @@ function agentTokenRoute(ctx: ApiContext) {
         : undefined;
       const payer = known && (await selectPayer(ctx.db, known.payer_id));
       if (payer === undefined || payer.livemode) {
-        return refuse('parameter_invalid', 'pass is not a pass of the test network.', 'pass');
+        return refuse('parameter_invalid', 'pass must be a pass of the test network.', 'pass');
       }
       const { row, secret } = await ctx.db.transaction((tx) =>
         createAgentToken(tx, {

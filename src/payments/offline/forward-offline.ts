@@ -274,12 +274,12 @@ const PROBLEMS = {
   nonce: {
     code: 'parameter_invalid',
     message:
-      'The nonce is not the one of this merchant, amount and salt: ' +
+      'The nonce does not match this merchant, amount and salt. It must be ' +
       'authorizationNonce(merchant_number, amount, 0, 0x0000000000000000, salt).',
   },
   signature: {
     code: 'signature_invalid',
-    message: 'This wallet did not sign exactly these fields. Nothing was charged.',
+    message: 'This wallet did not sign exactly these values. Nothing was charged.',
   },
 } as const;
 

@@ -134,9 +134,9 @@ export function refusalOf(
     case 'delegate_refuses':
       return refuse(
         code,
-        'The key of this wallet signed, but the wallet has delegated to a contract (EIP-7702) ' +
-          'that does not confirm it, so USDC refuses it. Remove the delegation in the wallet, or ' +
-          'use another wallet. Nothing was charged.',
+        "This wallet's key signed, but the wallet has delegated to a contract (EIP-7702) " +
+          'that does not confirm the signature, so USDC would reject it. Remove the ' +
+          'delegation in the wallet, or use another wallet. Nothing was charged.',
         param,
       );
     case 'not_deployed':
@@ -150,16 +150,16 @@ export function refusalOf(
 function whyNot(deployment: Deployment | null, factories: readonly Hex[] | null): string {
   if (deployment === null || factories === null) return 'so its signature cannot be checked';
   return factories.length === 0
-    ? 'and this network deploys no wallets'
-    : `and this network deploys no wallets of its factory ${deployment.factory}`;
+    ? 'and this network does not deploy wallets'
+    : `and this network does not deploy wallets from its factory, ${deployment.factory}`;
 }
 
 /** Returns the refusal for a wallet that is not deployed, with what its owner can do. */
 export function notDeployed(why: string, param: string | null): Refusal {
   return refuse(
     'wallet_not_deployed',
-    `This wallet is a contract that is not on the chain yet, ${why}. Send something from it ` +
-      'first, which deploys it, or use another wallet. Nothing was charged.',
+    `This wallet is a contract that has not been deployed yet, ${why}. Send any ` +
+      'transaction from it to deploy it, or use another wallet. Nothing was charged.',
     param,
   );
 }
@@ -167,7 +167,7 @@ export function notDeployed(why: string, param: string | null): Refusal {
 function chainUnreachable(): Refusal {
   return refuse(
     'service_unavailable',
-    'The chain cannot be reached now, so the signature cannot be checked. Nothing was charged. ' +
+    'The chain cannot be reached, so the signature cannot be checked. Nothing was charged. ' +
       'Try again.',
   );
 }

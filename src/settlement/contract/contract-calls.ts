@@ -310,12 +310,11 @@ const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Erro
 
 /** The refund would exceed the contract's hourly ceiling, so it waits. */
 const HOUR_FULL = 'OutflowCeilingReached';
-const HOUR_FULL_WORDS =
-  'The contract has refunded as much as it may in one hour, or this would exceed it.';
+const HOUR_FULL_WORDS = "The contract's hourly limit is used up, or this transfer would exceed it.";
 
 /** A new wallet is proposed, so nothing is paid out until it is applied or canceled. */
 const WALLET_PENDING = 'WalletChangePending';
-const WALLET_PENDING_WORDS = 'Another settlement wallet is announced';
+const WALLET_PENDING_WORDS = 'Another settlement wallet was announced';
 
 /** Returns the text that users see for a temporary refusal. */
 function wordsOf(data: unknown): string {

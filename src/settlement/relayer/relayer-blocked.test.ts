@@ -112,7 +112,7 @@ describe('a refund that is refused for now', () => {
     await govern('lowerCeiling', 2);
     await isKnown();
     const large = await askRefund(world, other, 4_200_001n);
-    assert.match(await untilBlocked(large), /one hour/);
+    assert.match(await untilBlocked(large), /hourly limit/);
     const withdrawal = await askWithdrawal(world, 2_000_001n);
     assert.equal((await world.outcomes([withdrawal]))[0]?.succeeded, true);
     assert.equal(await world.outcome(large), null);
