@@ -159,7 +159,7 @@ async function tokenRefusal(
 async function noneLeft(sql: Sql, { payer, now }: Asked): Promise<Refusal | null> {
   if ((await transfersLeft(sql, { payerId: payer.id, now })) > 0) return null;
   const seconds = Math.ceil((dayOf(now).getTime() + DAY_MS - now.getTime()) / 1000);
-  const message = `The operator pays for at most ${TRANSFERS_PER_DAY} transfers per wallet per UTC day.`;
+  const message = `The operator pays for ${TRANSFERS_PER_DAY} transfers per wallet per UTC day.`;
   const headers = { 'Retry-After': String(seconds) };
   return { ...refuse('rate_limit_exceeded', message), headers };
 }
