@@ -18,8 +18,9 @@ async function checkFaucet(ctx: ApiContext, payer: PayerRow): Promise<Refusal | 
     if (chain === undefined || (await hasFaucet(chain))) return null;
     return refuse(
       'not_configured',
-      "This test network uses Circle's USDC, which this service cannot mint. Get some for " +
-        `${payer.address} at ${CIRCLE_FAUCET}, on the chain with id ${chain.config.chainId}.`,
+      "This test network uses Circle's USDC, which this service cannot mint. Get test USDC " +
+        `for ${payer.address} at ${CIRCLE_FAUCET}, on the chain with the id ` +
+        `${chain.config.chainId}.`,
     );
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
