@@ -23,7 +23,7 @@ export async function requireSameDirect(db: Database): Promise<string> {
     const [past] = (await client.query<{ database: string }>(WHO)).rows;
     if (through?.database === past?.database)
       return 'DATABASE_DIRECT_URL points to the same database';
-    throw new StartError('DATABASE_DIRECT_URL points to another database than DATABASE_URL');
+    throw new StartError('DATABASE_DIRECT_URL points to a different database than DATABASE_URL');
   } finally {
     await client.end();
   }

@@ -123,7 +123,7 @@ function archive(about: Omit<Archive, 'sha512'>): Archive {
 function requireVersion(own: Manifest, { name, version }: Manifest): void {
   const named = own.dependencies?.[name];
   if (named === version) return;
-  throw new Error(`${own.name} names ${name} ${named}, and ${version} is installed: run npm ci`);
+  throw new Error(`${own.name} requires ${name} ${named}, but ${version} is installed: run npm ci`);
 }
 
 async function npmArchive(place: string, built: string): Promise<Archive> {

@@ -85,7 +85,7 @@ async function addStaff(db: Database, input: AdminInput, role: StaffRole): Promi
   return {
     lines: [
       `${made.userId} ${email}`,
-      'Sign in at /operator and set up an authenticator app or a passkey: only then it opens.',
+      'Sign in at /operator and set up an authenticator app or a passkey; it opens only then.',
     ],
   };
 }

@@ -74,7 +74,7 @@ async function lookAtDatabase(config: Config): Promise<Finding[]> {
         await requireCell(db);
         const [silent] = await checkPeers(cells);
         if (silent !== undefined) {
-          throw new Error(`${silent.url} does not answer, or has another CELL_SECRET`);
+          throw new Error(`${silent.url} does not answer, or has a different CELL_SECRET`);
         }
         return `cell ${cells.own}, with ${cells.others.length} beside it`;
       }),
@@ -103,10 +103,14 @@ async function describeDatabase(db: Database, { maxConnections }: Config): Promi
   );
   if (row === undefined) throw new Error('it does not answer');
   const { version, encoding, max_connections: all } = row;
-  if (version < MIN_SERVER_VERSION) throw new Error(`PostgreSQL 15 or newer is needed: ${version}`);
+  if (version < MIN_SERVER_VERSION)
+    throw new Error(`PostgreSQL 15 or newer is required, not ${version}`);
   if (encoding !== 'UTF8') throw new Error(`its encoding must be UTF8, not ${encoding}`);
   if (maxConnections >= all) {
-    throw new Error(`DATABASE_CONNECTIONS=${maxConnections} of one process, and it takes ${all}`);
+    throw new Error(
+      `DATABASE_CONNECTIONS=${maxConnections} is for each process, but the server allows ` +
+        `only ${all} in all`,
+    );
   }
   return `PostgreSQL ${Math.floor(version / 10_000)}, ${all} connections`;
 }

@@ -131,16 +131,13 @@ describe('npm run chain -- deploy', () => {
       [{ guardians: one }, /guardians needs 2 addresses or more/],
       [
         { steward: one, guardians: `${SPARE},${one}` },
-        /each role and each operator needs an address of its own/,
+        /each role and each operator needs its own address/,
       ],
       [
         { registrar: one, operators: `${newKey().address},${newKey().address},${one}` },
-        /each role and each operator needs an address of its own/,
+        /each role and each operator needs its own address/,
       ],
-      [
-        { proposers: one, watchers: one },
-        /each role and each operator needs an address of its own/,
-      ],
+      [{ proposers: one, watchers: one }, /each role and each operator needs its own address/],
       [{ watchers: '0x12' }, /--watchers must be a \(correctly checksummed\) EVM address/],
     ];
     for (const [other, complaint] of cases) {

@@ -139,7 +139,7 @@ export function requireFloors(deployment: Omit<Deployment, 'rpcUrl'>): void {
   const lists = [...proposers, ...operators, ...guardians, ...watchers];
   const all = [...lists, steward, registrar, treasurer].map((one) => one.toLowerCase());
   if (new Set(all).size < all.length) {
-    throw new StartError('each role and each operator needs an address of its own');
+    throw new StartError('each role and each operator needs its own address');
   }
 }
 

@@ -43,7 +43,7 @@ export async function keepContracts(db: Database, network: Known): Promise<void>
   const known = rows.map(({ settlement }) => getAddress(settlement)).join(', ');
   const missing = getAddress(other.settlement);
   throw new StartError(
-    `${prefix}SETTLEMENT and ${prefix}PREVIOUS_CONTRACTS leave out ${missing}, where ` +
-      `this database has payments. Its contracts, the oldest first: ${known}`,
+    `${prefix}SETTLEMENT and ${prefix}PREVIOUS_CONTRACTS do not list ${missing}, on which ` +
+      `this database has payments. List all of its contracts, oldest first: ${known}`,
   );
 }

@@ -33,6 +33,6 @@ export async function requireCell(db: Database): Promise<void> {
 function requireSame(set: number, kept: number): void {
   if (set === kept) return;
   throw new StartError(
-    `CELL=${set}, but this database is cell ${kept}’s: a database stays with its cell`,
+    `CELL=${set}, but this database belongs to cell ${kept} and cannot change its cell`,
   );
 }

@@ -51,7 +51,7 @@ export async function keyFromCommand(command: readonly string[], address: Hex): 
       const signedBy = await recoverAddress({ hash: digest, signature });
       if (signedBy.toLowerCase() === address.toLowerCase()) return signature;
     }
-    throw new Error(`${program} signed with another key than the one of ${address}`);
+    throw new Error(`${program} did not sign with the key of ${address}`);
   };
 }
 

@@ -39,7 +39,7 @@ export function usedNoncesAt(
     const counts = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     if (counts.length >= LEAST_ANSWERS) return Math.min(...counts);
     throw new Error(
-      `only ${counts.length} of ${nodes.length} nodes returned how many nonces are used`,
+      `only ${counts.length} of ${nodes.length} nodes returned the number of used nonces`,
     );
   };
 }

@@ -46,7 +46,7 @@ export async function readSettings(file: string): Promise<SignerSettings> {
     throw new StartError(`token_file must contain ${MIN_TOKEN_LENGTH} characters or more`);
   }
   const accounts = list(json, 'accounts') as Json[];
-  if (accounts.length === 0) throw new StartError('accounts must name an account');
+  if (accounts.length === 0) throw new StartError('accounts must list at least one account');
   const host = text(json, 'host');
   const tls = json.certificate_file === undefined ? null : await readTls(here);
   if (tls === null && !isOwnMachine(host)) {

@@ -97,13 +97,13 @@ test('a data folder from before the first release is refused', async (t) => {
 test('the direct and the pooled address must be the same database', async () => {
   const other = await startThrowawayPostgres();
   const settings = { DATABASE_DIRECT_URL: other.url };
-  assert.match(await failedStart(settings), /DATABASE_DIRECT_URL points to another database/);
+  assert.match(await failedStart(settings), /DATABASE_DIRECT_URL points to a different database/);
   await other.stop();
   assert.match(await failedStart(settings), /DATABASE_DIRECT_URL cannot be reached/);
   const databases = [await testDatabase(2), await testDatabase(2)];
   const [one, two] = databases.map(({ url }) => url);
   const sameServer = { DATABASE_URL: one ?? '', DATABASE_DIRECT_URL: two ?? '' };
-  assert.match(await failedStart(sameServer), /DATABASE_DIRECT_URL points to another database/);
+  assert.match(await failedStart(sameServer), /DATABASE_DIRECT_URL points to a different database/);
   for (const database of databases) await database.close();
 });
 
