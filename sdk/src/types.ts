@@ -1960,8 +1960,8 @@ export interface ListEventsQuery {
 export interface StreamEventsQuery {
   /**
    * The id of the last event that you have seen: the stream continues after it. `start`: it begins
-   * with the oldest event of the last 30 days. `Last-Event-ID` wins over it. Without either, the
-   * stream begins now.
+   * with the oldest event of the last 30 days. `Last-Event-ID` takes precedence. Without either,
+   * the stream begins now.
    */
   after?: string;
   /** Event types and families with `.*`, separated by commas. Default: all. */
@@ -2051,7 +2051,7 @@ export interface ListRequestLogQuery {
   created_lt?: string;
   /** HTTP status. */
   status?: number;
-  /** true: only statuses from 400 on. */
+  /** true: only statuses of 400 and above. */
   failed?: boolean;
   /** The operation, such as createPaymentIntent. */
   operation?: string;

@@ -186,7 +186,7 @@ function isReviewed(status: KybStatus): boolean {
 function nameMail(names: { readonly old: string; readonly asked: string }, reason: string | null) {
   const { old, asked } = names;
   if (reason === null) {
-    const text = `Payers see the name “${asked}” from now on, on receipts and at the till.\n`;
+    const text = `Payers see the name “${asked}” from now on, on receipts and at tills.\n`;
     return { subject: `${asked}: the new name of ${old}`, text };
   }
   return {

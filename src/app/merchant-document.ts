@@ -5,8 +5,9 @@ import type { Doc } from '#http/openapi-schemas.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 
 const INTRODUCTION =
-  'A payment network for physical stores: the customer taps a wallet pass on a terminal, and the ' +
-  'payment settles in USDC in about a second. The first tags say what holds for every operation.';
+  'A payment network for physical stores: the customer taps a wallet pass on a terminal, ' +
+  'and the payment settles in USDC in about a second. The first tags describe what applies ' +
+  'to every operation.';
 
 interface Tag {
   readonly name: string;

@@ -50,7 +50,7 @@ export async function holdPayouts(
     for (const to of await mailedTo(tx, { accountId, heldBy })) {
       await queueMail(tx, people.secretKey, {
         to,
-        subject: 'The payouts of your Tapline account are held',
+        subject: 'Payouts from your Tapline account are on hold',
         text:
           `${heldBy} has held all payouts of ${accountInMail(account.name)} with the link of a ` +
           `mail about ${aboutOf(link)}. An owner can lift the hold in the dashboard.\n`,

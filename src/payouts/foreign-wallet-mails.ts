@@ -39,8 +39,8 @@ export function mailOwnProposal(people: Mailing) {
       subject: 'Your settlement wallet has announced another wallet',
       what:
         `Payouts on ${networkOf(livemode)} are to go to ${rest.wallet} from ` +
-        `${applicableAt.toISOString()} on. The present settlement wallet announced it on the ` +
-        'contract itself, not through your dashboard. No payout is made meanwhile.',
+        `${applicableAt.toISOString()} on. The present settlement wallet announced it on ` +
+        'the contract itself, not through your dashboard. No payouts are made until then.',
       also: 'If none of you did this, the key of the present settlement wallet may be stolen.',
       now,
     });

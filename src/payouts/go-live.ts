@@ -88,7 +88,7 @@ function firstWalletMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
     subject: 'Your Tapline account goes live: where payouts go',
     text:
       `The account goes live on ${networkOf(mailed.tenant.livemode)}. Payouts will go to ` +
-      `${mailed.wallet}. If this is not your wallet, talk to the network's operator now.\n`,
+      `${mailed.wallet}. If this is not your wallet, contact the network's operator now.\n`,
   };
 }
 
@@ -98,7 +98,7 @@ function firstWalletMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
  */
 function preparedMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
   return {
-    subject: 'A settlement wallet waits for your decision',
+    subject: 'A settlement wallet is waiting for your decision',
     text:
       `An admin has prepared going live on ${networkOf(mailed.tenant.livemode)}. ` +
       `Payouts would go to ${mailed.wallet}. ` +

@@ -66,7 +66,7 @@ export async function liftHold(
   for (const to of await mailedTo(tx, { accountId, heldBy: hold.held_by })) {
     await queueMail(tx, people.secretKey, {
       to,
-      subject: 'The payouts of your Tapline account have resumed',
+      subject: 'Payouts from your Tapline account have resumed',
       text: `${who} has lifted the hold on the payouts of ${accountInMail(account.name)}.\n`,
       now,
     });

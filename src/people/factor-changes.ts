@@ -15,12 +15,12 @@ export function isSetUpOver({ totp_begun_at: begun }: UserRow, now: Date): boole
 
 const WHAT = {
   totp_added: 'An authenticator app was set up for your Tapline sign-in.',
-  totp_removed: 'The authenticator app of your Tapline sign-in was removed.',
+  totp_removed: 'The authenticator app for your Tapline sign-in was removed.',
   passkey_added: 'A passkey was added to your Tapline sign-in.',
-  passkey_removed: 'A passkey of your Tapline sign-in was removed.',
+  passkey_removed: 'A passkey for your Tapline sign-in was removed.',
   codes_renewed:
     'New recovery codes were created for your Tapline sign-in. The old ones no longer work.',
-  code_used: 'A recovery code of your Tapline sign-in was used. It does not work again.',
+  code_used: 'A recovery code for your Tapline sign-in was used. It does not work again.',
 } as const;
 
 /** Mails the person about every change of their factors, with a link that stops a thief. */
@@ -75,7 +75,7 @@ async function notify(
     userId: user.id,
     accountId: null,
     what: WHAT[change],
-    subject: 'The second factor of your Tapline sign-in changed',
+    subject: 'The second factor for your Tapline sign-in changed',
     to: [user.email],
     ...(trustedFrom === null ? {} : { yes: { kind: 'trust_factor', words } as const }),
     now,

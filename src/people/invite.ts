@@ -165,7 +165,7 @@ export async function sendInvitation(
   const url = `${people.webUrl}/dashboard/invitation#token=${token}`;
   const text = invitationText(inviting, invited, url);
   // Nothing in the subject is chosen by the sender, because strangers read it first.
-  const subject = 'You are invited to a team on Tapline';
+  const subject = 'You have been invited to a team on Tapline';
   const buttons = [{ url, name: 'See the invitation' }];
   await queueMail(tx, people.secretKey, { to: email, subject, text, buttons, now });
   return row;

@@ -58,7 +58,7 @@ export async function endLostFactors(
   await endFactors(tx, user.id);
   await queueMail(tx, deps.secretKey, {
     to: user.email,
-    subject: 'The second factor of your Tapline sign-in has ended',
+    subject: 'The second factor for your Tapline sign-in has ended',
     text: 'It was reported lost 72 hours ago and has not been used since. Set up a new one now.\n',
     now,
   });

@@ -56,13 +56,12 @@ function by(actor: Actor): string {
 function text(change: OwnerChange, url: string): string {
   const what = describeOwnerChange(change.kind, change.email);
   return (
-    `${what} ${accountInMail(change.accountName)} on Tapline. ` +
-    `It was done by ${by(change.actor)}.\n\n` +
-    'If this is right, nothing needs to be done. If it is not, open this link and click the ' +
-    `button:\n\n${url}\n\n` +
-    'It holds all payouts of the service until an owner lifts the hold. The link works once, for ' +
-    '72 hours, for this change only. It cannot hold what the settlement wallet withdraws by ' +
-    'itself (withdrawOwn on the contract).\n'
+    `${what} ${accountInMail(change.accountName)} on Tapline. This was done by ` +
+    `${by(change.actor)}.\n\nIf this is right, nothing needs to be done. If it is not, ` +
+    `open this link and click the button:\n\n${url}\n\nIt holds all payouts of the service ` +
+    'until an owner lifts the hold. The link works once, for 72 hours, for this change ' +
+    'only. It cannot hold what the settlement wallet withdraws by itself (withdrawOwn on ' +
+    'the contract).\n'
   );
 }
 

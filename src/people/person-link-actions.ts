@@ -55,7 +55,7 @@ export async function loseFactors(
     what:
       'Someone with your password and this mailbox reported your second factor as lost. It ' +
       `will be removed at ${at.toISOString()}, unless it is used before then.`,
-    subject: 'The second factor of your Tapline sign-in is about to end',
+    subject: 'The second factor for your Tapline sign-in is about to end',
     to: [user.email],
     now,
   });

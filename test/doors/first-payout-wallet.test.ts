@@ -64,7 +64,7 @@ test("an admin's wallet reaches no chain, and every owner is notified", async ()
   assert.equal(sent.body.request, null);
   assert.equal((sent.body.prepared as { wallet: string }).wallet, body.wallet);
   assert.equal(await requests(), 0);
-  assert.ok((await subjects()).includes('A settlement wallet waits for your decision'));
+  assert.ok((await subjects()).includes('A settlement wallet is waiting for your decision'));
   const confirmed = await admin.post(`${PATH()}/confirm`, { wallet: body.wallet });
   assert.equal(confirmed.body.error?.code, 'role_missing');
 });

@@ -67,7 +67,7 @@ test('no subject has text chosen by a user, and no name becomes a link', async (
   await invite(client, accountId, 'target@else2.test');
   await server.sendMails();
   const mail = server.mails.find((one) => one.to === 'target@else2.test');
-  assert.equal(mail?.subject, 'You are invited to a team on Tapline');
+  assert.equal(mail?.subject, 'You have been invited to a team on Tapline');
   assert.ok(!mail.text.includes('evil'));
   assert.match(mail.text, /name@mail\.test invites you/);
   assert.equal(accountInMail('Nina’s Café'), 'the account “Nina’s Café”');

@@ -182,9 +182,10 @@ function organizationRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Put the account into an organization, or take it out',
     description:
-      'For owners of both. The people of the organization have their role in the account from ' +
-      'then on; a change of owners needs a fresh second factor, and mails the owners. Nothing ' +
-      'else is inherited: settings, keys, limits and wallets stay the account’s own.',
+      'For owners of both. The people of the organization have their role in the account ' +
+      'from then on; a change of owners needs a fresh second factor, and emails the ' +
+      'owners. Nothing else is inherited: settings, keys, limits and wallets stay the ' +
+      'account’s own.',
     access: 'owner',
     body: OrganizationBody,
     response: AccountSchema,
@@ -213,10 +214,9 @@ function updateRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Change the account’s name, limits, time zone, language, currency or taxes',
     description:
-      'Only owners change `automatic_payout`; enabling it needs a fresh second factor and mails ' +
-      'the owners. ' +
-      'A business that is verified, or is being verified, keeps its name until the network’s ' +
-      'staff has accepted the new one: see `requested_name`.',
+      'Only owners can change `automatic_payout`; enabling it needs a fresh second factor ' +
+      'and emails the owners. A business that is verified, or is being verified, keeps its ' +
+      'name until the network’s staff has accepted the new one: see `requested_name`.',
     access: 'admin',
     body: SettingsBody,
     response: AccountSchema,

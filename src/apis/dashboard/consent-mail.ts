@@ -32,7 +32,9 @@ export async function mailAccountChange(
   await mailChange(tx, people, {
     userId: session.user_id,
     accountId: tenant.accountId,
-    what: [`${session.email} did this in ${account}: ${summary}.`, detail ?? ''].join(' ').trim(),
+    what: [`${session.email} made a change in ${account}: ${summary}.`, detail ?? '']
+      .join(' ')
+      .trim(),
     subject: 'Access to your Tapline account changed',
     to: await selectOwnerEmails(tx, tenant.accountId),
     now,

@@ -303,7 +303,7 @@ test('a live key, or a refund limit, is mailed to the owners with a link to stop
       ({ to, text }) => to === 'owner@consent.test' && /by-mail/.test(text),
     );
   };
-  const did = /^admin@consent.test did this in the account “Some Shop”: /;
+  const did = /^admin@consent.test made a change in the account “Some Shop”: /;
   const mail = (await mails()).find(({ text }) => did.test(text));
   assert.ok(mail !== undefined);
   const path = /\/by-mail\/\S+/g;

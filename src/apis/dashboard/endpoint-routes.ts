@@ -106,7 +106,7 @@ function createRoute(ctx: ApiContext) {
           objectId: row.id,
           before: null,
           after: editable(row),
-          detail: `It sends events to ${hostOf(row)}.`,
+          detail: `The endpoint sends events to ${hostOf(row)}.`,
         }),
       );
       if (isRefusal(made)) return made;
@@ -119,7 +119,7 @@ const UpdateBody = Type.Object({ version: Version, ...UpdateEndpointBody.propert
 
 function describeUpdate(before: EndpointRow, after: EndpointRow): string {
   if (before.url !== after.url) {
-    return `It sent events to ${hostOf(before)} and sends them to ${hostOf(after)} now.`;
+    return `The endpoint sent events to ${hostOf(before)} and now sends them to ${hostOf(after)}.`;
   }
   return `The endpoint for ${hostOf(after)} is ${after.status}.`;
 }

@@ -117,13 +117,13 @@ test('a live endpoint is redirected with a fresh factor only, and owners are mai
     {
       send: () =>
         owner.post(path('live/webhook_endpoints'), { url: ADDRESS, enabled_events: ['*'] }),
-      says: 'Create a webhook endpoint. It sends events to 93.184.216.34.',
+      says: 'Create a webhook endpoint. The endpoint sends events to 93.184.216.34.',
     },
     {
       send: () => owner.patch(at, { version: 1, url: 'https://93.184.216.35/thief' }),
       says:
-        'Change a webhook endpoint. It sent events to 93.184.216.34 and sends them to ' +
-        '93.184.216.35 now.',
+        'Change a webhook endpoint. The endpoint sent events to 93.184.216.34 and now sends them ' +
+        'to 93.184.216.35.',
     },
     {
       send: () => owner.post(`${at}/rotate_secret`),
@@ -142,7 +142,7 @@ test('a live endpoint is redirected with a fresh factor only, and owners are mai
     const done = await send();
     assert.ok(done.status < 300, done.text);
     const until = new Date(server.clock.now().getTime() + 24 * 3_600_000).toISOString();
-    const expected = `${OWNER.email} did this in the account “Some Shop”: ${says}`;
+    const expected = `${OWNER.email} made a change in the account “Some Shop”: ${says}`;
     assert.deepEqual((await mailsToOwner()).slice(before), [expected.replace('UNTIL', until)]);
   }
   goStale();

@@ -76,7 +76,7 @@ function readRoute(ctx: ApiContext) {
     operationId: 'readGoLive',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Retrieve whether the account is live on this network',
+    summary: 'Check whether the account is live on this network',
     access: 'viewer',
     response: GoLiveSchema,
     handle: async ({ caller, now }) => answerWith(200, await goLiveView(ctx, caller.tenant, now)),
@@ -125,11 +125,11 @@ function startRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Register on the settlement contract of the network',
     description:
-      'An owner must have verified a second factor in the last five minutes. The chain responds ' +
-      'within seconds: read GET /go_live until the status is succeeded. A request ' +
-      'of an admin is only prepared: an owner must confirm it within the hour. ' +
-      'All owners get a mail. A wallet that is not on the chain yet (ERC-6492) is deployed when ' +
-      'an owner asks, if the operator lists its factory.',
+      'An owner must have verified a second factor in the last five minutes. The chain ' +
+      'responds within seconds: read GET /go_live until the status is succeeded. A request ' +
+      'of an admin is only prepared: an owner must confirm it within the hour. All owners ' +
+      'get an email. A wallet that is not on the chain yet (ERC-6492) is deployed when an ' +
+      'owner asks, if the operator lists its factory.',
     access: 'admin',
     body: ConsentBody,
     status: 202,

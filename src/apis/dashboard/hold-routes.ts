@@ -26,7 +26,7 @@ function readRoute({ db }: ApiContext) {
     operationId: 'readPayoutHold',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Retrieve whether payouts are held after a change of owners',
+    summary: 'Check whether payouts are held after a change of owners',
     access: 'viewer',
     response: HoldSchema,
     handle: async ({ caller }) => {

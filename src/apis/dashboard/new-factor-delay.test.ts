@@ -115,10 +115,10 @@ test('every change of factors and codes sends a mail with a way to stop it', asy
   assert.equal((await client.delete('/me/totp')).status, 200);
   const texts = (await mails()).map(({ text }) => text.split('\n')[0]);
   assert.deepEqual(texts.toSorted(), [
-    'A recovery code of your Tapline sign-in was used. It does not work again.',
+    'A recovery code for your Tapline sign-in was used. It does not work again.',
     'An authenticator app was set up for your Tapline sign-in.',
     'New recovery codes were created for your Tapline sign-in. The old ones no longer work.',
-    'The authenticator app of your Tapline sign-in was removed.',
+    'The authenticator app for your Tapline sign-in was removed.',
   ]);
 });
 

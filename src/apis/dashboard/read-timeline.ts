@@ -32,7 +32,7 @@ const Attempt = Type.Object({
   signed_at: nullable(Timestamp),
   times_sent: Type.Integer({
     minimum: 0,
-    description: 'How often it was signed again, with a higher fee.',
+    description: 'How many times it was signed again, with a higher fee.',
   }),
   included_at: nullable(Timestamp),
   waits_for: nullable(

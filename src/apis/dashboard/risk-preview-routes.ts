@@ -35,8 +35,8 @@ const PreviewSchema = Type.Object(
   {
     since: Timestamp,
     payments: Type.Integer({ description: 'Payments that were examined.' }),
-    stopped: Type.Integer({ description: 'Of them: declined.' }),
-    asked: Type.Integer({ description: 'Of them: the payer would have been asked to confirm.' }),
+    stopped: Type.Integer({ description: 'Of these: declined.' }),
+    asked: Type.Integer({ description: 'Of these: the payer would have been asked to confirm.' }),
     by_rule: openObject('Name of the rule to number of payments.'),
     truncated: Type.Boolean({
       description: 'True if there were more: only the newest were examined.',

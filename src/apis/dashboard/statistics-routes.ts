@@ -16,8 +16,8 @@ const DaySchema = Type.Object({
   day: Day,
   terminal: nullable(Type.String({ description: '`null` for all terminals together.' })),
   intents: count('Payment intents that were created.'),
-  succeeded: count('Of them: paid.'),
-  canceled: count('Of them: canceled or expired.'),
+  succeeded: count('Of these: paid.'),
+  canceled: count('Of these: canceled or expired.'),
   called_off: count(
     'Of the canceled ones: those canceled by the shop, before a pass was declined.',
   ),

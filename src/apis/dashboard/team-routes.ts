@@ -100,9 +100,9 @@ function changeMemberRoute(ctx: ApiContext) {
     tag: TAG,
     summary: "Change a member's role or rights at tills",
     description:
-      'Omitted fields stay as they are. ' +
-      'Making a member an owner, or taking that role away, needs a fresh second factor. All ' +
-      'owners get a mail with a link that puts all payouts on hold.',
+      'Omitted fields stay as they are. Making a member an owner, or taking that role ' +
+      'away, needs a fresh second factor. All owners get an email with a link that puts ' +
+      'all payouts on hold.',
     access: 'owner',
     params: { user: 'user' },
     body: MemberBody,
@@ -161,7 +161,7 @@ function removePinRoute(ctx: ApiContext) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Remove a member’s PIN, so that the member can start no shift',
+    summary: 'Remove a member’s PIN, so that the member cannot start a shift',
     access: 'admin',
     params: { user: 'user' },
     response: MemberSchema,
@@ -182,7 +182,7 @@ function removeRoute(ctx: ApiContext) {
     asks: 'own',
     tag: TAG,
     summary: 'Remove a member from the team',
-    description: 'Removing an owner needs a fresh second factor. All owners get a mail.',
+    description: 'Removing an owner needs a fresh second factor. All owners get an email.',
     access: 'owner',
     params: { user: 'user' },
     response: Done,
@@ -205,7 +205,7 @@ function leaveRoute(ctx: ApiContext) {
     asks: 'never',
     tag: TAG,
     summary: 'Leave the team',
-    description: 'An owner who leaves needs a fresh second factor. All owners get a mail.',
+    description: 'An owner who leaves needs a fresh second factor. All owners get an email.',
     access: 'viewer',
     response: Done,
     errors: ['unexpected_state'],

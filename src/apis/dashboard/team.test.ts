@@ -316,7 +316,7 @@ test('rights in a live account need a fresh factor, and owners are mailed', asyn
   const proven = 'update sessions set second_factor_at = $1';
   await server.db.query(proven, [server.clock.now()]);
   for (const answer of await Promise.all(giveRights())) assert.ok(answer.status < 300, answer.text);
-  const did = `${OWNER} did this in the account “Some Shop”: `;
+  const did = `${OWNER} made a change in the account “Some Shop”: `;
   assert.deepEqual((await mails()).toSorted(), [
     `${did}Change a member's role or rights at tills. ` +
       'mia@live-team.test was member and is admin now.',

@@ -76,10 +76,11 @@ function changeRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Announce another settlement wallet',
     description:
-      'Needs a second factor verified in the last five minutes. All owners get a mail. The ' +
-      'contract delays the new wallet, and until then the change can be canceled. Refused for ' +
-      '72 hours after a change of owners, and while payouts are held. A wallet that is not on ' +
-      'the chain yet (ERC-6492) is deployed first, if the operator lists its factory.',
+      'Needs a second factor verified in the last five minutes. All owners get an email. ' +
+      'The contract delays the new wallet, and until then the change can be canceled. ' +
+      'Refused for 72 hours after a change of owners, and while payouts are held. A wallet ' +
+      'that is not on the chain yet (ERC-6492) is deployed first, if the operator lists ' +
+      'its factory.',
     access: 'owner',
     body: ConsentBody,
     status: 202,

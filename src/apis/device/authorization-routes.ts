@@ -130,8 +130,8 @@ function handInRoute(ctx: ApiContext) {
     tag: TAG,
     summary: "Pay an intent of this terminal with a chip's signature",
     description:
-      'The same `from` and `signature` again get the first response. Limit and block of a ' +
-      'registered chip apply. The payer needs no gas.',
+      'Sending the same `from` and `signature` again returns the first response. Limit and ' +
+      'block of a registered chip apply. The payer needs no gas.',
     scope: null,
     idempotency: 'ignored',
     params: { id: 'paymentIntent' },

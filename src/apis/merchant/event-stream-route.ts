@@ -68,9 +68,9 @@ export function eventStreamRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
         schema: null,
         contentTypes: ['text/event-stream'],
         description:
-          'The events, without end. `id:` is the id of the event, `data:` the event in one line, ' +
-          'as webhooks deliver it. A comment comes every 15 seconds: silence for 45 is a dead ' +
-          'connection.',
+          'The events, without end. `id:` is the id of the event, `data:` the event in one ' +
+          'line, as webhooks deliver it. A comment is sent every 15 seconds; 45 seconds of ' +
+          'silence mean a dead connection.',
       },
     },
     errors: ['cursor_invalid', 'rate_limit_exceeded'],

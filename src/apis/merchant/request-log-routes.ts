@@ -42,7 +42,7 @@ export const requestFilters = {
   ...pageParameters,
   ...createdParameters,
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599, description: 'HTTP status.' })),
-  failed: Type.Optional(Type.Boolean({ description: 'true: only statuses from 400 on.' })),
+  failed: Type.Optional(Type.Boolean({ description: 'true: only statuses of 400 and above.' })),
   operation: Type.Optional(text(100, 'The operation, such as createPaymentIntent.', 1)),
   caller: Type.Optional(text(64, 'An API key, terminal or person.', 1)),
   object: Type.Optional(text(64, 'Requests that changed this object.', 1)),

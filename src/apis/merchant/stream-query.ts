@@ -10,9 +10,9 @@ export const StreamQuery = Type.Object({
     Type.String({
       maxLength: 64,
       description:
-        'The id of the last event that you have seen: the stream continues after it. `start`: it ' +
-        'begins with the oldest event of the last 30 days. `Last-Event-ID` wins over it. Without ' +
-        'either, the stream begins now.',
+        'The id of the last event that you have seen: the stream continues after it. ' +
+        '`start`: it begins with the oldest event of the last 30 days. `Last-Event-ID` ' +
+        'takes precedence. Without either, the stream begins now.',
       examples: ['evt_01QzXo0KcV5sVQ2pWm8Tn3'],
     }),
   ),

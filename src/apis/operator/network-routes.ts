@@ -66,7 +66,7 @@ function recoveriesRoute({ db, chains }: ApiContext) {
     operationId: 'readRecoveries',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Retrieve whether a network is being recovered, and the progress',
+    summary: 'Check whether a network is being recovered, and the progress',
     access: 'operator',
     response: listed(RecoverySchema, 'The last recovery of each network.'),
     handle: async () => {

@@ -79,7 +79,7 @@ function readRoute({ db }: ApiContext) {
     operationId: 'readOfflineRule',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Retrieve whether tills of a network may sell offline',
+    summary: 'Check whether tills of a network may sell offline',
     access: 'operator',
     params: { network: 'text' },
     response: RuleSchema,

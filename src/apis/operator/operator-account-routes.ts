@@ -108,7 +108,7 @@ function statusRoute(
       wish.verb === 'disable'
         ? 'Disable an account: its keys and terminals get 403 within a second'
         : 'Enable an account again',
-    description: 'A colleague must agree; an operator who works alone does it at once.',
+    description: 'A colleague must approve; with only one operator it takes effect at once.',
     access: 'operator',
     body: StatusBody,
     response: Type.Object(

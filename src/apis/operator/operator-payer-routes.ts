@@ -56,7 +56,7 @@ function blockRoute(ctx: ApiContext, verb: 'block' | 'unblock') {
     moves: 'money',
     tag: TAG,
     summary: verb === 'block' ? 'Decline every tap of a payer' : 'Allow a payer to pay again',
-    description: 'A colleague must agree; an operator who works alone does it at once.',
+    description: 'A colleague must approve; with only one operator it takes effect at once.',
     access: 'operator',
     params: { id: 'payer' },
     body: ReasonBody,

@@ -60,8 +60,8 @@ function authorizationRoute(ctx: ApiContext) {
     tag: TAG,
     summary: "Pay with a wallet's signature",
     description:
-      'Only one authorization is processed at a time. The same `from` and `signature` again ' +
-      'get the first response. The payer needs no gas.',
+      'Only one authorization is processed at a time. Sending the same `from` and ' +
+      '`signature` again returns the first response. The payer needs no gas.',
     scope: null,
     idempotency: 'ignored',
     params: { token: 'text' },

@@ -60,7 +60,7 @@ function readRoute(ctx: ApiContext) {
     method: 'GET',
     operationId: 'retrievePush',
     moves: 'nothing',
-    summary: 'Retrieve whether this browser is notified while the wallet is closed',
+    summary: 'Check whether this browser is notified while the wallet is closed',
     errors: [],
     handle: async ({ caller }) => answerOf(ctx, await isPushed(ctx.db, sessionOf(caller))),
   });
