@@ -64,9 +64,9 @@ test('released sections stay, and new ones are added above', () => {
   const page = asReleased(first, 'v1.0.0, 2026-12-01', 'One thing.');
   assert.match(
     page,
-    /## Not released yet\n\nNothing yet\.\n\n## v1\.0\.0, 2026-12-01\n\nOne thing\./,
+    /## Not yet released\n\nNothing yet\.\n\n## v1\.0\.0, 2026-12-01\n\nOne thing\./,
   );
   const next = withChanges(page, 'Another.');
-  assert.match(next, /## Not released yet\n\nAnother\.\n\n## v1\.0\.0/);
+  assert.match(next, /## Not yet released\n\nAnother\.\n\n## v1\.0\.0/);
   assert.match(asReleased(next, 'v1.1.0', 'Another.'), /## v1\.1\.0[\s\S]*## v1\.0\.0/);
 });

@@ -4,9 +4,9 @@ import type { Doc } from '#http/openapi-schemas.ts';
 /** Writes docs/guides/api-changes.md: the additions to the merchant API, release by release. */
 
 const TITLE = '# What is new in the API';
-const INTRODUCTION = `What each release has added to the merchant API. Existing programs keep
-working: nothing that they rely on was removed.`;
-const NEXT = '## Not released yet';
+const INTRODUCTION = `This page lists what each release added to the merchant API. Existing programs
+keep working, because nothing that they rely on was removed.`;
+const NEXT = '## Not yet released';
 const NOTHING = 'Nothing yet.';
 
 /** A member of a response, without the status and the envelope of a list. */
@@ -103,7 +103,7 @@ export function changesSince(before: ContractShape, after: ContractShape, docume
     ...operations.map(({ owner }) => `| \`${owner}\` | ${summaryOf(document, owner)} |`),
     ...(operations.length === 0 ? [] : ['']),
     ...table(
-      '| operation | takes |',
+      '| operation | new parameters and values |',
       grouped(inOld, ({ owner }) => owner, parameterOf),
     ),
     ...table(

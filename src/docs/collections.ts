@@ -141,8 +141,8 @@ export function postmanCollection(document: ApiDocument): Buffer {
     info: {
       name: document.info.title,
       description:
-        'Set base_url to the address of your network, with /api, and api_key to a test key, as ' +
-        'current values, which are not shared. Set terminal to one of yours.',
+        'Set base_url to the address of your network, with /api, and api_key to a test key. Set ' +
+        'them as current values, which are not shared. Set terminal to the ID of your terminal.',
       schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
     },
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }] },

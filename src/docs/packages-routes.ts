@@ -71,10 +71,10 @@ function listing(archives: readonly Archive[], origin: string): string {
   const sums = `<a href="/packages/${LISTED}">${LISTED}</a>`;
   return plainPage(
     'Packages',
-    `<p>The packages of this network's release. We publish none of them in a registry.</p>
+    `<p>The packages of this network's release. None of them is published in a registry.</p>
 <ul>${items.join('\n')}</ul>
-<p>Checksums: ${sums}. The file behind a name with a version never changes; the names without one
-change with the next release. If a lockfile names a package, keep its file with a version in your
+<p>Checksums: ${sums}. A file with a version in its name never changes; files without one change
+with the next release. If your lockfile names a package, store the file with the version in your
 repository. <a href="/docs/quickstart">Quickstart</a></p>`,
   );
 }

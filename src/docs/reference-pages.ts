@@ -110,11 +110,11 @@ function answers(endpoint: Endpoint): string[] {
       const type = json === undefined ? '' : ` ${typeOf(json.schema)}.`;
       const fields = json?.schema.$ref === undefined ? fieldsOf(json?.schema ?? {}) : [];
       return [
-        `**Answer ${status}.** ${description}${type}`,
+        `**Response ${status}.** ${description}${type}`,
         ...(fields.length === 0 ? [] : [fieldLines(fields, false).join('\n')]),
         ...(example === undefined
           ? []
-          : [codeBlock(`json Answer ${status}`, JSON.stringify(example, null, 2))]),
+          : [codeBlock(`json Response ${status}`, JSON.stringify(example, null, 2))]),
       ];
     });
 }
@@ -208,8 +208,8 @@ export function errorsPage(): PageSource {
   });
   const markdown = [
     '# Errors',
-    'Every refusal has this shape. Branch on `code`; handle codes that you do not know by ' +
-      '`type`. The list may grow.',
+    'Every error has this shape. Branch on `code`. The list may grow, so handle an unknown code ' +
+      'by its `type`.',
     codeBlock(
       'json',
       JSON.stringify(

@@ -192,9 +192,9 @@ function overview(pages: readonly Page[]): PageSource {
       'payment settles in USDC in about a second. Start with the [quickstart](/docs/quickstart).',
     ...lists,
     '## For programs',
-    `OpenAPI documents: ${documents}. Every page is there as Markdown: add \`.md\` to its ` +
-      'address. A list of all pages is in [llms.txt](/llms.txt), the guides and the merchant API ' +
-      'as one text in [llms-full.txt](/llms-full.txt). [Packages](/packages/) of this network.',
+    `OpenAPI documents: ${documents}. Every page is also available as Markdown: add \`.md\` to ` +
+      'its address. [llms.txt](/llms.txt) lists all pages, and [llms-full.txt](/llms-full.txt) ' +
+      'contains the guides and the merchant API. [/packages/](/packages/) has the client packages.',
   ].join('\n\n');
   return { name: '', title: 'Documentation', group: '', markdown: `${markdown}\n` };
 }

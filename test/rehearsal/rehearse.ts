@@ -82,10 +82,8 @@ export async function rehearse(rehearsal: Rehearsal): Promise<Rehearsed> {
     });
     return value;
   };
-  const env = await take('deploy the contract, and give its keys coin', () =>
-    deploy(rehearsal, chain),
-  );
-  const network = await take('start the service, which registers a shop', () =>
+  const env = await take('deploy the contract, and fund its keys', () => deploy(rehearsal, chain));
+  const network = await take('start the service and register a shop', () =>
     spawnNetwork({ dataDir: rehearsal.folder, env }),
   );
   try {
@@ -161,9 +159,9 @@ async function sell(network: SpawnedNetwork, { chain, take }: Ground): Promise<D
   const merchant = caller(`${root}/v1`, mode.secret_key);
   const terminal = caller(`${root}/device/v1`, mode.device_key);
   const customer = privateKeyToAccount(newKey().key);
-  await take('give a fresh wallet USDC', () => giveMoney(chain, customer.address));
+  await take('send USDC to a new wallet', () => giveMoney(chain, customer.address));
   const { chainId } = chain;
-  const pass = await take('enrol it, by two signatures', () =>
+  const pass = await take('set up its approval, with two signatures', () =>
     enrolBySignature(customer, { webUrl, chainId }),
   );
   const costs: Costs<Body> = ({ tx_hash: hash }) => chain.costOf(hash as Hex);
@@ -184,7 +182,7 @@ async function sell(network: SpawnedNetwork, { chain, take }: Ground): Promise<D
     payments.push(await take(`payment ${sale}, from the tap to the result`, pay, costs));
   }
   const refund = await take(
-    'refund of a part',
+    'partial refund',
     async () => {
       const asked = { payment: payments[0]?.id, amount: REFUNDED };
       const { id } = (await merchant.post('/refunds', asked)).body;

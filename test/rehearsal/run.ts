@@ -95,19 +95,19 @@ function reportOf({ steps, readBack, chainId, client }: Rehearsed, about: About)
   const total = steps.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n);
   return `${[
     `# Rehearsal on chain ${chainId}, ${new Date().toISOString().slice(0, 10)}`,
-    `Written by \`npm run rehearse\`. The node calls itself \`${client}\`. ${
-      ownToken ? 'The token was deployed for it.' : "The token was the chain's USDC."
+    `Written by \`npm run rehearse\`. The node reports the client \`${client}\`. ${
+      ownToken ? 'The token was deployed for this run.' : "The token was the chain's USDC."
     }`,
     ...(note === null ? [] : [note]),
     isPublic
-      ? 'The chain id is that of a public test network.'
-      : '**No public chain was reached**: the service knows no public chain of this id.',
+      ? 'The chain ID is that of a public test network.'
+      : '**No public chain was reached**: the service knows no public chain with this ID.',
     isSame
-      ? 'Read back from the same provider: there was no second one.'
-      : 'Read back from the second address.',
+      ? 'The results were read back from the same provider, because there was no second one.'
+      : 'The results were read back from the second address.',
     [`| step | seconds | gas | ${coin} |`, '|---|---|---|---|', ...rows].join('\n'),
-    `In all ${formatEther(total)} of the coin.`,
-    `The second look agreed:\n\n${readBack.map((line) => `- ${line}`).join('\n')}`,
+    `The total cost was ${formatEther(total)} of the native coin.`,
+    `The values read back agree:\n\n${readBack.map((line) => `- ${line}`).join('\n')}`,
   ].join('\n\n')}\n`;
 }
 

@@ -156,7 +156,7 @@ test('a live key is never sent, whatever the network says; strangers see no butt
   const { send } = await formBelow(window, 'api/balance', 'retrieve-the-balance');
   const { status, text } = await send();
   assert.equal(status, 'Not sent');
-  assert.equal(text, 'Only a sandbox on this computer takes requests from this page.');
+  assert.equal(text, 'This page can send requests only to a sandbox on the same computer.');
   assert.deepEqual(sent, []);
   // Uses another host name of this machine, which counts as a different machine.
   await page.goto(`${at.replace('127.0.0.1', 'localhost.')}/docs/api/balance`);

@@ -53,7 +53,7 @@ function linkTo(path, words) {
   return anchor;
 }
 
-/** Creates the note that says whose data the examples show, and where to find the secret. */
+/** Creates the note that names the account in the examples and links to its API keys. */
 function noteOf({ account, key }) {
   const note = document.createElement('p');
   note.className = 'own';
@@ -61,17 +61,14 @@ function noteOf({ account, key }) {
   name.textContent = account.name;
   note.append('The examples are filled in for ', name, ', in test mode. ');
   if (key === null) {
-    note.append('Put a secret key into TAPLINE_API_KEY: ');
+    note.append('Set TAPLINE_API_KEY to a secret key: ');
     note.append(linkTo('/dashboard/api-keys', 'create one'), '.');
   } else {
     note.append(
-      'TAPLINE_API_KEY is the secret of ',
+      'Set TAPLINE_API_KEY to the secret of ',
       linkTo(`/dashboard/api-keys/${key.id}`, key.name),
     );
-    note.append(
-      ' or of another key. It was shown once, when the key was made; nobody can read it ',
-    );
-    note.append('again, and no page of this site holds it.');
+    note.append(' or of another key. A secret is shown only once, when its key is created.');
   }
   return note;
 }

@@ -14,7 +14,7 @@ async function demo() {
   const { test } = await told;
   // Never send a live key, whatever the network returns.
   if (test?.secret_key?.startsWith('tlsk_test_') !== true) {
-    throw new Error('Only a sandbox on this computer takes requests from this page.');
+    throw new Error('This page can send requests only to a sandbox on the same computer.');
   }
   return test;
 }
@@ -23,10 +23,10 @@ async function demo() {
 function urlOf(address) {
   const url = new URL(`/api${address.trim()}`, location.origin);
   if (url.origin !== location.origin || !url.pathname.startsWith('/api/v1/')) {
-    throw new Error('The address has to begin with /v1/.');
+    throw new Error('The address must begin with /v1/.');
   }
   const [missing] = /\$\w+/.exec(decodeURIComponent(url.pathname)) ?? [];
-  if (missing !== undefined) throw new Error(`Put a value in the place of ${missing}.`);
+  if (missing !== undefined) throw new Error(`Replace ${missing} with a value.`);
   return url;
 }
 
@@ -116,10 +116,10 @@ function formOf(request) {
   const button = element('button', { type: 'submit', textContent: 'Send' });
   const outcome = element('span', { role: 'status' });
   const code = element('code');
-  const pre = element('pre', { tabIndex: 0, ariaLabel: 'Answer' }, code);
+  const pre = element('pre', { tabIndex: 0, ariaLabel: 'Response' }, code);
   const answer = element('figure', { className: 'code', hidden: true });
   answer.append(element('figcaption', {}, outcome), pre);
-  const words = element('span', {}, 'To this sandbox, with the test key of the demo account.');
+  const words = element('span', {}, 'Sends to this sandbox, with the demo account’s test key.');
   const form = element('form', { className: 'try', ariaLabel: 'Try it' });
   form.append(element('label', {}, element('span', { translate: false }, request.method), address));
   if (request.body !== null) form.append(element('label', {}, element('span', {}, 'Body'), body));

@@ -142,8 +142,8 @@ function readHourly(answer: CallAnswer | undefined, functionName: 'ceiling' | 'o
 /** Percentages of the hourly ceiling that are alerted: a busy hour, or a stolen key. */
 const LEVELS = [80, 50] as const;
 /**
- * Percent of the outflow ceiling that is alerted: a busy day of refunds, or a stolen key that pays
- * out balances. Soon, refunds and withdrawals wait for the next hour.
+ * Percent of the hourly ceiling of refunds that is alerted: a busy day, or a stolen key that
+ * refunds sales. Refunds above the ceiling wait for the next hour.
  */
 const OUTFLOW_LEVEL = 80n;
 /** Accounts that an alarm names: those that used most of the hour. */
