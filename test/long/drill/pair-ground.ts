@@ -384,8 +384,8 @@ export class PairGround {
   }
 
   private async actTogether(stolen: readonly StolenKey[], isFirst: boolean): Promise<void> {
-    // The thief of the watcher key first moves its gas money away, and a pause is lifted before the
-    // sale.
+    // Within the block, the watcher key's thief drains its gas first, and the steward's thief lifts
+    // the pause before the operator's thief settles a payment.
     const order = new Set<StolenKey>(['watcher', 'steward', ...stolen]);
     const calls: Call[] = [];
     for (const key of order) {
