@@ -20,7 +20,7 @@ const HOUR_SECONDS = 3600;
 const presentment = '"presentment":{"currency":"eur","amount":250}';
 const withLine = (tax: string) =>
   `${presentment},"line_items":[{"name":"Coffee","quantity":2,"unit_amount":125,${tax}}]`;
-/** Three ways to specify the same sale of 2.50. */
+/** The same sale of 2.50, requested in different ways. */
 const SALES = {
   atoms: '"amount":2500000',
   presentment,

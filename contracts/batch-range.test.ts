@@ -17,18 +17,18 @@ import { compileContract } from './compile.ts';
 import { parentOf } from './payment-tree.ts';
 import { startTestNode } from './test/test-node.ts';
 
-/** The address at which the test node gets the code of test/RangeProbe.sol. */
+/** The address at which the test node places the code of test/RangeProbe.sol. */
 const PROBE = numberToHex(0x7ee_0001, { size: 20 });
 
 /**
- * More than twice around the ring of 256 slots, and past the peak that is first to replace another
- * of its height.
+ * Wraps around the ring of 256 slots three times and passes the first peak that replaces another of
+ * the same height.
  */
 const COUNT = 900;
-/** The number of batches that one transaction adds to the probe. */
+/** How many batches one transaction adds to the probe. */
 const AT_ONCE = 300;
 
-/** The probe computes the same roots. */
+/** Returns the root of a batch; the probe computes the same one. */
 const rootOf = (batch: bigint): Hex => keccak256(numberToHex(batch, { size: 32 }));
 
 function rangeOf(count: number): Map<bigint, RangedBatch> {
@@ -46,7 +46,7 @@ const at = (batch: bigint) => RANGE.get(batch) ?? assert.fail(`batch ${batch} is
 
 const climb = (root: Hex, path: readonly Hex[]) => path.reduce(parentOf, root);
 
-/** Returns all nodes that cover the batch, among those written when there were `count` batches. */
+/** Returns all nodes above a batch that existed when there were `count` batches. */
 function nodesAbove(batch: bigint, count: bigint): bigint[] {
   const all = Array.from({ length: Number(count) }, (_, i) => BigInt(i) + 1n);
   return all.filter((top) => batch <= top && batch > top - (top & -top));
@@ -68,7 +68,7 @@ test('the contract keeps the nodes that are computed here, for as long as docume
     const args = [BigInt(AT_ONCE)] as const;
     const data = encodeFunctionData({ abi, functionName: 'appendCounted', args });
     await node.send({ from, to: PROBE, data });
-    // Every 13th batch includes nodes of all heights, because 13 is odd.
+    // Checks every 13th batch, which reaches nodes of all heights because 13 is odd.
     for (let batch = 1n; batch <= count; batch += 13n) {
       const isKept = overwrittenBy(batch) > BigInt(count);
       assert.equal((await kept(batch)) === at(batch).node, isKept, `${batch} of ${count}`);

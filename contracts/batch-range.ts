@@ -1,33 +1,33 @@
-// The Merkle mountain range over the roots of all batches, as BatchRange.sol keeps it. Batches
-// count from 1. Batch b writes one node over the 2^h batches that end with b. Its height h is the
-// number of times that 2 divides b.
+// The Merkle mountain range over the roots of all batches, as BatchRange.sol keeps it. Batches are
+// numbered from 1. Batch b writes one node that covers the 2^h batches ending with b, where the
+// height h is how many times 2 divides b.
 
 import type { Hex } from 'viem';
 import { parentOf } from './payment-tree.ts';
 
-/** The root of a batch's payments, and the node that the batch wrote. */
+/** The root of a batch's payments, and the range node that the batch wrote. */
 export type RangedBatch = { readonly root: Hex; readonly node: Hex };
 
-/** The number of batches for which a node below PEAK_HEIGHT is kept. */
+/** The contract keeps a node below PEAK_HEIGHT for this many batches. */
 const RING = 256n;
 
 /** From this height on, the contract keeps the newest node of each height. */
 const PEAK_HEIGHT = 7;
 
 /**
- * A proof is made against a node that is kept for more than this number of further batches. Such a
- * node always exists: a node's parent is written at the latest when the node has this many left.
+ * A proof ends at a node that the contract keeps for more than this many further batches. Such a
+ * node always exists: when a node has this many left, its parent has been written.
  */
 export const LASTING_BATCHES = 128n;
 
-/** Returns the exponent of 2 in the batch number: how many times 2 divides it. */
+/** Returns how many times 2 divides the batch number. */
 function heightOf(batch: bigint): number {
   let height = 0;
   while ((batch & (1n << BigInt(height))) === 0n) height++;
   return height;
 }
 
-/** Returns the index at which the contract stores the node of this batch (`rangeNode`). */
+/** Returns the index at which the contract stores this batch's node (`rangeNode`). */
 export function nodeIndexOf(batch: bigint): bigint {
   const height = heightOf(batch);
   return height < PEAK_HEIGHT ? batch % RING : RING + BigInt(height);
@@ -40,8 +40,9 @@ export function overwrittenBy(batch: bigint): bigint {
 }
 
 /**
- * Returns the lowest node above the batch that stays for more than {@link LASTING_BATCHES} further
- * ones, as the number of the batch that wrote it. `count` is the number of batches so far.
+ * Returns the lowest node above the batch that the contract keeps for more than {@link
+ * LASTING_BATCHES} further batches, as the number of the batch that wrote it. `count` is the
+ * current number of batches.
  */
 export function lastingNodeOf(batch: bigint, count: bigint): bigint {
   if (batch < 1n || batch > count)
@@ -51,10 +52,10 @@ export function lastingNodeOf(batch: bigint, count: bigint): bigint {
   return top;
 }
 
-/** The node of this height over the batches that end with `end`; it may never have been written. */
+/** The node of this height over the batches that end with `end`. It may not exist. */
 type Span = { readonly end: bigint; readonly height: number };
 
-/** Returns the siblings on the path from the batch up to the node of batch `top`, lowest first. */
+/** Returns the siblings on the path from the batch up to the node of batch `top`, bottom up. */
 function siblingsOf(batch: bigint, top: bigint): Span[] {
   const height = heightOf(top);
   if (batch > top || batch <= top - (1n << BigInt(height))) {
@@ -66,7 +67,10 @@ function siblingsOf(batch: bigint, top: bigint): Span[] {
   });
 }
 
-/** Returns the batches whose nodes make up this node; of the first batch, the root is used. */
+/**
+ * Returns the batches whose nodes make up this node. For the first of them, the root is used
+ * instead.
+ */
 function partsOf({ end, height }: Span): bigint[] {
   if (heightOf(end) === height) return [end];
   return [end, ...Array.from({ length: height }, (_, level) => end - (1n << BigInt(level)))];
@@ -78,8 +82,8 @@ export function batchesOnPath(batch: bigint, top: bigint): bigint[] {
 }
 
 /**
- * Returns the proof of a batch's root against the node of batch `top`: siblings, lowest first. It
- * follows a payment's proof in its batch.
+ * Returns the proof of a batch's root against the node of batch `top`: the siblings, bottom up. It
+ * is appended to a payment's proof within its batch.
  */
 export function rangePath(
   { batch, top }: { readonly batch: bigint; readonly top: bigint },
@@ -92,7 +96,9 @@ export function rangePath(
   });
 }
 
-/** Returns the batches whose nodes together cover all `count` batches: the peaks, lowest first. */
+/**
+ * Returns the peaks, bottom up, as batch numbers. Their nodes together cover all `count` batches.
+ */
 export function peaksOf(count: bigint): bigint[] {
   const peaks: bigint[] = [];
   for (let batch = count; batch > 0n; batch -= 1n << BigInt(heightOf(batch))) peaks.push(batch);
@@ -100,14 +106,14 @@ export function peaksOf(count: bigint): bigint[] {
 }
 
 /**
- * Adds batches one by one to a range of `count` batches, whose peaks (see {@link peaksOf}) it
- * needs.
+ * Appends batches to a range of `count` batches. `nodes` must include its peaks (see {@link
+ * peaksOf}).
  */
 export function openRange(count: bigint, nodes: ReadonlyMap<bigint, RangedBatch> = new Map()) {
   const peaks = new Map(peaksOf(count).map((batch) => [heightOf(batch), nodes.get(batch)?.node]));
   let last = count;
   return {
-    /** @returns the node that the next batch writes. */
+    /** Appends a batch. @returns the node that it writes. */
     append(root: Hex): Hex {
       last += 1n;
       const height = heightOf(last);

@@ -45,12 +45,12 @@ const SETUP = {
 } as const;
 
 /**
- * ECDSA first, then ERC-1271. A party chooses the wallet address, but not the function called on
- * it.
+ * ECDSA first, then ERC-1271. A caller chooses the wallet's address, but not the function that is
+ * called on it.
  */
 const SIGNATURE = ['staticcall any isValidSignature', 'staticcall precompile 1'];
 
-/** Every external call of every function. A function that is not listed here calls no contract. */
+/** All external calls of each function. A function that is not listed calls no other contract. */
 const CALLS: Readonly<Record<string, readonly string[]>> = {
   settleBatch: [
     'call token transferFrom',
@@ -67,7 +67,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   withdraw: ['call token transfer'],
   withdrawOwn: ['call token transfer'],
   collectFees: ['call token transfer'],
-  // For the treasurer: recovers tokens that were sent to the contract by mistake.
+  // Lets the treasurer recover tokens that were sent to the contract by mistake.
   sweep: ['call any transfer', 'staticcall any balanceOf', 'staticcall token balanceOf'],
   cancelOperations: ['call timelock cancel', 'staticcall timelock isOperationPending'],
   registerMerchant: SIGNATURE,
@@ -90,7 +90,7 @@ describe('the compiled settlement contract', () => {
       args: [TOKEN, SETUP],
     });
     await node.client.setBalance({ address: SOMEBODY, value: 10n ** 18n });
-    // The constructor refuses a token address without code.
+    // Removes the token's code, because the constructor must refuse a token address without code.
     await node.client.setCode({ address: TOKEN, bytecode: '0x00' });
     const { contractAddress } = await node.send({ from: SOMEBODY, data });
     timelock = BigInt(getContractAddress({ from: contractAddress as Hex, nonce: 2n }));

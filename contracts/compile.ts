@@ -1,6 +1,6 @@
 // Compiles the contracts into contracts/artifacts, which is committed so that the product starts
-// without a compiler. `--check` writes nothing and exits with 1 if an artifact is stale.
-// `--input Settlement` prints the standard JSON input that an explorer needs to verify the source.
+// without a compiler. `--check` writes nothing and exits with 1 if an artifact is stale. `--input
+// Settlement` prints the standard JSON input with which an explorer verifies the source.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,13 +16,13 @@ type Artifact = {
   abi: readonly unknown[];
   bytecode: `0x${string}`;
   deployedBytecode: `0x${string}`;
-  /** `[start, length]` in bytes. The artifact has zeros there, deployed code has values. */
+  /** `[start, length]` in bytes. There, the artifact has zeros and deployed code has values. */
   immutables: readonly (readonly [start: number, length: number])[];
   sourceHash: string;
 };
 
 /**
- * The positions in the runtime code at which the constructor writes immutable values, by the
+ * The positions in the runtime code at which the constructor writes each immutable variable, by the
  * variable's AST id.
  */
 type Immutables = Record<string, { start: number; length: number }[]>;
@@ -51,23 +51,27 @@ const require = createRequire(import.meta.url);
 
 /** The settings passed to solc. */
 export const compilerSettings = {
-  // Transient storage (the reentrancy lock) came with Cancun; the contracts need nothing newer.
+  // Cancun introduced transient storage, which the reentrancy lock uses. The contracts need nothing
+  // newer.
   evmVersion: 'cancun',
   viaIR: true,
-  // More runs increase the code size, which is limited, and save hardly any gas (README.md).
+  // More runs would enlarge the code, whose size is limited, and save hardly any gas (README.md).
   optimizer: { enabled: true, runs: 800 },
   // No metadata hash in the bytecode, so that the same source gives the same bytes on every
   // machine.
   metadata: { bytecodeHash: 'none', appendCBOR: false },
 } as const;
 
-/** EIP-170: a chain refuses longer runtime code. */
+/** EIP-170: chains refuse longer runtime code. */
 export const RUNTIME_BYTES_LIMIT = 24_576;
 
-/** solc warns at every use of transient storage that it must be cleared. The reentrancy lock is. */
+/**
+ * solc warns at every use of transient storage that it must be cleared. The reentrancy lock clears
+ * it.
+ */
 const TRANSIENT_STORAGE_NOTICE = '2394';
 
-/** The deployed contracts, each with the prefix of its exports. */
+/** The contracts to deploy, each with the prefix of its exports. */
 const PRODUCTS = [
   { contractName: 'Settlement', exportName: 'settlement' },
   { contractName: 'SettlementLens', exportName: 'settlementLens' },
@@ -95,14 +99,14 @@ function collectSources(entry: string, root = folder): Map<string, string> {
   return new Map([...sources].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Packages are resolved as Node resolves them; all other imports are below `root`. */
+/** Packages resolve as in Node; all other imports are relative to `root`. */
 function locate(path: string, root: string): string {
   return path.startsWith('@') ? require.resolve(path) : resolve(root, path);
 }
 
 /**
- * Compiles `<path>.sol` below `root`; its contract has the name of the file. Throws on errors, and
- * on warnings too unless they are allowed.
+ * Compiles `<path>.sol` below `root`. The contract must have the file's name. Throws on errors, and
+ * on warnings unless they are allowed.
  */
 export function compileContract(
   path: string,
@@ -145,9 +149,7 @@ function placesOf(immutables: Immutables): [start: number, length: number][] {
     .sort(([a], [b]) => a - b);
 }
 
-/**
- * Returns the input for solc, and for an explorer that verifies the source. It contains every file.
- */
+/** Returns the complete input for solc, with which an explorer can also verify the source. */
 export function standardInput(path: string, root = folder): string {
   const contractName = basename(path);
   const entry = `${path}.sol`;
@@ -172,7 +174,7 @@ export function standardInput(path: string, root = folder): string {
   return `${JSON.stringify(input, null, 2)}\n`;
 }
 
-/** Compiles a standard JSON input, which must be complete. */
+/** Compiles a standard JSON input, which must contain all sources. */
 export function compileInput(input: string): SolcOutput {
   const solc = require('solc') as Solc;
   const answer = solc.compile(input, {
@@ -205,7 +207,7 @@ export function hashSources(path: string, root = folder): string {
 }
 
 /**
- * Formats one item per line, so that a diff shows only the items that a change of the contract
+ * Puts each item on its own line, so that a diff shows only the items that a contract change
  * affects.
  */
 function listOf(items: readonly unknown[]): string {
@@ -219,7 +221,7 @@ function jsonOf(artifact: Artifact): string {
   return `{\n${members.join(',\n')}\n}\n`;
 }
 
-/** The settlement contract deploys these itself, so no other module needs their bytecode. */
+/** The settlement contract deploys these itself, so other modules do not need their bytecode. */
 const MADE_BY_SETTLEMENT: readonly string[] = ['SettlementLens', 'Timelock'];
 
 function renderModule(artifact: Artifact, exportName: string): string {
@@ -234,12 +236,12 @@ function renderModule(artifact: Artifact, exportName: string): string {
     `export const ${exportName}Abi = ${listOf(artifact.abi)} as const;`,
     '',
     ...(MADE_BY_SETTLEMENT.includes(artifact.contractName) ? [] : [code, '']),
-    // Only the settlement contract's code is compared with the code on a chain.
+    // Only the settlement contract's code is compared with the code on the chain.
     ...(artifact.contractName === 'Settlement' ? runtime : []),
   ].join('\n');
 }
 
-/** Returns the files written beside the artifact, by name. */
+/** Returns the files to write beside the artifact, with their names. */
 function derivedFiles(artifact: Artifact, exportName: string): [path: string, text: string][] {
   return [
     [`${artifact.contractName}.ts`, renderModule(artifact, exportName)],
@@ -251,9 +253,7 @@ function read(path: string): string {
   return readFileSync(join(artifactsFolder, path), 'utf8');
 }
 
-/**
- * Returns the artifacts whose sources, compiler or settings have changed since they were written.
- */
+/** Returns the artifacts that are older than their sources, compiler or settings. */
 export function staleArtifacts(): string[] {
   return PRODUCTS.filter(({ contractName, exportName }) => {
     try {

@@ -7,11 +7,11 @@ import { foundryBinary } from './foundry-binary.ts';
 
 export const contractsFolder = dirname(fileURLToPath(import.meta.url));
 
-/** The result of a run of forge. */
+/** Whether the tests passed, and what forge printed. */
 export type ForgeResult = { passed: boolean; output: string };
 
 /**
- * Runs `forge test` with `options`. `environment` is added to the process's own environment, e.g.
+ * Runs `forge test` with `options`. `environment` extends the process's environment, e.g. with
  * FOUNDRY_PROFILE and ARTIFACT_<contract> (see test/TestBase.sol).
  */
 export function runForge(

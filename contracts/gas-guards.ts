@@ -1,7 +1,6 @@
-// Measures the cost of each guard in the contract: compiles Settlement without the guard and
-// measures again, on the real USDC. `node contracts/gas-guards.ts` takes some minutes; README.md
-// has
-// the result.
+// Measures the cost of each guard in the contract: removes the guard from Settlement, compiles it,
+// and measures again with the real USDC contract. `node contracts/gas-guards.ts` takes some
+// minutes; README.md has the result.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,8 +22,8 @@ const IN_BATCH = `        onlyRole(OPERATOR_ROLE)
         returns (bytes memory reasons)`;
 
 /**
- * For each guard without which all measured operations still work, the code that is removed. Unused
- * parameters stay, so that calldata costs the same.
+ * The code to remove for each guard without which all measured operations still work. Unused
+ * parameters remain, so that calldata costs the same.
  */
 const GUARDS: Record<string, readonly Removal[]> = {
   'role of the operator': [

@@ -1,10 +1,10 @@
 // Measures the gas of real transactions on a real node, including intrinsic cost and calldata.
-// `node contracts/gas.ts` measures and writes gas.json; contracts.test.ts compares with it.
-// The measurements are of the steady state: payers, merchants, fees and the contract's own token
-// balance are already nonzero, each payment has another payer, every payer has an unlimited
-// allowance and a policy with a cap per period, and the bitmap word of the payment numbers is in
-// use. Every second batch merges one node of the range or more, so batches are measured by the
-// median of several in a row.
+// `node contracts/gas.ts` measures and writes gas.json; contracts.test.ts compares with it. The
+// measurements show the steady state: payers, merchants, fees and the contract's own token balance
+// are already nonzero, each payment has a different payer, every payer has an unlimited allowance
+// and a policy with a cap per period, and the bitmap word of the payment numbers is in use. Every
+// second batch merges at least one node of the range, so the result for batches is the median of
+// several consecutive ones.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -30,11 +30,11 @@ import { packPayment, paymentLeaf, paymentProof, splitPayments } from './payment
 import { deployFiatToken, FIAT_TOKEN_MISSING } from './test/fiat-token.ts';
 import { startTestNode, type TestNode } from './test/test-node.ts';
 
-/** Gas by operation. For batches: per payment. */
+/** Gas by operation; for batches, gas per payment. */
 export type GasTable = Record<string, number>;
 
 /**
- * The tokens to measure on. The real USDC is measured only if its code is present
+ * The tokens to measure with. Real USDC is measured only if its code is available
  * (test/fiat-token.ts).
  */
 export type MeasuredToken = 'plainToken' | 'testUsdc' | 'realUsdc';
@@ -64,28 +64,30 @@ export const GAS_CEILINGS: Record<'plainToken' | 'realUsdc', GasTable> = {
 const gasFile = fileURLToPath(new URL('./gas.json', import.meta.url));
 
 /**
- * Consecutive batches: in 16 of them, the heights of nodes up to 16 batches occur as often as in
- * the
+ * Consecutive batches. Among 16 of them, nodes that cover up to 16 batches occur as often as in the
  * long run.
  */
 const MEASURED_BATCHES = 16;
 
-/** A refund's path grows by one node each time that the number of batches doubles. */
+/**
+ * Height of the range's highest peak after a million batches. A refund's path grows by one node
+ * each time the number of batches doubles.
+ */
 const MILLION_HEIGHT = 20;
 
-/** The size of the largest measured batch, and the number of wallets that pay. */
+/** Size of the largest measured batch, and number of paying wallets. */
 const PAYERS = 100;
 
-/** Large enough that none of the three fees is rounded down to zero. */
+/** Large enough that no fee is rounded down to zero. */
 const AMOUNT = 2_500_000n;
 
-/** As random as real references, because the price of calldata depends on its bytes. */
+/** Looks random like a real reference, because the price of calldata depends on its bytes. */
 const REFERENCE = `0x${keccak256('0x').slice(-32)}` as const;
 
 const ADMIN = numberToHex(0xad_0000, { size: 20 });
 const OPERATOR = numberToHex(0x0b_0000, { size: 20 });
 
-/** Deploys the real USDC. A proxy of USDC takes its deployer as its admin. */
+/** Deploys real USDC, whose proxy makes its deployer the admin. */
 const DEPLOYER = numberToHex(0xde_0000, { size: 20 });
 
 /** A model of real sales: the number of merchants, and how many of ten intents are paid. */
@@ -100,7 +102,7 @@ type Stage = {
   next: bigint;
 };
 
-/** Deploys all contracts to a separate chain and measures each operation. */
+/** Deploys all contracts to a chain of their own and measures each operation. */
 export async function measureGas(): Promise<Partial<Record<MeasuredToken, GasTable>>> {
   const plain = compileContract('test/PlainToken');
   const plainData = encodeDeployData({ abi: plain.abi as Abi, bytecode: plain.bytecode });
@@ -117,7 +119,7 @@ export async function measureGas(): Promise<Partial<Record<MeasuredToken, GasTab
   return { ...withoutReal, realUsdc: await measureOn(deployRealUsdc) };
 }
 
-/** Returns the gas table of another Settlement bytecode, on the real USDC. */
+/** Returns the gas table of other Settlement bytecode, with real USDC. */
 export function measureOnRealUsdc(bytecode: Hex): Promise<GasTable> {
   return measureOn(deployRealUsdc, bytecode);
 }
@@ -156,7 +158,7 @@ async function measureOn(
   return table;
 }
 
-/** Gas per payment, for batches of this size. */
+/** Returns the median gas per payment over several batches of this size. */
 async function medianOf(
   stage: Stage,
   count: number,
@@ -170,8 +172,8 @@ async function medianOf(
 }
 
 /**
- * Settles a batch with an odd number, which is its own node and so needs no path. The path of most
- * recent sales is short.
+ * Settles a batch with an odd number. It is its own node and needs no path, like most recent sales,
+ * whose paths are short.
  */
 async function settleFresh(stage: Stage, count: number): Promise<Settled> {
   const settled = await settle(stage, count, () => 1);
@@ -179,10 +181,8 @@ async function settleFresh(stage: Stage, count: number): Promise<Settled> {
 }
 
 /**
- * Sets the storage as if 2^20 - 1 batches had settled, so that there is a peak of every height
- * below
- * 20.
- * @returns the path of the next batch, which merges all of them.
+ * Writes storage as if 2^20 - 1 batches had been settled, so that there is a peak of every height
+ * below 20. @returns the path of the next batch, which merges all of them.
  */
 async function skipBatches({ node, settlement }: Stage): Promise<Hex[]> {
   const { client } = node;
@@ -211,15 +211,14 @@ function peakNode(peak: bigint): Hex {
   return keccak256(stringToHex(`peak ${peak}`));
 }
 
-/** The position of the number of batches in the ledger word (PackedLedger.sol). */
+/** Bit position of the number of batches in the ledger word (PackedLedger.sol). */
 const COUNT_SHIFT = 116n;
 const COUNT_MASK = 2n ** 36n - 1n;
 
 /**
- * Gas per payment in batches of 100 that are composed like real sales: numbers are drawn when an
- * intent is created, some intents are never paid, merchants come in any order, and the relayer
- * sorts
- * by storage slot.
+ * Returns the gas per payment in batches of 100 that resemble real sales: numbers are drawn when an
+ * intent is created, some intents are never paid, merchants come in random order, and the relayer
+ * sorts by storage slot.
  */
 async function settleSales(stage: Stage): Promise<number> {
   const dice = (purpose: string, number: bigint) =>
@@ -240,7 +239,7 @@ async function settleSales(stage: Stage): Promise<number> {
 
 type Sale = { number: bigint; merchant: number };
 
-/** Sorts like the relayer does (src/settlement/relayer/send/flush-payments.ts). */
+/** Sorts as the relayer does (src/settlement/relayer/send/flush-payments.ts). */
 function bySlot(a: Sale, b: Sale): number {
   return Number((a.number >> 8n) - (b.number >> 8n)) || a.merchant - b.merchant;
 }
@@ -270,7 +269,7 @@ async function prepare(node: TestNode, deployToken: DeployToken, bytecode: Hex):
   const stage: Stage = { node, settlement, token, payers, next: 1n };
   for (let i = 1; i <= SALES.merchants; i++) await registerMerchant(stage, i);
   for (const payer of payers) await preparePayer(stage, payer);
-  // Settles some earlier payments first, so that every word and balance is already nonzero.
+  // Settles a payment for each merchant first, so that every word and balance is nonzero.
   for (let i = 1; i <= SALES.merchants; i++) await settle(stage, 1, () => i);
   return stage;
 }
@@ -284,7 +283,10 @@ function deployRealUsdc(node: TestNode): Promise<Hex> {
   return deployFiatToken(chain, roles);
 }
 
-/** Addresses as random as real ones, so that calldata costs as much as in production. */
+/**
+ * Returns an address that looks random like a real one, so that calldata costs as much as in
+ * production.
+ */
 function payerAddress(index: number): Hex {
   return `0x${keccak256(numberToHex(index)).slice(-40)}`;
 }
@@ -354,7 +356,7 @@ async function preparePayer(stage: Stage, payer: Hex): Promise<void> {
   await node.send({ from: payer, to: settlement, data: encodeFunctionData(setPolicy) });
 }
 
-/** `path` leads from the batch up to its node; it is undefined if the batch is its own node. */
+/** `path` leads from the batch up to its node; undefined if the batch is its own node. */
 type Settled = { batch: number; payments: Hex; perPayment: number; path?: readonly Hex[] };
 
 /** Settles payments with consecutive numbers. */
@@ -400,7 +402,7 @@ async function settleExactly(stage: Stage, sales: readonly Sale[]): Promise<Sett
 
 /** Withdraws as an operator, to the wallet of merchant 1. */
 async function withdraw(stage: Stage, count: bigint): Promise<number> {
-  // Numbers are drawn from the whole range, so they have as many bytes as real ones.
+  // Spreads numbers over the whole range, so that they have as many bytes as real ones.
   const number = BigInt(keccak256(numberToHex(count))) >> 193n;
   const data = encodeFunctionData({
     abi: settlementAbi,
@@ -413,7 +415,7 @@ async function withdraw(stage: Stage, count: bigint): Promise<number> {
 
 async function refund(stage: Stage, settled: Settled, index: number): Promise<number> {
   const packed = splitPayments(settled.payments);
-  // All leaves of a full tree have proofs of equal length.
+  // Any leaf will do: in a full tree, all proofs have the same length.
   const payment = packed[0];
   if (payment === undefined) throw new Error('an empty batch has no refunds');
   const proof = [...paymentProof(packed.map(paymentLeaf), 0), ...(settled.path ?? [])];
@@ -435,7 +437,7 @@ async function refund(stage: Stage, settled: Settled, index: number): Promise<nu
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  // Operations that cannot be measured here keep their committed values.
+  // Keeps the committed values of operations that cannot be measured on this machine.
   const table = { ...readGasTable(), ...(await measureGas()) };
   writeFileSync(gasFile, `${JSON.stringify(table, null, 2)}\n`);
   console.table(table);

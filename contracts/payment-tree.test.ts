@@ -16,13 +16,10 @@ import {
 } from './payment-tree.ts';
 import { startTestNode } from './test/test-node.ts';
 
-/**
- * All sizes up to a full tree of 32 leaves and one more, and the largest batch that gas.ts
- * measures.
- */
+/** All sizes up to a full tree of 32 leaves, one more, and the largest batch in gas.ts. */
 const SIZES = [...Array.from({ length: 33 }, (_, i) => i + 1), 100];
 
-/** The address at which the test node gets the code of test/TreeProbe.sol. */
+/** The address at which the test node places the code of test/TreeProbe.sol. */
 const PROBE = numberToHex(0x7ee_0000, { size: 20 });
 
 const paymentOf = (index: number): PackedPaymentFields => ({
@@ -37,8 +34,8 @@ const leavesOf = (count: number): Hex[] =>
   Array.from({ length: count }, (_, i) => paymentLeaf(packPayment(paymentOf(i))));
 
 /**
- * OpenZeppelin's `MerkleProof.processProof`, written from its documentation and not from the code
- * under test: each step hashes the node and its sibling, the smaller number first.
+ * Reimplements OpenZeppelin's `MerkleProof.processProof` from its documentation, independently of
+ * the code under test: each step hashes the node and its sibling, the smaller one first.
  */
 function processProof(proof: readonly Hex[], leaf: Hex): Hex {
   return proof.reduce(
@@ -55,19 +52,19 @@ function processProof(proof: readonly Hex[], leaf: Hex): Hex {
 const verifies = ({ proof, leaf, root }: { proof: readonly Hex[]; root: Hex; leaf: Hex }) =>
   processProof(proof, leaf) === root;
 
-/** Returns the leaf or proof node with one bit flipped. */
+/** Returns the leaf or node with one bit flipped. */
 function turnBit(node: Hex, bit: number): Hex {
   return numberToHex(hexToBigInt(node) ^ (1n << BigInt(bit)), { size: 32 });
 }
 
-/** Returns the leaf at `index`, its proof, and the root that they lead to. */
+/** Returns the leaf at `index`, its proof, and the resulting root. */
 function provenIn(leaves: readonly Hex[], index: number) {
   const leaf = leaves[index];
   assert.ok(leaf !== undefined);
   return { leaf, root: paymentTreeRoot(leaves), proof: paymentProof(leaves, index) };
 }
 
-/** For each size, a batch with the proof of every leaf. */
+/** For each size, a batch with the proofs of all leaves. */
 const BATCHES = SIZES.map((size) => {
   const leaves = leavesOf(size);
   return { size, leaves, proven: leaves.map((_, index) => provenIn(leaves, index)) };
@@ -92,7 +89,7 @@ test('the contract computes the same root, and its check accepts the same proofs
   for (const { size, leaves, proven } of BATCHES) {
     const root = paymentTreeRoot(leaves);
     assert.equal(await ask('root', [leaves]), root, `of ${size}`);
-    // The first, the last and a middle leaf: their proofs begin on different sides and at different
+    // The first, middle and last leaf, whose proofs begin on different sides and at different
     // heights.
     for (const index of new Set([0, size >> 1, size - 1])) {
       const { proof, leaf } = proven[index] ?? assert.fail();

@@ -1,14 +1,14 @@
-// The packed payment and the Merkle tree of a batch, as PaymentCodec.sol and PaymentTree.sol define
-// them.
+// The packed form of a payment and the Merkle tree of a batch, as PaymentCodec.sol and
+// PaymentTree.sol define them.
 
 import { encodePacked, type Hex, keccak256, size, slice } from 'viem';
 
-/** A payment as `settleBatch`, `settleWithAuthorization` and `refund` receive it. */
+/** A payment in the form that `settleBatch`, `settleWithAuthorization` and `refund` take. */
 export type PackedPaymentFields = {
   /** 1 to 2^64 - 1. */
   number: bigint;
   payer: Hex;
-  /** The merchant's number in the contract. */
+  /** The merchant's number on the contract. */
   merchant: number;
   /** Atoms, 1 to 10^12. */
   amount: bigint;
@@ -16,14 +16,13 @@ export type PackedPaymentFields = {
   orderId: string;
 };
 
-/** Bytes of one packed payment: number 8, payer 20, merchant 4, amount 5, order id 8. */
+/** Bytes of a packed payment: number 8, payer 20, merchant 4, amount 5, order id 8. */
 export const PACKED_PAYMENT_BYTES = 45;
 
-// The service's order ids are ASCII. But an operator's key can settle any 8 bytes of which the
-// first
-// is not zero, and each byte is part of the leaf. So one character stands for each byte. A zero
-// between other bytes is written as a character that stands for no byte, because PostgreSQL's text
-// cannot hold U+0000.
+// Length of an order id. The service's order ids are ASCII, but an operator's key can settle any 8
+// bytes whose first is not zero, and all of them are part of the leaf, so each byte is stored as
+// one character. A zero between other bytes is stored as a character that represents no other byte,
+// because PostgreSQL's text type cannot contain U+0000.
 
 const ORDER_ID_BYTES = 8;
 const ZERO_BYTE = '\u0100';
@@ -44,10 +43,7 @@ function orderIdFromBytes8(bytes: Hex): string {
   return text.replaceAll('\0', ZERO_BYTE);
 }
 
-/**
- * Packs one payment into 45 bytes; join several with viem's `concat`. Throws if a field does not
- * fit.
- */
+/** Packs a payment into 45 bytes; viem's `concat` joins several. Throws if a field does not fit. */
 export function packPayment(payment: PackedPaymentFields): Hex {
   return encodePacked(
     ['uint64', 'address', 'uint32', 'uint40', 'bytes8'],
@@ -55,14 +51,14 @@ export function packPayment(payment: PackedPaymentFields): Hex {
       payment.number,
       payment.payer,
       payment.merchant,
-      // viem takes integers of up to 48 bits as number; 10^12 is exact in a number.
+      // For integers of up to 48 bits, viem takes a number, which represents 10^12 exactly.
       Number(payment.amount),
       orderIdToBytes8(payment.orderId),
     ],
   );
 }
 
-/** Returns the Merkle leaf of one packed payment. */
+/** Returns the Merkle leaf of a packed payment. */
 export function paymentLeaf(packed: Hex): Hex {
   if (size(packed) !== PACKED_PAYMENT_BYTES) {
     throw new RangeError(`a packed payment has ${PACKED_PAYMENT_BYTES} bytes, got ${size(packed)}`);
@@ -70,14 +66,16 @@ export function paymentLeaf(packed: Hex): Hex {
   return keccak256(packed);
 }
 
-/** Returns the root over the leaves of a batch, in the order of its PaymentSettled events. */
+/**
+ * Returns the Merkle root of a batch, whose leaves are in the order of its PaymentSettled events.
+ */
 export function paymentTreeRoot(leaves: readonly Hex[]): Hex {
   const root = levelsOf(leaves).at(-1)?.[0];
   if (root === undefined) throw new RangeError('a batch has at least one payment');
   return root;
 }
 
-/** Returns the proof of leaf `index`, as `refund` takes it: siblings, lowest first. */
+/** Returns the proof of leaf `index` in the form that `refund` takes: siblings, bottom up. */
 export function paymentProof(leaves: readonly Hex[], index: number): Hex[] {
   if (!Number.isInteger(index) || index < 0 || index >= leaves.length) {
     throw new RangeError(`leaf ${index} is out of range: the batch has ${leaves.length}`);
@@ -88,7 +86,9 @@ export function paymentProof(leaves: readonly Hex[], index: number): Hex[] {
   });
 }
 
-/** Returns all levels, leaves first. A last node without a neighbor moves up unchanged. */
+/**
+ * Returns all levels of the tree, leaves first. A last node without a sibling moves up unchanged.
+ */
 function levelsOf(leaves: readonly Hex[]): (readonly Hex[])[] {
   const levels = [leaves];
   for (let level = leaves; level.length > 1; ) {
@@ -106,7 +106,7 @@ function joined(children: readonly Hex[]): Hex {
   return right === undefined ? left : parentOf(left, right);
 }
 
-/** Returns the parent of two nodes: the keccak256 of both, the smaller first. */
+/** Returns the parent of two nodes: the keccak256 hash of both, the smaller one first. */
 export function parentOf(a: Hex, b: Hex): Hex {
   const [low, high] = a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a];
   return keccak256(`0x${low.slice(2)}${high.slice(2)}`);

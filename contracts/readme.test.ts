@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import { contractsFolder } from './forge.ts';
 import { GAS_CEILINGS, readGasTable } from './gas.ts';
 
-/** The numbers and names in contracts/README.md match the contracts. */
+/** Checks that the numbers and names in contracts/README.md match the contracts. */
 
 const readme = readFileSync(join(contractsFolder, 'README.md'), 'utf8');
 
-/** For each row of README.md, its name in gas.json. */
+/** The name in gas.json for each row of README.md. */
 const ROWS: Readonly<Record<string, string>> = {
   'batch of 100, one merchant': 'batchOf100',
   'batch of 100, ten merchants': 'batchOf100With10Merchants',

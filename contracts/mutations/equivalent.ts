@@ -1,4 +1,4 @@
-// Mutations of the contracts that no test can detect, each with the reason.
+// Mutations of the contracts that no test can detect, with the reason for each.
 
 import type { Proof } from '../../test/mutations/equivalent.ts';
 

@@ -1,11 +1,11 @@
-// Finds the places in Solidity code where a rule can insert a bug, as does
-// test/mutations/generate.ts for TypeScript. It uses patterns and no parser: the compiler reports
-// what does not compile.
+// Finds the places in Solidity code where a rule can insert a bug, as test/mutations/generate.ts
+// does for TypeScript. It uses patterns instead of a parser, and the compiler rejects invalid
+// results.
 
 import { type Candidate, type Choice, choose } from '../../test/mutations/generate.ts';
 import type { Mutation } from '../../test/mutations/mutation.ts';
 
-/** The kinds of mutations. Each is applied in every place where it can be. */
+/** The kinds of mutations. Each is applied wherever it can be. */
 export const KINDS = [
   'comparison',
   'arithmetic',
@@ -17,7 +17,7 @@ export const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number];
 
-/** All sources that are deployed as Settlement. */
+/** All source files of the Settlement contract. */
 export const SOURCES: readonly string[] = [
   'BatchRange.sol',
   'Batches.sol',
@@ -58,7 +58,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
 
 interface Rule {
   readonly kind: Kind;
-  /** The first group is replaced, or the whole match if there is none. */
+  /** Replaces the first group, or the whole match if there is no group. */
   readonly pattern: RegExp;
   readonly to: (from: string) => string;
 }
@@ -86,8 +86,8 @@ function swapped(pair: string): string {
 }
 
 /**
- * Returns the text with comments, imports and strings blanked out, because bugs are not inserted
- * there. The length stays the same.
+ * Returns the text with comments, imports and strings replaced by spaces, because no bugs are
+ * inserted there. The length stays the same.
  */
 function codeOf(text: string): string {
   const blank = (part: string) => part.replace(/[^\n]/g, ' ');
@@ -99,7 +99,7 @@ function codeOf(text: string): string {
     .replace(/\bfunction \w+\([^)]*\)|\breturns \([^)]*\)/g, blank);
 }
 
-/** Returns all mutations of the file that the generator can make, in the order of the file. */
+/** Returns all mutations that the generator can make in a file, in the file's order. */
 export function candidates(file: string, text: string): Candidate[] {
   const code = codeOf(text);
   return RULES.flatMap(({ kind, pattern, to }) =>
@@ -111,7 +111,7 @@ export function candidates(file: string, text: string): Candidate[] {
     .sort((a, b) => a.offset - b.offset);
 }
 
-/** Chooses `count` mutations by the seed, the same number of each kind. */
+/** Chooses `count` mutations by the seed, equally many of each kind. */
 export function generate(choice: Omit<Choice, 'files'>): Mutation[] {
   return choose({ ...choice, files: SOURCES }, { kinds: KINDS, candidates });
 }

@@ -8,7 +8,7 @@ import { type Mutation, mutate } from '../../test/mutations/mutation.ts';
 import { compileContract } from '../compile.ts';
 import { contractsFolder, runForge } from '../forge.ts';
 
-/** Enough to detect every mutation; contracts.test.ts runs the full fuzz campaign. */
+/** Enough fuzz runs to detect every mutation; contracts.test.ts runs the full campaign. */
 const SHORT_CAMPAIGN = {
   FOUNDRY_INVARIANT_RUNS: '10',
   FOUNDRY_INVARIANT_SHRINK_RUN_LIMIT: '1',
@@ -17,12 +17,13 @@ const SHORT_CAMPAIGN = {
 };
 
 /**
- * Runs the tests on a mutation.
- * @param likelyKiller a test to run before all others, because it detected the same bug earlier.
+ * Runs the tests on a mutation. @param likelyKiller a test to run before all others, because it
+ * detected the same bug before.
  */
 export async function judge(mutation: Mutation, likelyKiller?: string): Promise<Judgment> {
   const folder = mkdtempSync(join(tmpdir(), 'tapline-mutation-'));
-  // forge may only read below contracts/; a fresh clone has no such folder yet.
+  // Writes into contracts/, the only folder that forge may read. In a new clone, the subfolder does
+  // not exist yet.
   const artifactPath = join(contractsFolder, 'out', `mutation-${process.pid}.json`);
   mkdirSync(join(contractsFolder, 'out'), { recursive: true });
   try {
@@ -52,7 +53,7 @@ export function copySources(folder: string): void {
   });
 }
 
-/** @returns the compiler's error for the mutant, or null. */
+/** Compiles the mutant and writes its artifact. @returns the compiler's error, or null. */
 function writeArtifact(root: string, path: string): string | null {
   try {
     const artifact = compileContract('Settlement', { root, warningsAllowed: true });
@@ -65,7 +66,10 @@ function writeArtifact(root: string, path: string): string | null {
   }
 }
 
-/** @throws if forge failed without a failed test: such a run is no verdict on the mutation. */
+/**
+ * Returns the name of the failed test. @throws if forge failed without a failed test, which says
+ * nothing about the mutation.
+ */
 function failedTest(output: string): string {
   const name = /\[FAIL[\s\S]*?\b((?:test|invariant|setUp)\w*)\([^)]*\) \(/.exec(output)?.[1];
   if (name === undefined) throw new Error(output);

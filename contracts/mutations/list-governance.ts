@@ -1,4 +1,4 @@
-// Hand-made bugs in permissions and delays: the timelock, roles, wallets and payout holds.
+// Hand-written bugs in permissions and delays: the timelock, roles, wallets and payout holds.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
 

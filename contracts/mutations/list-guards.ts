@@ -1,4 +1,4 @@
-// Hand-made bugs in the limits on a stolen key, and in checks of signatures.
+// Hand-written bugs in the limits on a stolen key, and in the checks of signatures.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
 import { GOVERNANCE_MUTATIONS } from './list-governance.ts';

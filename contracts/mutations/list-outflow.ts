@@ -1,4 +1,4 @@
-// Hand-made bugs in the hourly limit on what operators pay out.
+// Hand-written bugs in the hourly limit on what operators may pay out.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
 

@@ -1,4 +1,4 @@
-// Hand-made bugs for contracts/mutations.ts. Each is a mistake that a developer could make.
+// Hand-written bugs for contracts/mutations.ts. Each is a mistake that a developer could make.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
 import { GUARD_MUTATIONS } from './list-guards.ts';

@@ -8,17 +8,17 @@ import { compileContract } from '../compile.ts';
 import { runAllPaths } from './symbolic-evm.ts';
 import type { Term } from './terms.ts';
 
-/** The solver's result for a claim. */
+/** The solver's result for one claim. */
 export interface Verdict {
   readonly claim: string;
-  /** The number of paths through the code that return a value. */
+  /** How many paths through the code return a value. */
   readonly ways: number;
-  /** `unknown`: the solver gave up. `empty`: no argument satisfies the claim's preconditions. */
+  /** `unknown`: the solver gave up. `empty`: no arguments satisfy the claim's preconditions. */
   readonly says: 'holds' | 'broken' | 'unknown' | 'empty';
   readonly seconds: number;
 }
 
-/** Solvers that Debian packages, in the order in which they are tried. */
+/** Solvers that Debian packages, in the order of preference. */
 const SOLVERS = {
   z3: (file: string, seconds: number) => ['-smt2', `-T:${seconds}`, file],
   cvc5: (file: string, seconds: number) => ['--lang=smt2', `--tlimit=${seconds * 1_000}`, file],
@@ -29,7 +29,7 @@ export type Solver = keyof typeof SOLVERS;
 const run = promisify(execFile);
 const MS = 1_000;
 
-/** @returns null if no solver is installed (Debian: `apt install z3`). */
+/** Finds an installed solver. @returns null if there is none (Debian: `apt install z3`). */
 export async function findSolver(): Promise<Solver | null> {
   for (const solver of Object.keys(SOLVERS) as Solver[]) {
     const found = await run(solver, ['--version']).catch(() => null);
@@ -94,8 +94,8 @@ async function judge(asked: Asked, code: Uint8Array, claim: AbiFunction): Promis
 }
 
 /**
- * Asks a solver for arguments for which a claim of the contract `source` would return false.
- * @param source the file below `root`, without `.sol`.
+ * Asks a solver for arguments with which a claim of the contract `source` returns false. @param
+ * source the file below `root`, without `.sol`.
  */
 export async function prove(
   source: string,

@@ -1,6 +1,6 @@
 import { signed, type Term, Terms, wrapped } from './terms.ts';
 
-/** One path through a call that returns a word. */
+/** A path through a call that returns a word. */
 export interface Path {
   /** The conditions on the arguments under which the call takes this path. */
   readonly conditions: readonly Term[];
@@ -15,7 +15,7 @@ export interface AllPaths {
 interface Machine {
   pc: number;
   readonly stack: Term[];
-  /** Words of memory by the offset of their first byte. */
+  /** Words of memory, by the offset of their first byte. */
   readonly memory: Map<bigint, Term>;
   readonly conditions: Term[];
 }
@@ -30,7 +30,7 @@ interface Call {
 
 const WORD_BYTES = 32;
 const SELECTOR_BYTES = 4;
-/** Claims have no loops, so more paths than this mean a mistake. */
+/** Claims have no loops, so more paths than this indicate a mistake. */
 const MOST_PATHS = 4_096;
 
 const PUSH0 = 0x5f;
@@ -39,14 +39,14 @@ const SWAP1 = 0x90;
 const LOG0 = 0xa0;
 
 /**
- * A path that ends in one of these opcodes (REVERT, INVALID) reverts, so the claim says nothing of
- * it.
+ * Opcodes that revert (REVERT, INVALID). A claim says nothing about a path that ends in one of
+ * them.
  */
 const REVERTS: ReadonlySet<number> = new Set([0xfd, 0xfe]);
 
 /**
- * Runs the compiled code of a pure function with symbolic arguments along all paths.
- * @throws Error if the code uses an opcode that claims do not need.
+ * Runs a pure function's compiled code with symbolic arguments along all paths. @throws Error if
+ * the code uses an opcode that no claim should need.
  */
 export function runAllPaths(call: Omit<Call, 'terms'>): AllPaths {
   const terms = new Terms(call.widths);
@@ -61,7 +61,7 @@ export function runAllPaths(call: Omit<Call, 'terms'>): AllPaths {
   return { terms, paths };
 }
 
-/** @returns null if the path reverts. */
+/** Runs one path to its end. @returns null if the path reverts. */
 function run(call: Call, machine: Machine, fork: (other: Machine) => void): Term | null {
   for (;;) {
     const opcode = call.code[machine.pc] ?? 0;
@@ -182,7 +182,7 @@ const OPERATIONS: Readonly<Record<number, Operation>> = {
   },
   27: binary((terms, places, value) => terms.shiftLeft(value, places)),
   28: binary((terms, places, value) => terms.shiftRight(value, places)),
-  // CALLVALUE: the call sends no native coin.
+  // CALLVALUE: the call sends no native currency.
   52: (machine, { terms }) => machine.stack.push(terms.constant(0n)),
   53: loadArgument,
   54: (machine, { terms, widths }) => {

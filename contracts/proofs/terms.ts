@@ -1,15 +1,15 @@
-/** A 256-bit value, or a boolean, as an expression over the arguments of a call. */
+/** A 256-bit word or a boolean, as an expression over the arguments of a call. */
 export interface Term {
-  /** Its name in the solver's query, or the constant itself. */
+  /** Its name in the query for the solver, or the constant itself. */
   readonly name: string;
   readonly sort: 'word' | 'truth';
   /** The value of a constant; `null` if it depends on the arguments. */
   readonly value: bigint | null;
   /**
-   * For a word that is 1 if a boolean holds and 0 otherwise, that boolean; `null` for other words.
+   * If the word is 1 when a boolean is true and otherwise 0: that boolean. `null` for other words.
    */
   readonly truth: Term | null;
-  /** The four highest bytes, if they are known and the rest is not. */
+  /** The four highest bytes if only these are known. */
   readonly selector: bigint | null;
 }
 
@@ -54,8 +54,8 @@ export class Terms {
   }
 
   /**
-   * Returns the first word of the calldata: the function's selector, and the beginning of the first
-   * argument.
+   * Returns the first word of the calldata: the function's selector, then the beginning of the
+   * first argument.
    */
   beginning(selector: bigint): Term {
     const first = this.argument(0);
@@ -77,7 +77,7 @@ export class Terms {
     return found;
   }
 
-  /** Returns a word that is 1 if the boolean holds and 0 otherwise. */
+  /** Returns a word that is 1 if the boolean is true and otherwise 0. */
   wordOf(truth: Term): Term {
     return { ...this.define('word', `(ite ${truth.name} (_ bv1 256) (_ bv0 256))`), truth };
   }
@@ -108,11 +108,10 @@ export class Terms {
   }
 
   /**
-   * Solvers cannot handle 256-bit division. So a quotient is an unknown number of which two facts
-   * are
-   * given: it is the same for the same operands, and at most the dividend. A claim that holds for
-   * all
-   * such numbers holds for the quotient; a claim that needs more facts is reported as broken.
+   * Returns a quotient. Solvers cannot handle 256-bit division, so the quotient is an unknown
+   * number with two properties: it is the same for the same operands, and at most the dividend. A
+   * claim that holds for all such numbers holds for the real quotient; a claim that needs more is
+   * reported as broken.
    */
   divide(a: Term, b: Term): Term {
     if (a.value !== null && b.value !== null) {
@@ -131,7 +130,7 @@ export class Terms {
     });
   }
 
-  /** Shifts right by `places` bits, unsigned. */
+  /** Shifts right by `places` bits, filling with zeros. */
   shiftRight(value: Term, places: Term): Term {
     const isKnown = value.selector !== null && places.value === SELECTOR_SHIFT;
     if (isKnown) return this.constant(value.selector ?? 0n);
