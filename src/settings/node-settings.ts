@@ -45,7 +45,7 @@ export function readNodeSettings(prefix: string, read: Read): NodeSettings {
     if (parsed !== null) continue;
     throw new StartError(
       `${prefix}RPC_URL: ${which}must begin with http:// or https:// ` +
-        '(several are separated by commas)',
+        '(separate several URLs with commas)',
     );
   }
   return {
