@@ -1,10 +1,11 @@
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import type { Network } from '#core/mode.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
 import { type ContractDelays, prepareNetwork } from '#sandbox/deploy.ts';
 import { connectRpc } from '#sandbox/json-rpc.ts';
-import { findByArgument, signalProcess, waitUntil } from '#sandbox/processes.ts';
+import { findByArgument, signalProcess, waitUntil, within } from '#sandbox/processes.ts';
 import type { TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { wallet } from '#sandbox/wallets.ts';
 import { type ProfileName, profileNamed } from '#settlement/chain-profiles.ts';
@@ -21,7 +22,7 @@ export interface ChaosChain {
    * without one.
    */
   readonly provider: ProviderProxy | null;
-  /** Kills the node with SIGKILL; blocks mined since its last saved state are lost. */
+  /** Saves the state and, a few blocks later, kills the node with SIGKILL: these blocks are lost. */
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Hangs the node: connections stay open but get no response. */
@@ -43,6 +44,10 @@ const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet:
 /** How long the token stays paused. */
 const PAUSED_MS = 10_000;
 const GAS = 100_000n;
+/** Time limit of saving a chain's state, which takes seconds after two hours on a busy machine. */
+const SAVED_MS = 30_000;
+/** A kill loses about this many blocks at most: fewer than a signature lives. */
+const LOST_BLOCKS = 4;
 
 /**
  * Creates the function that pauses and resumes the token. It resolves once the chain shows the new
@@ -115,6 +120,12 @@ export async function openChaosChain(
     provider,
     pauseToken: openTokenSwitch(config, secret),
     kill: async () => {
+      // A big state is saved rarely, and a kill would then lose final blocks, as no real chain does.
+      await within(
+        node.saveState().catch(() => {}),
+        SAVED_MS,
+      );
+      await sleep(LOST_BLOCKS * wanted.blockMs);
       signal('SIGKILL');
       await waitUntil(() => pids().length === 0, ENDED_MS);
       // The node is dead and has nothing left to save; this only stops its mining timer.
