@@ -103,7 +103,8 @@ async function changeKey(
 ): Promise<CollectorKeyRow | Refusal> {
   const key = (await lockCollectorKeys(tx)).find((each) => each.version === version);
   if (key === undefined) return resourceMissing('collector key');
-  if (key.ended_at !== null) return refuse('unexpected_state', `Version ${version} of the key has ended.`);
+  if (key.ended_at !== null)
+    return refuse('unexpected_state', `Version ${version} of the key has ended.`);
   const row = await wanted.write(tx, { version, now: wanted.now });
   await recordChange(tx, row, wanted);
   return row;
