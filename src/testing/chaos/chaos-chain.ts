@@ -22,7 +22,7 @@ export interface ChaosChain {
    * without one.
    */
   readonly provider: ProviderProxy | null;
-  /** Saves the state and, a few blocks later, kills the node with SIGKILL: these blocks are lost. */
+  /** Saves the state and, a few blocks later, kills the node with SIGKILL, which loses these. */
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Hangs the node: connections stay open but get no response. */
@@ -82,6 +82,16 @@ function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   };
 }
 
+/**
+ * Saves the state and waits for a few blocks. The sandbox saves a big state rarely, so that a kill
+ * would lose final blocks, as no real chain does.
+ */
+async function saveAlmostAll(node: ChainNode, blockMs: number): Promise<void> {
+  const saved = node.saveState().catch(() => {});
+  await within(saved, SAVED_MS);
+  await sleep(LOST_BLOCKS * blockMs);
+}
+
 export async function openChaosChain(
   temporary: TemporaryFolder,
   wanted: {
@@ -120,12 +130,7 @@ export async function openChaosChain(
     provider,
     pauseToken: openTokenSwitch(config, secret),
     kill: async () => {
-      // A big state is saved rarely, and a kill would then lose final blocks, as no real chain does.
-      await within(
-        node.saveState().catch(() => {}),
-        SAVED_MS,
-      );
-      await sleep(LOST_BLOCKS * wanted.blockMs);
+      await saveAlmostAll(node, wanted.blockMs);
       signal('SIGKILL');
       await waitUntil(() => pids().length === 0, ENDED_MS);
       // The node is dead and has nothing left to save; this only stops its mining timer.
