@@ -144,7 +144,7 @@ test('the removed owner gets an email, too, whose link holds the payouts', async
   const { body } = await owner.get(path('payout_hold'));
   assert.deepEqual([body.held, body.held_by], [true, SECOND]);
   await server.sendMails();
-  const told = server.mails.filter((mail) => mail.subject.includes('are held'));
+  const told = server.mails.filter((mail) => mail.subject.includes('on hold'));
   assert.deepEqual(told.map((mail) => mail.to).sort(), ['new@owners.test', OWNER, SECOND].sort());
 });
 
