@@ -23,7 +23,7 @@ test('a database and its range of numbers stay with the cell of its first start'
   await keepCell(open(3));
   await requireCell(open(3));
   for (const look of [keepCell, requireCell]) {
-    await assert.rejects(look(open(0)), /CELL=0, but this database is cell 3’s/);
+    await assert.rejects(look(open(0)), /CELL=0, but this database belongs to cell 3 /);
   }
   const first = 3n * NUMBERS_PER_CELL;
   const isOurs = ({ number }: { readonly number: bigint }) =>

@@ -101,7 +101,7 @@ test('without scripts it is complete, and prints dark on white with a QR code', 
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ media: 'print' });
     assert.equal(await page.getByText('Transaction', { exact: true }).isVisible(), true);
-    assert.equal(await page.getByRole('img', { name: 'The address' }).isVisible(), true);
+    assert.equal(await page.getByRole('img', { name: 'QR code for this receipt' }).isVisible(), true);
     assert.equal(await page.getByRole('status').isVisible(), false);
     const box = await page.getByRole('main').boundingBox();
     assert.ok((box?.width ?? 999) <= width, `${box?.width} pixels on ${width}`);
@@ -142,10 +142,10 @@ test('a refund has its own receipt, with its number and that of the sale', async
 
 test('the page reports each field in which the server differs from the chain', async () => {
   const lies: readonly (readonly [ReceiptChanges, RegExp])[] = [
-    [{ sale: 2_600_000 }, /about the amount/],
-    [{ order_id: 'OTHER' }, /about the order ID/],
-    [{ payer: '0x1234…abcd' }, /about the payer/],
-    [{ fees: { acquirer: 1, protocol: 5_500, cashback: 1_375 } }, /about the acquirer fee/],
+    [{ sale: 2_600_000 }, /disagree on the amount/],
+    [{ order_id: 'OTHER' }, /disagree on the order ID/],
+    [{ payer: '0x1234…abcd' }, /disagree on the payer/],
+    [{ fees: { acquirer: 1, protocol: 5_500, cashback: 1_375 } }, /disagree on the acquirer fee/],
   ];
   for (const [changes, words] of lies) {
     const window = await open(DESKTOP, { node: 'chain/testnet', changes });

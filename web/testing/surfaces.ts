@@ -205,7 +205,7 @@ const OPERATOR_PAGES = [
 ] as const;
 
 export const SURFACES: readonly Shot[] = [
-  addressShot('front', '', 'testnet settles'),
+  addressShot('front', '', 'testnet is settling'),
   addressShot('docs', '/docs', 'Guides'),
   addressShot('docs-quickstart', '/docs/quickstart', 'Quickstart'),
   ...TILL,

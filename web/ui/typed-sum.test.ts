@@ -63,18 +63,18 @@ test('spaces, no-break spaces and apostrophes separate groups, never decimals', 
 
 test('one separator before three digits is ambiguous, and both readings are offered', () => {
   holds({}, [
-    ['1,500', 'Enter 1500 or 1.50'],
-    ['1.500', 'Enter 1500 or 1.50'],
-    ['700,000', 'Enter 700000 or 700.00'],
-    ['1000,000', 'Enter 1000000 or 1000.00'],
-    ['2.005', 'Enter 2005 or 2.005000'],
-    ['00,500', 'Enter 500 or 0.50'],
-    [',500', 'Enter 500 or 0.50'],
-    ['1,000', 'Enter 1000 or 1.00'],
+    ['1,500', 'Write 1500 or 1.50'],
+    ['1.500', 'Write 1500 or 1.50'],
+    ['700,000', 'Write 700000 or 700.00'],
+    ['1000,000', 'Write 1000000 or 1000.00'],
+    ['2.005', 'Write 2005 or 2.005000'],
+    ['00,500', 'Write 500 or 0.50'],
+    [',500', 'Write 500 or 0.50'],
+    ['1,000', 'Write 1000 or 1.00'],
   ]);
   holds({ decimals: 2 }, [
-    ['1,500', 'Enter 1500 or 1.50'],
-    ['1,525', 'Enter 1525, or at most 2 decimals'],
+    ['1,500', 'Write 1500 or 1.50'],
+    ['1,525', 'Write 1525, or at most 2 decimals'],
   ]);
 });
 
@@ -157,7 +157,7 @@ test('digits of other scripts count as digits', () => {
     ['１２,５０', 12_500_000n],
     ['१ ५००', 1_500n * USDC],
     ['𝟗𝟘.𝟷𝟶', 90_100_000n],
-    ['١,٥٠٠', 'Enter 1500 or 1.50'],
+    ['١,٥٠٠', 'Write 1500 or 1.50'],
     ['²', MALFORMED],
     ['Ⅷ', MALFORMED],
   ]);

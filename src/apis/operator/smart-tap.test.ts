@@ -86,7 +86,7 @@ test('a key is shown once, encrypted, rotated with two valid versions, and ended
   assert.equal((await staff.post('/smart_tap/keys', COLLECTOR)).body.version, 2);
   assert.deepEqual(await statuses(), { 1: 'in_use', 2: 'ready' });
   const third = await staff.post('/smart_tap/keys', COLLECTOR);
-  assert.match(third.body.error?.message ?? '', /Versions 2 and 1 are valid/);
+  assert.match(third.body.error?.message ?? '', /Versions 2 and 1 are still valid/);
   assert.equal((await keyChange('use', 2)).status, 200);
   assert.deepEqual(await statuses(), { 1: 'replaced', 2: 'in_use' });
   assert.equal((await keyChange('end', 1)).body.status, 'ended');
