@@ -101,7 +101,10 @@ test('without scripts it is complete, and prints dark on white with a QR code', 
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ media: 'print' });
     assert.equal(await page.getByText('Transaction', { exact: true }).isVisible(), true);
-    assert.equal(await page.getByRole('img', { name: 'QR code for this receipt' }).isVisible(), true);
+    assert.equal(
+      await page.getByRole('img', { name: 'QR code for this receipt' }).isVisible(),
+      true,
+    );
     assert.equal(await page.getByRole('status').isVisible(), false);
     const box = await page.getByRole('main').boundingBox();
     assert.ok((box?.width ?? 999) <= width, `${box?.width} pixels on ${width}`);
