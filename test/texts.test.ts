@@ -6,7 +6,10 @@ import { test } from 'node:test';
 import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
 import { type Expression, type JSXAttribute, parseSync, Visitor } from 'oxc-parser';
 import { LANGUAGES } from '#core/languages.ts';
+import { formatText } from '#core/text-format.ts';
 import { DECLINES } from '#payments/decline-codes.ts';
+import { ROLES, type Role } from '#people/role-order.ts';
+import { isWritten, messageOf, WRITTEN_LANGUAGES } from '#texts/catalog.ts';
 
 /**
  * Checks the text catalog (`texts/`) and its users: no visible text is hard-coded in a component,
@@ -499,5 +502,14 @@ test('no language lacks a plural form that it uses', () => {
 test('the words of a decline are those that the service sends in English', () => {
   for (const [code, { customer }] of Object.entries(DECLINES)) {
     assert.equal(english[`decline.${code}`], customer, code);
+  }
+});
+
+test('an invitation names the role that it gives', () => {
+  const key = 'dashboard.outside.invitation.text';
+  for (const language of WRITTEN_LANGUAGES.filter((one) => isWritten(one, [key]))) {
+    const inviting = (role: Role) =>
+      formatText(messageOf(language, key), language, { account: 'Bar', email: 'a@b.test', role });
+    assert.equal(new Set(ROLES.map(inviting)).size, ROLES.length, language);
   }
 });
