@@ -120,6 +120,13 @@ test('the bill of materials names the served files, with the same checksums', as
   );
 });
 
+test('the bill of materials can be piped to a program that reads its beginning only', async () => {
+  const program = path.join(ROOT, 'src/ops/sbom-command.ts');
+  const script = '"$0" "$1" | head -c 1';
+  const { stdout, stderr } = await run('sh', ['-c', script, process.execPath, program]);
+  assert.deepEqual([stdout, stderr], ['{', '']);
+});
+
 test('people find the commands; every link of the page leads to a file', async () => {
   const html = await (await get('')).text();
   assert.ok(html.includes(`npm i ${origin}/packages/tapline.tgz`));
