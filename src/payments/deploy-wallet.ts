@@ -102,7 +102,7 @@ async function queueOnce(
   if ((await selectDeployment(tx, subjectId, now)) !== null) return null;
   const payer = await selectPayerByAddress(tx, { livemode, address: wallet });
   if (payer !== undefined && payer.blocked_at !== null) {
-    return refuse('wallet_not_deployed', 'This network does not deploy blocked wallets.');
+    return refuse('wallet_not_deployed', 'This network does not deploy this wallet.');
   }
   const limited = await countDeployment(tx, walletDeploymentGas, { ...wanted, now });
   if (limited !== null) return limited;
