@@ -20,8 +20,8 @@ import {
 } from '#idempotency/request-fingerprint.ts';
 
 /**
- * The rules of the Idempotency-Key: which responses are replayed, freed and stored. No other file
- * decides this.
+ * The rules of the Idempotency-Key: which responses are replayed and which are stored. Which
+ * refusals free the key is decided by {@link freesKey}.
  */
 
 /** The parts of a request that its key depends on. */

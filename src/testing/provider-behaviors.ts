@@ -89,7 +89,7 @@ function standingStill(forMs: number): Behavior {
   };
 }
 
-/** Returns the block number this far below the head, at least that of the first block. */
+/** Returns the number of the block this far below the head, or 0 if the chain is shorter. */
 const behind = (head: bigint, blocks: number) => {
   const seen = head - BigInt(blocks);
   return seen < 0n ? 0n : seen;
