@@ -68,6 +68,6 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     'or read the object.',
   service_unavailable: 'The database or the chain cannot be reached. Nothing was done. Retry.',
   rates_unavailable:
-    'There is no usable exchange rate for the currency of `presentment` at the moment. ' +
+    'There is no usable exchange rate for the currency of `presentment` right now. ' +
     'Retry the same request with the same `Idempotency-Key`.',
 };

@@ -91,7 +91,7 @@ async function answer(
   }
   const merchantNumber = await findMerchantNumber(tx, before);
   if (approve && merchantNumber === null) {
-    return refuse('account_not_live', 'The merchant cannot take payments at the moment.');
+    return refuse('account_not_live', 'The merchant cannot take payments right now.');
   }
   const command = approve ? await decideApproval(tx, current, now) : ({ type: 'reject' } as const);
   const full = command.type === 'approve' ? await checkHourShare(tx, readiness, before) : null;

@@ -46,7 +46,7 @@ export function notNow(why: 'unavailable' | 'hour_full', livemode: boolean): Ref
 export function serviceUnavailable(): Refusal {
   return refuse(
     'service_unavailable',
-    'The chain cannot be reached at the moment. Nothing was charged. Try again.',
+    'The chain cannot be reached right now. Nothing was charged. Try again.',
   );
 }
 

@@ -116,7 +116,7 @@ const REASON_WORDS: Readonly<
       'This payment cannot be accepted right now. Nothing was charged. Please pay another way.',
   },
   [HOME_CELL_AWAY]: {
-    message: 'The cell that holds this pass cannot be reached at the moment. Nothing was charged.',
+    message: 'The cell that holds this pass cannot be reached right now. Nothing was charged.',
     customer: 'This pass cannot be checked right now. Nothing was charged. Please pay another way.',
   },
 };

@@ -116,7 +116,7 @@ function whyClosed({ status }: PaymentIntent, row: PayLinkRow): Refusal | null {
     );
   }
   if (row.account_status !== 'active' || row.merchant_number === null) {
-    return refuse('account_not_live', 'The merchant cannot take payments at the moment.');
+    return refuse('account_not_live', 'The merchant cannot take payments right now.');
   }
   if (row.terminal_status === 'active') return null;
   return refuse('terminal_inactive', 'The terminal of this payment is inactive.');

@@ -36,7 +36,7 @@ export function busy(): Refusal {
   return {
     ...refuse(
       'service_unavailable',
-      'Too many people are signing in at the moment. Try again shortly.',
+      'Too many people are signing in right now. Try again shortly.',
     ),
     headers: { 'Retry-After': '1' },
   };

@@ -41,7 +41,7 @@ function invalid(field: 'currency' | 'amount', message: string): Refusal {
 function unavailable(currency: string): Refusal {
   return refuse(
     'rates_unavailable',
-    `There is no usable exchange rate for ${currency} at the moment, so this request ` +
+    `There is no usable exchange rate for ${currency} right now, so this request ` +
       'created nothing. Send it again unchanged, with the same Idempotency-Key: if an ' +
       'earlier attempt created the sale, the response is that sale. A new key could charge ' +
       'the customer twice.',

@@ -171,7 +171,7 @@ export function checkSettles(readiness: Readiness, livemode: boolean): Refusal |
   if (reasons.join() === 'ceiling') return hourIsFull(livemode);
   return refuse(
     'service_unavailable',
-    `The ${networkOf(livemode)} is not settling payments at the moment ` +
+    `The ${networkOf(livemode)} is not settling payments right now ` +
       `(${reasons.join(', ')}). Nothing was done and nothing was charged. Try again soon.`,
   );
 }

@@ -12,7 +12,7 @@ import { openPooler, type Pooler, roleStatements, whyNot } from './pgbouncer/poo
 /** The service behind PgBouncer in transaction mode: two API processes and a worker. */
 
 const REST_MS = 180_000;
-const CHAIN_AWAY = 'is not settling payments at the moment';
+const CHAIN_AWAY = 'is not settling payments right now';
 
 let why: string | null = null;
 let ground: ChaosGround;

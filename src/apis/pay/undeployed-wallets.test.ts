@@ -115,7 +115,7 @@ test('no wallet is deployed while nothing is settled', async () => {
   const { answer, message } = await send();
   settles = true;
   assert.equal(answer, '503 service_unavailable');
-  assert.match(message, /is not settling payments at the moment \(paused\)/);
+  assert.match(message, /is not settling payments right now \(paused\)/);
   assert.deepEqual(await deployments(), []);
 });
 

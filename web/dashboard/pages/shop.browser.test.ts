@@ -212,7 +212,7 @@ test('a currency without a rate says that tills cannot charge in it', async () =
   await setShop(sandbox, { currency: 'xof' });
   const window = await open('settings');
   const { page } = window;
-  await page.getByText('There is no rate for XOF at the moment').waitFor();
+  await page.getByText('There is no rate for XOF right now').waitFor();
   await page.getByLabel('Currency of your prices').selectOption('EUR · Euro');
   await page.getByRole('button', { name: 'Save prices' }).click();
   await page.getByText(/^Rate now: 1 EUR = /).waitFor();
