@@ -172,8 +172,8 @@ async function medianOf(
 }
 
 /**
- * Settles a batch with an odd number. It is its own node and needs no path, like most recent sales,
- * whose paths are short.
+ * Settles a batch whose number is odd: it is a peak of its own, so its path is empty. The path of
+ * most recent sales is short.
  */
 async function settleFresh(stage: Stage, count: number): Promise<Settled> {
   const settled = await settle(stage, count, () => 1);

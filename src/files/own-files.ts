@@ -42,8 +42,8 @@ export async function requireOwnFolder(folder: string): Promise<void> {
 }
 
 /**
- * Checks a shared working folder, whose owner and group may be others.
- * @throws StartError if every user of this machine may create files there.
+ * Checks a shared working folder, which may belong to another user and group. @throws StartError if
+ * every user of this machine may create files there.
  */
 export async function requireClosedFolder(folder: string): Promise<void> {
   const stats = await fs.stat(folder);

@@ -55,7 +55,7 @@ function maskedAnchors(target: AnchorTarget | null): string | null {
   return target.to === 'mail' ? `mail:${target.address}` : `file:${target.path}`;
 }
 
-/** Returns the configuration of this process. Of a secret, it shows only whether it is set. */
+/** Returns the configuration of this process. For secrets, it shows only whether they are set. */
 export function maskedConfiguration(config: Config): { readonly [key: string]: Json } {
   return {
     roles: [...config.roles],

@@ -37,7 +37,7 @@ export async function insertFirstRotatingKey(tx: Tx, { passId, key, now }: NewKe
   await tx.query(`${STORE} nothing`, [passId, key, now]);
 }
 
-/** Returns the payers of those of these passes that have rotating codes, by the pass's id. */
+/** Of the given passes, returns the payers of those with rotating codes, by pass id. */
 export async function selectPayersOfRotating(
   sql: Sql,
   passIds: readonly string[],

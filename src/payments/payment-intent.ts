@@ -417,7 +417,7 @@ function last(steps: readonly Step[], intent: PaymentIntent): PaymentIntent {
   return steps.at(-1)?.intent ?? intent;
 }
 
-/** Applies the effects of time by `now`; never refuses. */
+/** Applies whatever has come due by `now`, such as an expiry. Never refuses. */
 function passTime(intent: PaymentIntent, now: Date): readonly Step[] {
   const first = step(intent, { type: 'time_passed' }, now) as readonly Step[];
   if (first.length === 0) return first;

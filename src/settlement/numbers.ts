@@ -21,7 +21,7 @@ export interface DrawnNumber {
 export interface SettlementNumbers {
   /** Returns one number per mode, in order, usually without a database round trip. */
   take(modes: readonly boolean[]): Promise<DrawnNumber[]>;
-  /** Returns numbers to the stock that were certainly not used. */
+  /** Puts numbers back into the stock. They must certainly not have been used. */
   putBack(numbers: readonly DrawnNumber[]): void;
   /** Discards the numbers drawn so far, because they must no longer be used. */
   drop(): void;

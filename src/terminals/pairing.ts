@@ -60,8 +60,8 @@ function codeInvalid(): Refusal {
 }
 
 /**
- * Counts a guess per IP address: codes have 39 bits and are valid for 10 minutes, with 20 tries in
- * 15 minutes.
+ * Counts a guess against the IP address's limit of 20 in 15 minutes. Codes have 39 bits and are
+ * valid for 10 minutes, so guessing is hopeless.
  */
 function countGuess(db: Database, { address, now }: ShownCode): Promise<Refusal | null> {
   const bucket = addressBucket('pairing', address);

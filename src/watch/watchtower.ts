@@ -153,7 +153,7 @@ async function note(
   const now = deps.clock.now();
   const confirmed = new Set(events.flatMap((one) => (one.confirmed ? [placeOf(one.event)] : [])));
   const all = events.map(({ event }) => event);
-  // Expects the roles that the constructors of later contracts grant.
+  // Ignores roles that the constructors of later contracts grant.
   const contracts = contractsOf(chain.config);
   const isSinceDeployment = ({ contractVersion, blockNumber }: OtherEvent) =>
     contractVersion === 0 || blockNumber > (contracts[contractVersion]?.deployedAtBlock ?? 0n);

@@ -38,7 +38,8 @@ async function knownIds(): Promise<KnownIds> {
   return {
     ...known,
     nfc_: [pass],
-    // Without the first one: its deliveries would go with it.
+    // Leaves out the first endpoint. The fuzzer may delete endpoints, and the deliveries of this
+    // one would be deleted with it.
     we_: endpoints.slice(1),
     wdl_: deliveries.body.data.map(({ id }) => id),
     evt_: [await newestEvent(db, merchant.test, 'payment_intent.created')],

@@ -17,7 +17,7 @@ const BETWEEN_MS = 50;
 
 const button = (place: Page | Locator, name: RegExp) => place.getByRole('button', { name });
 
-/** Double-clicks like a hand: the screen has time to change between the clicks. */
+/** Double-clicks as a person would, so that the screen has time to change between the clicks. */
 async function doubleClick(page: Page, control: Locator): Promise<void> {
   await control.waitFor();
   await control.scrollIntoViewIfNeeded();

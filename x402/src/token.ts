@@ -128,8 +128,8 @@ async function signGiveBack(
   facts: TokenFacts,
   authorization: Authorization,
 ) {
-  // The nonce is derived from the authorization that it reverses, so that the token executes it
-  // once.
+  // Derives the nonce from the authorization that is reversed, so that the token executes the
+  // reversal only once.
   const nonce = keccak256(
     concat([toHex('tapline x402 give back'), authorization.from, authorization.nonce]),
   );

@@ -6,7 +6,7 @@
 export interface Raster {
   readonly bytesPerRow: number;
   readonly rows: number;
-  /** Row by row. The highest bit of a byte is its left dot; 1 is black. */
+  /** Row by row. The highest bit of a byte is its leftmost dot; 1 is black. */
   readonly dots: Uint8Array;
 }
 

@@ -250,7 +250,10 @@ export interface DaySums {
   readonly withdrawn: bigint;
 }
 
-/** Returns the payments settled on a day, by terminal; the empty string for all. */
+/**
+ * Returns the payments settled on a day: one row per terminal, and one with an empty terminal id
+ * for the total.
+ */
 export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]> {
   return sql.query<ReportRow>(
     `select coalesce(terminal_id, '') as terminal_id, count(*)::int as payments,

@@ -41,9 +41,9 @@ export function offlineMessage(
 }
 
 /**
- * Verifies what a till has forwarded without querying the chain: contract wallets do not sign
- * offline, so the signature of the address's key decides.
- * @returns the part that does not verify, or `null`.
+ * Verifies, without querying the chain, what a till has forwarded. Contract wallets do not sign
+ * offline, so the address's key must have signed. @returns the part that does not verify, or
+ * `null`.
  */
 export async function verifyOffline(
   config: NetworkConfig,

@@ -23,7 +23,9 @@ import { readFees } from '#settlement/relayer/senders/check-sender-balances.ts';
 import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';
 
 export interface Relayer {
-  /** Finishes what is running, and returns the senders. Without this call, nothing is lost. */
+  /**
+   * Waits for running work to finish and releases the senders. Skipping this call loses nothing.
+   */
   stop(): Promise<void>;
 }
 

@@ -207,8 +207,8 @@ interface Supervised {
 }
 
 /**
- * Returns true if the process crashed. Signals come from the test, and a refused start prints one
- * line of this form.
+ * Returns true if the process crashed. A signal is no crash, because the test sends it, nor is a
+ * refused start, which prints a line of this form.
  */
 function crashed({ exitCode }: ChildProcess, logs: string): boolean {
   return exitCode !== null && exitCode !== 0 && !/^tapline: /m.test(logs);

@@ -1,4 +1,4 @@
-/** Families of events, each selected as for example `payment.*`. */
+/** Event families. Each can be selected with a wildcard, such as `payment.*`. */
 export const FAMILIES = [
   'payment_intent',
   'payment',

@@ -18,5 +18,8 @@ export function ContractsNotice({ network }: { readonly network: Network | null 
   );
 }
 
-/** Path of the page that compares the named and the pinned contracts. */
+/**
+ * Path of the page that compares the contracts that the service reports with those pinned in this
+ * wallet.
+ */
 export const CONTRACTS = 'wallet/contracts';
