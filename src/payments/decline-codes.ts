@@ -14,7 +14,7 @@ export const DECLINES = {
     customer: 'This pass has been revoked. Please use another one.',
   },
   pass_replayed: {
-    message: 'This card value was already used, or was not created by this card.',
+    message: 'This code was already used, or was not created by this card.',
     customer: 'The card could not be read. Please tap it again.',
   },
   pass_code_expired: {
