@@ -20,7 +20,7 @@ function ownAddress(): string | null {
 /** @throws StartError if this machine is on no network. */
 export function lanOf(port: number): Lan {
   const host = ownAddress();
-  if (host === null) throw new StartError('--lan: this machine has no address on a network');
+  if (host === null) throw new StartError('--lan: this machine has no IPv4 address on a network');
   // Use the next port, so that scripts on this machine can still use plain HTTP.
   return { host, port: port === 0 ? 0 : port + 1 };
 }
