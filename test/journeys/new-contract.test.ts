@@ -54,7 +54,7 @@ test('settings that leave out a contract with payments do not start', async () =
   const { child, logs } = spawnMain({ dataDir: shop.folder, env: forgotten });
   const code = await new Promise((resolve) => child.once('exit', resolve));
   assert.notEqual(code, 0);
-  assert.match(logs(), new RegExp(`leave out ${shop.first.settlement}`, 'i'));
+  assert.match(logs(), new RegExp(`do not list ${shop.first.settlement}`, 'i'));
 });
 
 test('1. the service knows both: a merchant that has not moved is paid at the first', async () => {
