@@ -240,7 +240,7 @@ function functionLengths(name: string, text: string): { line: number; length: nu
  * 450 lines, offline sales: 400). They started at 150 and 13,207.
  */
 const ROW_INTERFACES = 60;
-const QUERY_LINES = 13_443;
+const QUERY_LINES = 13_480;
 
 test('what describes rows by hand becomes less', () => {
   const rows = product.flatMap(({ text }) => text.match(/\binterface \w+Row\b/g) ?? []);
