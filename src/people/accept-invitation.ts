@@ -19,7 +19,7 @@ import { selectUser, type UserRow } from '#people/user-queries.ts';
 export interface Accepted {
   readonly invitation: NamedInvitation;
   readonly user: UserRow;
-  /** `null` for a person who was already signed in. */
+  /** The new session; `null` for a person who was already signed in. */
   readonly session: OpenedSession | null;
 }
 
@@ -59,7 +59,7 @@ async function joinAsNew(
     if (invitation === undefined) return linkRefused();
     const at = { realm: 'merchant', now } as const;
     const userId = await addUser(tx, { ...person, email: invitation.email }, at);
-    // A user with this address was created meanwhile. The link stays valid for that user.
+    // A user with this address was created after the look-up. The link stays valid for that user.
     if (isRefusal(userId)) return new Abandon<Accepted | Refusal>(signInFirst());
     await join(tx, deps, { invitation, userId, input });
     const opening = {
@@ -75,9 +75,9 @@ async function joinAsNew(
 }
 
 /**
- * Adds a person to the team. A person who already has a user must be signed in as that user; for
- * others, the link verifies the address, and name and password create the user. The link is looked
- * up before anything slow is done.
+ * Adds an invited person to the team. A person who already has a user must be signed in as that
+ * user; for others, the link verifies the address, and the name and password create the user. The
+ * link is checked before any slow work, such as hashing the password.
  */
 export async function acceptInvitation(
   deps: PeopleDeps,
@@ -98,7 +98,7 @@ interface Acceptance {
   readonly token: string;
   /** The signed-in user, if any. */
   readonly signedInAs: string | null;
-  /** For a person who has no user yet. */
+  /** The name of a person who has no user yet. */
   readonly name: string | null;
   readonly password: string | null;
   readonly requestId: string;
@@ -119,7 +119,7 @@ async function join(
   const { account_id: accountId, organization_id: organizationId, email } = invitation;
   const actor: Actor = { type: 'user', userId, email, requestId: input.requestId, address };
   if (organizationId !== null) {
-    // The owners were already notified of the invitation itself, which its sender confirmed.
+    // The owners were already notified when the invitation was sent.
     const ref = { organizationId, actor, people, now, factorIsFresh: true, mailChange: null };
     await joinOrganization(tx, ref, { userId, email, role: invitation.role });
   }

@@ -6,7 +6,7 @@ import type { HashCaller } from '#people/password-hash-limits.ts';
 import { checkPassword, hashPassword } from '#people/passwords.ts';
 import { type Realm, selectUserByEmail, users } from '#people/user-queries.ts';
 
-/** The input for a new person. */
+/** The name, address and password of a new person. */
 export interface NewPerson {
   readonly email: string;
   readonly password: string;
@@ -20,7 +20,8 @@ interface CheckedPerson {
 }
 
 /**
- * Validates name and address and hashes the password: outside a transaction, because it takes long.
+ * Validates the name and the address and hashes the password. Call it outside a transaction,
+ * because the hash takes long.
  */
 export async function readPerson(
   person: NewPerson,

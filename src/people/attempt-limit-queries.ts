@@ -2,9 +2,9 @@ import { only } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 
 /**
- * Counts one attempt and returns the count and start of its window, exact under concurrency. A
- * window that starts in the future was stored before the clock was set back, so it starts now: no
- * wait exceeds one window.
+ * Counts one attempt and returns the number of attempts in the window and the window's start. Exact
+ * under concurrency. If the clock was set back and the stored start is in the future, the window
+ * starts now, so that no wait exceeds one window.
  */
 export async function countAttempt(
   sql: Sql,
@@ -21,7 +21,7 @@ export async function countAttempt(
   return only(rows, 'attempt count');
 }
 
-/** Undoes the count of an attempt that succeeded. */
+/** Uncounts one attempt: it succeeded, or was refused before it was made. */
 export async function uncountAttempt(sql: Sql, bucket: string): Promise<void> {
   await sql.query(
     'update sign_in_attempts set attempts = attempts - 1 where bucket = $1 and attempts > 0',

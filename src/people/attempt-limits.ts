@@ -16,31 +16,36 @@ export interface Allowance {
 /** Guesses at one person's password from devices that never signed in as that person. */
 export const PER_EMAIL: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };
 /**
- * Guesses from devices that have signed in as that person. Strangers cannot use these up, so they
- * cannot lock the owner out.
+ * Guesses from one device that has signed in as that person. Strangers cannot use up this
+ * allowance, so they cannot lock the owner out.
  */
 export const PER_DEVICE: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };
 /** Guesses from one IP address, which many people may share. */
 export const PER_ADDRESS: Allowance = { attempts: 50, windowMs: 15 * MINUTE_MS };
 /**
- * A code has a million values and is valid for 90 seconds, so ten guesses per hour are hopeless.
+ * Guesses at a second factor. A code has a million values and is valid for 90 seconds, so ten
+ * guesses per hour are hopeless.
  */
 export const PER_SECOND_FACTOR: Allowance = { attempts: 10, windowMs: 60 * MINUTE_MS };
 /** Guesses from all known devices of one person together; each device also has its own ten. */
 export const PER_KNOWN_DEVICES: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
-/** Links hold long secrets, so many tries mean guessing; each try costs a look-up. */
+/**
+ * Failed tries to open a mailed link. Links hold long secrets, so many failures mean guessing, and
+ * each costs a look-up.
+ */
 export const LINKS_PER_ADDRESS: Allowance = { attempts: 30, windowMs: 15 * MINUTE_MS };
-/** Mails that one address can trigger, and that one mailbox can get. */
+/** Mails that one IP address can trigger; the next limit is for one mailbox. */
 export const MAILS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
 export const MAILS_PER_MAILBOX: Allowance = { attempts: 5, windowMs: 60 * MINUTE_MS };
-/** Pairing codes have 40 bits and are valid for minutes. */
+/** Guesses at pairing codes, which have 39 bits and are valid for minutes. */
 export const PAIRINGS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 15 * MINUTE_MS };
 /**
- * Changes by one operator: more than a busy day needs, yet few accounts for a thief with a session.
+ * Changes by one operator: more than a busy day needs, but too few for a thief with a stolen
+ * session to change many accounts.
  */
 export const STAFF_CHANGES: Allowance = { attempts: 60, windowMs: 10 * MINUTE_MS };
 
-/** An IPv6 /64 counts as one address, because each of its users has 2^64 addresses. */
+/** All addresses of an IPv6 /64 count as one, because a single user typically has a whole /64. */
 const IPV6_SITE_BITS = 64;
 
 export function addressBucket(purpose: string, address: string): string {
@@ -76,9 +81,12 @@ export function tooManyAttempts(waitMs: number): Refusal {
   };
 }
 
-/** Guesses without a wait, for typing errors. Each later guess must wait. */
+/**
+ * Wrong guesses that are allowed without a wait, because they may be typing errors. After them,
+ * each guess must wait.
+ */
 const FREE_GUESSES = 5;
-/** The first wait; it doubles each time. */
+/** The first wait; each further guess doubles it. */
 const FIRST_WAIT_MS = 2 * MINUTE_MS;
 
 /**
@@ -98,7 +106,7 @@ export async function takeGuess(
   const slowMs = late > 0 ? FIRST_WAIT_MS * 2 ** (late - 1) : 0;
   const opensAt = addMs(since, isOver ? allowance.windowMs : Math.min(slowMs, allowance.windowMs));
   if (opensAt <= now) return { refused: null, guesses };
-  // The attempt was not made, so it does not lengthen the next wait.
+  // The attempt was refused unchecked, so it must not lengthen the next wait.
   if (!isOver) await uncountAttempt(sql, bucket);
   return { refused: tooManyAttempts(opensAt.getTime() - now.getTime()), guesses };
 }

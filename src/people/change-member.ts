@@ -28,7 +28,7 @@ function lastOwner(): Refusal {
 export interface MemberChange {
   readonly userId: string;
   readonly version: number;
-  /** An undefined field stays as it is. */
+  /** An undefined field leaves the member's value unchanged. */
   readonly role: Role | undefined;
   readonly refundLimit: number | undefined;
   readonly mayDiscount: boolean | undefined;
@@ -97,8 +97,8 @@ async function updateMember(
 }
 
 /**
- * Removes a person from the team. The rights end with the next request. If `userId` is the actor,
- * the person leaves.
+ * Removes a person from the team; their next request has no rights in the account. If `userId` is
+ * the actor, the person leaves the team.
  */
 export async function removeMember(tx: Tx, ref: TeamRef, userId: string): Promise<null | Refusal> {
   const members = await lockMembers(tx, ref.accountId);

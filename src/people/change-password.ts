@@ -16,7 +16,7 @@ function callerOf(realm: Realm): HashCaller {
   return realm === 'operator' ? 'staff' : 'person';
 }
 
-/** Checks the password of a signed-in person; only a few tries per hour. */
+/** Checks the password of a signed-in person, who has only ten tries per hour. */
 export async function confirmPassword(
   deps: PeopleDeps,
   proof: { readonly userId: string; readonly password: string; readonly now: Date },
@@ -35,7 +35,7 @@ export async function confirmPassword(
   return user;
 }
 
-/** Changes the caller’s password, and ends all other sessions of that person. */
+/** Changes the caller’s password, and ends all other sessions of the caller. */
 export async function changePassword(
   deps: PeopleDeps,
   input: {

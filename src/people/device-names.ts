@@ -24,8 +24,8 @@ function find(names: readonly (readonly [RegExp, string])[], text: string): stri
 }
 
 /**
- * Returns a readable device name such as `Firefox on Windows`. It contains only our own words,
- * because the sender controls the User-Agent, and these names appear in mails.
+ * Returns a readable device name such as `Firefox on Windows`. The sender controls the User-Agent
+ * and the name appears in mails, so it contains only words from our lists.
  */
 export function deviceName(userAgent: string): string {
   const browser = find(BROWSERS, userAgent) ?? 'Unknown browser';
@@ -34,8 +34,8 @@ export function deviceName(userAgent: string): string {
 }
 
 /**
- * Returns the kind of network that an address belongs to, as far as the address shows it. Does not
- * look up a location, because most guessed cities would be wrong.
+ * Returns the kind of network that an address belongs to, if the address shows it. Does not look up
+ * a location, because most of the cities would be wrong.
  */
 export function placeOf(address: string): string {
   if (!ipaddr.isValid(address)) return 'Unknown place';

@@ -19,7 +19,7 @@ export async function selectIsKnownDevice(
   return rows.length === 1;
 }
 
-/** Records that a known device was used. @returns false if the device is not this person's. */
+/** Records the use of a known device. @returns false if this person has no such device. */
 export async function updateDeviceUsed(
   tx: Tx,
   change: {

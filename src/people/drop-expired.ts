@@ -9,9 +9,11 @@ import { deleteExpiredChallenges } from '#people/passkey-queries.ts';
 import { deleteOldPersonLinks } from '#people/person-link-queries.ts';
 import { deleteExpiredSessions } from '#people/session-queries.ts';
 
-/** Rows deleted per kind and round, which takes a few milliseconds. */
+/** Rows deleted per table and round; a round takes a few milliseconds. */
 const BATCH = 1_000;
-/** Time for which sent mails are recorded. Their text is deleted when they are sent. */
+/**
+ * How long finished mails stay recorded. Their text was already deleted when they were finished.
+ */
 const KEEP_MAILS_MS = 30 * DAY_MS;
 
 /** Deletes expired sessions, links, challenges and counts. @returns true if there may be more. */

@@ -23,7 +23,7 @@ import type { PeopleDeps, Visit } from '#people/people.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
 
 /**
- * Lifetimes of links: enough for a slow mailbox, yet short, because a link grants access to an
+ * Lifetimes of links: long enough for a slow mailbox, but short, because a link grants access to an
  * account.
  */
 const LINK_MS: Record<TokenPurpose, number> = {
@@ -37,7 +37,7 @@ export interface LinkRequest {
   readonly visit: Visit;
 }
 
-/** Returns the refusal of a link. It is the same for unknown, used and expired links. */
+/** Returns the refusal of a link, which is the same for unknown, used and expired links. */
 export function linkRefused(): Refusal {
   return refuse(
     'parameter_invalid',
@@ -62,8 +62,8 @@ interface LinkMail {
   readonly purpose: TokenPurpose | null;
   readonly subject: string;
   /**
-   * Returns the mail's text with this URL. The token follows the #, so browsers do not send it to
-   * servers.
+   * Returns the mail's text with this URL. The token is in the URL's fragment (#), which browsers
+   * do not send to servers.
    */
   readonly text: (url: string) => string;
   /** The label of the link's button. */
@@ -112,10 +112,10 @@ function pageOf(realm: Realm, purpose: TokenPurpose | null): string {
 }
 
 /**
- * Mails a link to the address, or the reason why there is none, or sends nothing. The requester
- * cannot distinguish these cases, and each takes the same time. To protect mailboxes, excess mails
- * are not sent; earlier links stay valid.
- * @returns the mailed link, or `null`. Only a sandbox may show it.
+ * Mails the address a link, or the reason why there is none, or nothing. The requester cannot
+ * distinguish these cases: each gets the same response after the same time. Mails beyond the
+ * mailbox's limit are not sent; earlier links stay valid. @returns the mailed link, or `null`. Only
+ * a sandbox may show it.
  */
 async function sendLink(
   deps: PeopleDeps,
@@ -145,7 +145,7 @@ async function sendLink(
   });
 }
 
-/** Begins a sign-up by verifying the address. Nothing else is stored yet. */
+/** Starts a sign-up by mailing a link that verifies the address. Stores nothing but the link. */
 export function requestSignUp(
   deps: PeopleDeps,
   request: LinkRequest,
@@ -162,7 +162,7 @@ export async function requestPasswordReset(
 }
 
 /**
- * Looks up the object of a mailed link before any slow work is done for the caller. A failed
+ * Looks up what a mailed link refers to, before any slow work is done for the caller. A failed
  * look-up counts against the IP address.
  */
 export async function findByLink<T>(
@@ -180,7 +180,7 @@ export async function findByLink<T>(
   return found;
 }
 
-/** The token of a mailed link, and the expected purpose. */
+/** The token of a mailed link, and the purpose that it must have. */
 export interface ShownLink {
   readonly text: string;
   readonly purpose: TokenPurpose;
@@ -189,8 +189,8 @@ export interface ShownLink {
 }
 
 /**
- * Returns the mailbox that the link was sent to, and the token to consume in the transaction that
- * uses it.
+ * Returns the address that the link was sent to, and the token, which the caller consumes in its
+ * transaction.
  */
 export async function readLink(sql: Sql, shown: ShownLink) {
   const { text, purpose, realm, visit } = shown;

@@ -49,7 +49,7 @@ export async function takeEmailToken(tx: Tx, wanted: WantedToken): Promise<strin
   return rows[0]?.email;
 }
 
-/** Deletes all links to the address, because one of them was used. */
+/** Deletes all links to the address, because one of them was used or the user was erased. */
 export async function deleteEmailTokens(
   tx: Tx,
   which: { readonly realm: Realm; readonly email: string },

@@ -34,7 +34,7 @@ function handOverFirst(accounts: readonly string[]): Refusal {
   );
 }
 
-/** Returns the reason why a member of these teams cannot leave; `null` if there is none. */
+/** Returns the reason why a person cannot leave these teams; `null` if there is none. */
 function checkTeams(teams: readonly TeamMateRow[], erasing: Erasing): Refusal | null {
   const owners = teams.filter((row) => row.role === 'owner');
   const own = owners.filter((row) => row.user_id === erasing.userId);
@@ -45,7 +45,9 @@ function checkTeams(teams: readonly TeamMateRow[], erasing: Erasing): Refusal | 
   return own.length > 0 && !erasing.factorIsFresh ? factorNotFresh() : null;
 }
 
-/** Leaves every organization. @returns a refusal, for which the transaction must be abandoned. */
+/**
+ * Removes the person from every organization. If it returns a refusal, the caller must roll back.
+ */
 async function leaveOrganizations(
   deps: PeopleDeps,
   tx: Tx,
@@ -60,7 +62,7 @@ async function leaveOrganizations(
   return null;
 }
 
-/** Leaves every team, in the order in which the accounts were locked. */
+/** Removes the person from every team, in the order in which the accounts were locked. */
 async function leaveTeams(
   deps: PeopleDeps,
   tx: Tx,
@@ -89,7 +91,7 @@ async function recordOperator(tx: Tx, erasing: Erasing): Promise<void> {
 
 async function eraseRows(tx: Tx, user: UserRow, now: Date): Promise<void> {
   const { id: userId, email, realm } = user;
-  // An invalid email address, which cannot sign in, request a link or receive mail.
+  // Not a valid email address: nobody can sign in or request a link with it, or receive mail.
   const placeholder = `erased ${userId}`;
   await deleteAccessOf(tx, userId);
   await deleteEmailTokens(tx, { realm, email });

@@ -12,7 +12,7 @@ import {
 import { countRecoveryCodes } from '#people/second-factor-queries.ts';
 import { selectSessionsOf } from '#people/session-queries.ts';
 
-/** Audit log entries in one export: years of daily work in a single document. */
+/** Maximum number of audit log entries in one export. Years of daily work fit in. */
 export const MAX_ACTIONS = 10_000;
 
 /** Returns all stored data about a person, without secrets and their hashes. */

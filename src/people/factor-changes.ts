@@ -5,10 +5,10 @@ import type { PeopleDeps } from '#people/people.ts';
 import { mailChange } from '#people/person-links.ts';
 import type { UserRow } from '#people/user-queries.ts';
 
-/** Lifetime of a set-up: long enough to find the phone and scan a code. */
+/** Time to confirm a new authenticator app: long enough to find the phone and scan a code. */
 const SET_UP_MS = 10 * 60_000;
 
-/** True if an unconfirmed set-up has expired. */
+/** True if the set-up was never begun, or has expired unconfirmed. */
 export function isSetUpOver({ totp_begun_at: begun }: UserRow, now: Date): boolean {
   return begun === null || addMs(begun, SET_UP_MS) <= now;
 }
@@ -23,7 +23,7 @@ const WHAT = {
   code_used: 'A recovery code for your Tapline sign-in was used. It does not work again.',
 } as const;
 
-/** Mails the person about every change of their factors, with a link that stops a thief. */
+/** Mails the person about a changed factor, with a link that undoes a thief's access. */
 export async function mailFactorChange(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
@@ -36,7 +36,7 @@ export async function mailFactorChange(
   await notify(tx, people, { ...made, trustedFrom: null });
 }
 
-/** Mails the person about an added factor, which may have to wait until it is trusted. */
+/** Mails the person about an added factor, and when it becomes trusted. */
 export async function mailFactorAdded(
   tx: Tx,
   people: PeopleDeps,
@@ -82,7 +82,7 @@ async function notify(
   });
 }
 
-/** Warns the owner about wrong codes, which only someone with the password can enter. */
+/** Warns the owner about wrong codes: whoever enters them has already entered the password. */
 export async function mailGuessed(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,

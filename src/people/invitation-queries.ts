@@ -7,7 +7,7 @@ export const invitations = table(
   'invitations',
   {
     id: 'text',
-    /** An invitation is to an account or to an organization; the other id is `null`. */
+    /** The account or the organization of the invitation; the other ID is `null`. */
     account_id: 'text?',
     organization_id: 'text?',
     email: 'text',

@@ -88,12 +88,14 @@ const PER_ACCOUNT: Allowance = { attempts: 30, windowMs: DAY_MS };
 /** Invitations to one mailbox, from any account. */
 const PER_MAILBOX: Allowance = { attempts: 5, windowMs: DAY_MS };
 /**
- * For the whole network. More would mean an attack, and would harm our reputation with mail
- * servers.
+ * Invitations in the whole network. More would mean an attack, and would harm our reputation with
+ * mail servers.
  */
 const PER_DAY: Allowance = { attempts: 5_000, windowMs: DAY_MS };
 
-/** Counts an invitation against each of these limits. */
+/**
+ * Counts an invitation against the limits of the inviter, the account, the mailbox and the network.
+ */
 export async function takeInvitationAttempts(
   sql: Sql,
   wanted: {
@@ -141,8 +143,8 @@ function invitationText({ actor }: Inviting, { name, role }: Invited, url: strin
 }
 
 /**
- * Stores the invitation and queues the mail with its link. An earlier one to the address becomes
- * invalid.
+ * Stores the invitation and queues the mail with its link. An earlier invitation to the address
+ * becomes invalid.
  */
 export async function sendInvitation(
   tx: Tx,
@@ -164,7 +166,7 @@ export async function sendInvitation(
   });
   const url = `${people.webUrl}/dashboard/invitation#token=${token}`;
   const text = invitationText(inviting, invited, url);
-  // Nothing in the subject is chosen by the sender, because strangers read it first.
+  // The subject contains no text that the inviter chose, because strangers read it first.
   const subject = 'You have been invited to a team on Tapline';
   const buttons = [{ url, name: 'See the invitation' }];
   await queueMail(tx, people.secretKey, { to: email, subject, text, buttons, now });

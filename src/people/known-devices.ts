@@ -16,7 +16,7 @@ import type { Realm } from '#people/user-queries.ts';
 
 /** A device is remembered for this long after its last sign-in. */
 export const DEVICE_MS = 180 * DAY_MS;
-/** More devices than a person uses. Beyond that, the least recently used one is deleted. */
+/** More devices than one person uses. Beyond this, the least recently used one is deleted. */
 const MAX_DEVICES = 20;
 const USER_AGENT_LENGTH = 300;
 
@@ -35,7 +35,7 @@ export async function knownDevice(
 }
 
 /**
- * Remembers the device that a person has signed in on, and emails the person about a new one.
+ * Remembers the device on which a person has signed in, and emails the person if it is new.
  * @returns the device's token, which stays the same for a known device.
  */
 export async function rememberDevice(
@@ -45,7 +45,7 @@ export async function rememberDevice(
     readonly email: string;
     readonly token: string | null;
     readonly visit: Visit;
-    /** False if the person has just chosen a password, because that already sends a mail. */
+    /** False if the person has just chosen a password, because that change sends a mail anyway. */
     readonly alert: boolean;
   },
 ): Promise<string> {

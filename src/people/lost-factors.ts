@@ -11,9 +11,9 @@ import type { FactorRef } from '#people/second-factor.ts';
 import { lockUser, selectUser } from '#people/user-queries.ts';
 
 /**
- * Mails a person who has lost every factor. Access is regained with the password, a click in this
- * mail, and 72 hours during which a use of a factor, or the mail's other link, cancels the
- * recovery.
+ * Mails a person who has lost every factor a link that starts the recovery. Recovery takes the
+ * password, a click on the link, and 72 hours. Using a factor in that time cancels it; so does the
+ * mail's other link.
  */
 export async function mailFactorRecovery(
   deps: PeopleDeps,
@@ -44,9 +44,9 @@ export async function mailFactorRecovery(
 }
 
 /**
- * Removes the factors if their 72 hours have passed and the password was right. Reads the row
- * again, because a factor may have been used since.
- * @returns true if they were removed.
+ * Removes a person's factors if 72 hours have passed since they were reported lost. Call it after a
+ * correct password. Reads the user again, because a factor may have been used since. @returns true
+ * if the factors were removed.
  */
 export async function endLostFactors(
   deps: Pick<PeopleDeps, 'secretKey'>,

@@ -39,8 +39,8 @@ function paragraph(text: string, buttons: readonly MailButton[], writer: Writer)
 }
 
 /**
- * Returns the HTML version of a mail's text, with the same paragraphs. Only a paragraph that is one
- * of our own URLs becomes a button, so user-entered text is never a link.
+ * Returns the HTML version of a mail's text, with the same paragraphs. Only a paragraph that
+ * consists of one of our URLs becomes a button, so text that a user entered never becomes a link.
  */
 export function mailHtml(mail: {
   readonly subject: string;

@@ -17,7 +17,7 @@ export async function insertMail(
   );
 }
 
-/** Leases due mails. Another worker takes mails that are not sent by `again`. */
+/** Leases the due mails until `again`. Then another worker may take those that are still unsent. */
 export async function claimMails(
   sql: Sql,
   wanted: { readonly now: Date; readonly again: Date; readonly limit: number },
@@ -45,7 +45,7 @@ export async function markUnsendable(sql: Sql, id: bigint, now: Date): Promise<v
   await sql.query('update mail_outbox set failed_at = $2, sealed = null where id = $1', [id, now]);
 }
 
-/** Deletes up to `limit` of the oldest finished mails. @returns how many. */
+/** Deletes finished mails, sent or failed, among the `limit` oldest. @returns how many. */
 export async function deleteSentMails(sql: Sql, before: Date, limit: number): Promise<number> {
   const rows = await sql.query(
     `delete from mail_outbox where id = any(array(

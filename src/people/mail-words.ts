@@ -2,7 +2,7 @@
 export const LINK_LIKE = /[/\\@]|:\S|\w\.\p{L}{2}/u;
 
 /**
- * Returns the account's name for a mail. Someone may choose a name to smuggle in a message, so it
+ * Returns the account's name for a mail. A name may have been chosen to smuggle in a message, so it
  * appears only in quotes within the text, and not at all if mail programs could turn it into a
  * link.
  */

@@ -22,9 +22,9 @@ import { MAIL_TOPIC } from '#people/people.ts';
 export interface Mail {
   readonly to: string;
   readonly subject: string;
-  /** Plain text with lines of usual length. The HTML is generated from it. */
+  /** Plain text, wrapped at the usual width. The HTML version is generated from it. */
   readonly text: string;
-  /** Our own URLs that are paragraphs of the text; each becomes a button in the HTML. */
+  /** Our own URLs that are paragraphs of the text; in the HTML version, each becomes a button. */
   readonly buttons?: readonly MailButton[];
   /** Default: English. */
   readonly language?: TextLanguage;
@@ -38,7 +38,7 @@ export interface Mailer {
   send(mail: Mail): Promise<void>;
 }
 
-/** Time-out for a mail server, because a slow one delays the worker's other mails. */
+/** Time-out for a mail server, because waiting for a slow server delays the other mails. */
 const SMTP_TIMEOUT_MS = 20_000;
 
 /** Sends through a mail server: `smtps://user:password@host:465` or `smtp://host:587`. */
@@ -65,14 +65,18 @@ async function openTransport(url: string) {
   });
 }
 
-/** Signs in to the mail server without sending anything. @throws the reason for a failure. */
+/**
+ * Signs in to the mail server without sending anything. @throws if the sign-in fails, with the
+ * reason.
+ */
 export async function checkMailServer(url: string): Promise<string> {
   await (await openTransport(url)).verify();
   return 'the server accepts our sign-in';
 }
 
 /**
- * Writes each mail to a JSON file named by its time, readable only by its owner. For the sandbox.
+ * Writes each mail to a JSON file, named after the time and readable only by the file's owner. For
+ * the sandbox.
  */
 export function fileMailer(folder: string): Mailer {
   return {
@@ -89,7 +93,7 @@ export function fileMailer(folder: string): Mailer {
   };
 }
 
-/** Queues the mail in the transaction that causes it. The commit wakes the worker. */
+/** Queues a mail in the transaction that causes it. The commit wakes the mail worker. */
 export async function queueMail(
   tx: Tx,
   secretKey: Buffer,
@@ -107,12 +111,12 @@ export interface MailWorkerDeps extends ProcessContext {
   readonly mailer: Mailer;
 }
 
-/** Lease of a mail: if the worker dies while sending, another one sends it after this time. */
+/** Lease of a mail: if a worker dies while sending it, another one sends it after this time. */
 const LEASE_MS = 60_000;
 const BATCH = 10;
 /**
- * Delays before a retry, by the number of failed attempts. After the last one the mail counts as
- * failed.
+ * Delays before a retry, by the number of failed attempts. After the last attempt, the mail counts
+ * as failed.
  */
 const RETRY_MS: readonly number[] = [
   ...[10_000, 60_000, 300_000, 1_800_000, 7_200_000],
@@ -122,8 +126,8 @@ const RETRY_MS: readonly number[] = [
 const POLL_MS = 10_000;
 
 /**
- * Returns the error without the address: mail servers repeat it in messages, and it must not be
- * logged.
+ * Returns the error without the address: mail servers repeat the address in their messages, and it
+ * must not be logged.
  */
 function withoutAddress(thrown: unknown, to: string): Error {
   const said = thrown instanceof Error ? thrown.message : String(thrown);

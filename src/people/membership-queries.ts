@@ -85,7 +85,10 @@ export type UserAccountRow = Row<typeof OWN_ROLE> & {
   kyb_status: string;
 };
 
-/** Returns the accounts of a person, with the higher role if an organization gives another one. */
+/**
+ * Returns the accounts of a person. If an organization gives the person a role too, the higher role
+ * counts.
+ */
 export async function selectAccountsOf(sql: Sql, userId: string): Promise<UserAccountRow[]> {
   const rows = await sql.query<UserAccountRow>(
     `select ${OWN_ROLE}, a.name, a.status, a.kyb_status
@@ -102,10 +105,7 @@ export async function selectAccountsOf(sql: Sql, userId: string): Promise<UserAc
   return [...byId.values()];
 }
 
-/**
- * Returns the addresses of the owners who get mails about the account's money, including owners
- * through an organization.
- */
+/** Returns the email addresses of an account's owners, including those of its organization. */
 export async function selectOwnerEmails(sql: Sql, accountId: string): Promise<string[]> {
   const rows = await sql.query<{ email: string }>(
     `select distinct u.email from account_rights m join users u on u.id = m.user_id

@@ -9,11 +9,12 @@ import { deleteRecoveryCodes, updateTotpSecret } from '#people/second-factor-que
 import { updateUser } from '#people/user-queries.ts';
 
 /**
- * Delay until a factor that was set up with the password alone is trusted for money and access. It
- * spans a weekend, so that the owner can read the mail about it. A sandbox needs no delay.
+ * Delay until a factor that was set up with only the password is trusted for money and access. It
+ * spans a weekend, so that the owner can read the mail about the new factor. A sandbox needs no
+ * delay.
  */
 export const FACTOR_AGE_MS = 72 * HOUR_MS;
-/** Delay for a person who has lost every factor, but has the password and the mailbox. */
+/** Delay until the factors of a person who reported all of them lost are removed. */
 export const FACTORS_END_MS = 72 * HOUR_MS;
 
 /** True if a factor of this person is trusted for moving money or granting access. */
@@ -30,7 +31,10 @@ export function factorTooNew(trustedFrom: Date): Refusal {
   );
 }
 
-/** Starts the trust period with the first factor, in its transaction; later factors share it. */
+/**
+ * Starts the delay when the first factor is added, in the same transaction. Later factors share
+ * that delay.
+ */
 export async function startTrust(
   deps: PeopleDeps,
   tx: Tx,

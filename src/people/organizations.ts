@@ -21,9 +21,9 @@ import type { Role } from '#people/role-order.ts';
 import { factorNotFresh } from '#people/sessions.ts';
 
 /**
- * A change in an organization. Its people have their role in each of its accounts while both belong
- * to it, so the owners of these accounts are notified as if the change had been made in the
- * account.
+ * The organization, actor and time of a change. Members have their role in all of the
+ * organization's accounts, so each account's owners are notified as if the change had been made in
+ * the account.
  */
 export interface OrganizationRef {
   readonly organizationId: string;
@@ -31,7 +31,7 @@ export interface OrganizationRef {
   /** True if the actor verified a second factor within the last minutes. */
   readonly factorIsFresh: boolean;
   readonly people: PeopleDeps;
-  /** Mails an account's owners about a change that adds no owner; `null` in test mode. */
+  /** Mails an account's owners about a change that does not concern owners; `null` in test mode. */
   readonly mailChange: ((tx: Tx, account: OwnedAccount, detail: string) => Promise<void>) | null;
   readonly now: Date;
 }
@@ -180,7 +180,7 @@ export async function removeFromOrganization(
   return null;
 }
 
-/** Adds a person who has accepted an invitation. An existing member keeps the role. */
+/** Adds a person who has accepted an invitation. An existing member keeps their role. */
 export async function joinOrganization(
   tx: Tx,
   ref: OrganizationRef,
@@ -208,7 +208,7 @@ interface Owned {
   readonly owners: readonly string[];
 }
 
-/** Returns the accounts with their owners before a change. */
+/** Returns the organization's accounts with their owners. Call it before a change. */
 async function ownersIn(tx: Tx, organizationId: string): Promise<Owned[]> {
   const owned: Owned[] = [];
   for (const account of await selectAccountsIn(tx, organizationId)) {
@@ -217,7 +217,7 @@ async function ownersIn(tx: Tx, organizationId: string): Promise<Owned[]> {
   return owned;
 }
 
-/** Records a change of owners in each affected account, and mails its owners. */
+/** Records a change of owners in each account whose owners changed, and mails its owners. */
 async function noteOwners(
   tx: Tx,
   { people, actor, now }: OrganizationRef,
@@ -235,8 +235,8 @@ async function noteOwners(
 }
 
 /**
- * Records a change of people in the log of each account, and in that of the organization. The logs
- * are locked in the order of their names, so that no two transactions deadlock.
+ * Records a change of members in the audit logs of every account and of the organization. The logs
+ * are locked in ID order, so that no two transactions deadlock.
  */
 async function recordPeople(tx: Tx, ref: OrganizationRef, change: TeamChange): Promise<void> {
   const { organizationId, actor, now, mailChange } = ref;

@@ -26,7 +26,7 @@ export const payoutHoldLinks = table(
   { hash: 'bytea', expires_at: 'timestamptz' },
 );
 
-/** Returns the time of the last change of owners. An invitation counts once accepted. */
+/** Returns the time of the last change of owners. Invitations do not count until accepted. */
 export async function selectLastOwnerChange(sql: Sql, accountId: string): Promise<Date | null> {
   const rows = await sql.query<{ created: Date }>(
     `select created from owner_changes where account_id = $1 and kind <> 'invited'
@@ -46,7 +46,7 @@ export interface ProposedWallet {
 /** The subject of a hold link: a stored change of owners, or an announced wallet. */
 export type HoldLinkAbout = { readonly changeId: string } | ProposedWallet;
 
-/** True if a link about this wallet was mailed to owners since that time. */
+/** True if a hold link about this wallet was mailed to an owner after `since`. */
 export async function hasHoldLink(
   sql: Sql,
   wanted: ProposedWallet & { readonly accountId: string; readonly since: Date },

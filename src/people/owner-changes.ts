@@ -16,9 +16,9 @@ import {
 } from '#people/owner-change-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
 
-/** Long enough for an owner who reads no mail during a weekend. */
+/** Lifetime of a hold link: long enough for an owner who reads no mail during a weekend. */
 const LINK_MS = 72 * HOUR_MS;
-/** No other wallet can be announced while the links are valid. */
+/** No wallet can be announced while hold links are valid, so it lasts as long as they do. */
 const WALLET_DELAY_MS = LINK_MS;
 
 /** The path of a hold link's page. The link alone authorizes it. */
@@ -30,7 +30,7 @@ export interface OwnerChange {
   readonly kind: OwnerChangeKind;
   /** The person whose ownership changes. */
   readonly email: string;
-  /** Everyone who is an owner now, or was one before the change. */
+  /** Addresses of everyone who is an owner now or was one before the change. */
   readonly owners: readonly string[];
   readonly actor: Actor;
   readonly now: Date;
@@ -66,7 +66,7 @@ function text(change: OwnerChange, url: string): string {
 }
 
 /**
- * Creates a hold link. @returns the URL of a page with a button that holds the account's payouts.
+ * Creates a link to hold the account's payouts. @returns the URL of a page whose button does that.
  */
 export async function issueHoldLink(
   tx: Tx,
@@ -118,8 +118,8 @@ export async function noteOwnerChange(
 }
 
 /**
- * Refuses to announce a wallet within 72 hours of a change of owners. Delaying a later step would
- * not help: anyone can apply an announced wallet on the contract.
+ * Refuses to announce a wallet within 72 hours of a change of owners. A later check would be
+ * useless: once a wallet is announced, anyone can apply it on the contract.
  */
 export async function checkOwnersSettled(
   sql: Sql,

@@ -2,7 +2,7 @@ import type { Tx } from '#db/database.ts';
 import { queueMail } from '#people/mail.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 
-/** Mails every owner about the account's money. */
+/** Sends a mail about the account's money to every owner. */
 export async function mailOwners(
   tx: Tx,
   about: { readonly accountId: string; readonly secretKey: Buffer; readonly now: Date },

@@ -5,7 +5,7 @@ import { type ChallengePurpose, insertChallenge, takeChallenge } from '#people/p
 import type { PeopleDeps } from '#people/people.ts';
 import type { Realm } from '#people/user-queries.ts';
 
-/** Lifetime of a challenge: enough to find the key or the phone. */
+/** Lifetime of a challenge: long enough to find the security key or the phone. */
 const CHALLENGE_MS = 5 * 60_000;
 
 export function passkeyRefused(): Refusal {
@@ -16,7 +16,7 @@ function hashChallenge(challenge: string): Buffer {
   return createHash('sha256').update(challenge).digest();
 }
 
-/** Returns the challenge in a browser's response; `null` if the data has another format. */
+/** Returns the challenge in a browser's response; `null` if the response is malformed. */
 function challengeOf(clientDataJSON: string): string | null {
   try {
     const data: unknown = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));
@@ -44,8 +44,8 @@ export async function remember(
 }
 
 /**
- * Consumes and returns the challenge if this service issued it for this ceremony and user, and it
- * has not expired.
+ * Consumes and returns the challenge if it has not expired and this service issued it for this
+ * ceremony and user.
  */
 export async function recall(
   deps: PeopleDeps,

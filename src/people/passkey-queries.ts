@@ -73,7 +73,7 @@ export async function insertChallenge(
   );
 }
 
-/** Deletes the challenge even if the response is wrong, because a challenge allows one response. */
+/** Consumes the challenge, even if the response turns out wrong: each allows one response. */
 export async function takeChallenge(
   sql: Sql,
   wanted: {

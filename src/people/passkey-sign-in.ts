@@ -25,8 +25,8 @@ import { type OpenedSession, openSession, strengthenSession } from '#people/sess
 import { type Realm, selectUser, type UserRow } from '#people/user-queries.ts';
 
 /**
- * Returns the options for the browser: for a sign-in with any passkey, or for this user's passkeys
- * as the second factor.
+ * Returns the browser's options for a sign-in with any passkey or, if a user is given, for a second
+ * factor with one of that user's passkeys.
  */
 export async function beginPasskeySignIn(
   deps: PeopleDeps,
@@ -77,8 +77,8 @@ async function verifyUse(
 }
 
 /**
- * Verifies a passkey's answer and records its use. @returns its owner; `null` if the answer is
- * invalid.
+ * Verifies a passkey's response and records its use. @returns the passkey's owner; `null` if the
+ * response is invalid.
  */
 async function acceptPasskey(
   deps: PeopleDeps,
@@ -98,8 +98,8 @@ async function acceptPasskey(
 }
 
 /**
- * Signs in with a passkey alone. It counts as two factors: possession, and unlocking it. Wrong
- * passwords do not count here, so the owner can always sign in.
+ * Signs in with a passkey alone. It counts as two factors: having the device and unlocking it.
+ * Wrong passwords do not lock passkeys, so the owner can always sign in.
  */
 export async function signInWithPasskey(
   deps: PeopleDeps,
@@ -127,7 +127,7 @@ export async function signInWithPasskey(
   return result;
 }
 
-/** Verifies the second factor of an existing session by passkey. */
+/** Verifies the second factor of an existing session with a passkey. */
 export async function provePasskey(
   deps: PeopleDeps,
   ref: FactorRef & { readonly realm: Realm },

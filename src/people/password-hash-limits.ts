@@ -2,7 +2,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 
 /**
  * The kinds of callers for whom a password is hashed. A hash takes 30 ms of one core and 19 MiB, so
- * each kind has its own share of the capacity. Strangers who use up theirs delay only other
+ * each kind has its own share of the capacity. Strangers who use up their share delay only other
  * strangers.
  */
 export type HashCaller = 'stranger' | 'link' | 'person' | 'till' | 'staff' | 'command';
@@ -52,15 +52,15 @@ export class HashGate {
   }
 
   /**
-   * Returns the result of the work. If too many callers are waiting, returns a refusal without
-   * starting the work.
+   * Runs the work and returns its result. If too many callers are waiting, returns a refusal
+   * without running it.
    */
   async run<T>(caller: HashCaller, work: () => Promise<T>): Promise<T | Refusal> {
     const share = this.#shares[caller];
     const queue = this.#queueOf(caller);
     if (queue.running >= share.running) {
       if (queue.waiting.length >= share.waiting) return busy();
-      // A finished caller passes its slot to the next in the queue, so that no new caller
+      // A finished caller passes its slot to the first in the queue, so that no new caller
       // overtakes.
       await new Promise<void>((resolve) => queue.waiting.push(resolve));
     } else {

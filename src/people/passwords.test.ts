@@ -7,7 +7,7 @@ import { addOwner, PASSWORD, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
 const EMAIL = 'owner@breached.test';
-/** Passwords from the list, also with a year, capitals, digits or a punctuation mark added. */
+/** Passwords from the list, plain or with a year, capitals, digits or a punctuation mark added. */
 const BREACHED = [
   'unbelievable',
   'unbelievable!',

@@ -4,22 +4,24 @@ import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { type HashCaller, HashGate } from '#people/password-hash-limits.ts';
 
-/** NIST SP 800-63B: length matters; rules about characters do not. */
+/** NIST SP 800-63B: require a minimum length, not certain kinds of characters. */
 const MIN_LENGTH = 12;
-/** Enough for long passphrases. Without a limit, megabytes would keep the hash busy. */
+/**
+ * Enough for long passphrases. Without a limit, hashing a password of megabytes would block a core.
+ */
 const MAX_LENGTH = 256;
 const MIN_DISTINCT = 5;
 
 /** OWASP's argon2id profile with 19 MiB, two passes, one lane: about 30 ms of one core. */
 const PROFILE = {
-  // The package's const enum cannot be used with erased types; 2 is argon2id.
+  // The package's const enum does not work with type stripping; 2 is argon2id.
   algorithm: 2 satisfies Algorithm.Argon2id as Algorithm,
   memoryCost: 19_456,
   timeCost: 2,
   parallelism: 1,
 } as const;
 
-/** Passwords that are long enough but that guessers try first. */
+/** Passwords that are long enough but among the first that guessers try. */
 const OBVIOUS =
   /^(?:(?:pass ?word|qwerty(?:uiop)?|letmein|iloveyou|welcome|admin|tapline|secret)[\d!.\s]*)+$/i;
 const STAIRS = '01234567890123456789abcdefghijklmnopqrstuvwxyzqwertyuiopasdfghjklzxcvbnm';
@@ -55,7 +57,8 @@ const gate = new HashGate();
 
 /**
  * Returns an argon2id hash in PHC format, after NFKC normalization, so that the same password
- * matches from any keyboard. Refuses if this kind of caller has used up its share.
+ * matches from any keyboard. Returns a refusal if this kind of caller has used up its share of the
+ * capacity.
  */
 export async function hashPassword(
   password: string,
@@ -67,9 +70,9 @@ export async function hashPassword(
 let decoy: Promise<string> | null = null;
 
 /**
- * True if the password matches the hash. Without a hash (no such user, or one erased during the
- * request) it checks a decoy, so that the time does not reveal who has a user. Refuses if the
- * caller's share is used up.
+ * True if the password matches the hash. If there is no hash (no such user, or an erased one),
+ * checks a decoy, so that the time does not reveal whether the user exists. Returns a refusal if
+ * this kind of caller has used up its share of the capacity.
  */
 export async function verifyPassword(
   password: string,
@@ -84,8 +87,8 @@ export async function verifyPassword(
 }
 
 /**
- * Minimum number of guesses. A list of known passwords with small changes covers everything below
- * it.
+ * Passwords that can be found with fewer guesses are refused. A list of known passwords and their
+ * simple variations stays below this number.
  */
 const MIN_GUESSES = 1e8;
 /**
@@ -97,8 +100,8 @@ let scorer: ZxcvbnFactory | null = null;
 
 /**
  * True for a known password, even with a year, a digit, capitals or "@" for "a" added. Scores the
- * first 24 characters, offline: the lists are part of the package. `personal` holds words that are
- * easy to guess for this person, such as the address and the product's name.
+ * first 24 characters, offline: the lists are part of the package. `personal` has words that are
+ * easy to guess for this person, such as the email address and the product's name.
  */
 function isBreached(password: string, personal: readonly string[]): boolean {
   scorer ??= new ZxcvbnFactory({

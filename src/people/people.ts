@@ -5,14 +5,13 @@ import type { Wakeups } from '#db/wakeups.ts';
 export interface PeopleDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
-  /**
-   * 32 bytes: encrypts TOTP secrets, documents and queued mail, and signs CSRF and device tokens.
-   */
+  /** 32 bytes. Encrypts TOTP secrets, documents and queued mail; signs CSRF and device tokens. */
   readonly secretKey: Buffer;
-  /** The public origin of the web apps, without a trailing slash; links in mails point there. */
+  /** The public origin of the web apps, without a trailing slash. Links in mails start with it. */
   readonly webUrl: string;
   /**
-   * The delay until a factor that was set up with the password alone is trusted; 0 in a sandbox.
+   * Delay until a factor that was set up with the password alone is trusted, in milliseconds; 0 in
+   * a sandbox.
    */
   readonly factorAgeMs: number;
   readonly passkeys: {
@@ -24,15 +23,15 @@ export interface PeopleDeps {
   };
 }
 
-/** The parts of mails with links. */
+/** The dependencies for mails that contain links. */
 export type Mailing = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 
-/** The known facts about the client of a request. */
+/** Who sends a request, from where and when. */
 export interface Visit {
   readonly address: string;
   readonly userAgent: string;
   readonly now: Date;
 }
 
-/** The wake-up topic of the mail worker. */
+/** The topic that wakes the mail worker. */
 export const MAIL_TOPIC = 'mail';

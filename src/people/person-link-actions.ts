@@ -8,12 +8,12 @@ import { mailChange } from '#people/person-links.ts';
 import { deleteSessionsOf } from '#people/session-queries.ts';
 import { type UserRow, updateUser } from '#people/user-queries.ts';
 
-/** An empty hash matches no password. The person chooses a new one by mail. */
+/** No password matches an empty hash. The person chooses a new password through a mailed link. */
 const NO_PASSWORD = '';
 
 /**
  * Signs the person out everywhere. If the mail was about the person's own sign-in, also removes the
- * password, and the factors that were added with the password alone.
+ * password and any untrusted factors.
  */
 export async function putOut(
   tx: Tx,
@@ -27,7 +27,10 @@ export async function putOut(
   await updateUser(tx, user.id, { factors_end_at: null, password_hash: NO_PASSWORD });
 }
 
-/** Returns the accounts that the person owns, in the fixed order for locking them. */
+/**
+ * Returns the IDs of the accounts that the person owns, in the order in which all transactions lock
+ * them.
+ */
 export async function ownedAccounts(tx: Tx, userId: string): Promise<readonly string[]> {
   const accounts = await selectAccountsOf(tx, userId);
   return accounts
@@ -36,12 +39,12 @@ export async function ownedAccounts(tx: Tx, userId: string): Promise<readonly st
     .toSorted();
 }
 
-/** Trusts the factor from now on, because the person has confirmed it. */
+/** Trusts the person's factors from now on, because the person has confirmed them. */
 export async function trustFactor(tx: Tx, user: UserRow): Promise<void> {
   await updateUser(tx, user.id, { factor_trusted_from: null });
 }
 
-/** Schedules the removal of all factors. Using one of them before then cancels it. */
+/** Schedules the removal of all factors. Using any of them before then cancels the removal. */
 export async function loseFactors(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,

@@ -11,13 +11,13 @@ import {
   selectPersonLink,
 } from '#people/person-link-queries.ts';
 
-/** As long as the delay of a new factor: enough for a person who reads no mail during a weekend. */
+/** Equal to the delay of a new factor: enough for a person who reads no mail during a weekend. */
 const LINK_MS = 72 * HOUR_MS;
 
-/** The path of a person link's page. The link alone authorizes it. */
+/** The path of the page that a person link opens. The link alone authorizes its action. */
 export const PERSON_LINK_PATH = '/by-mail';
 
-/** The labels of the buttons, used in the mail and on the link's page. */
+/** Labels of the buttons in the mail and on the page that the link opens. */
 export const PERSON_LINK_BUTTONS: Readonly<Record<PersonLinkKind, string>> = {
   not_me: 'This was not me',
   trust_factor: 'This is my factor',
@@ -39,8 +39,8 @@ async function issueLink(
 }
 
 /**
- * Returns the link if it is neither used nor expired; otherwise undefined, so that the caller
- * cannot tell why.
+ * Returns the link if it is neither used nor expired. Otherwise undefined, without a reason, so
+ * that the caller learns none.
  */
 export async function findPersonLink(
   sql: Sql,
@@ -50,7 +50,7 @@ export async function findPersonLink(
   return selectPersonLink(sql, { hash: hashSecret(wanted.token), now: wanted.now });
 }
 
-/** A change that a thief could have made, and the session that made it. */
+/** A change that a thief could have made, and the user whose session made it. */
 export interface AlarmingChange {
   /** The user of that session. */
   readonly userId: string;
@@ -60,12 +60,12 @@ export interface AlarmingChange {
   readonly what: string;
   readonly subject: string;
   readonly to: readonly string[];
-  /** A link that confirms the change. */
+  /** A second link in the mail, which confirms the change. */
   readonly yes?: { readonly kind: PersonLinkKind; readonly words: string };
   readonly now: Date;
 }
 
-/** Mails everyone who can stop the change a link that stops it. */
+/** Mails each recipient a personal link that stops the change. */
 export async function mailChange(tx: Tx, people: Mailing, change: AlarmingChange): Promise<void> {
   const { userId: user_id, accountId: account_id, what, subject, now } = change;
   for (const to of new Set(change.to)) {

@@ -82,7 +82,7 @@ export async function lockActiveOperators(tx: Tx): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Ends all access of a person, and deletes the person's data. */
+/** Deletes a person's sessions, known devices, recovery codes, passkeys and passkey challenges. */
 export async function deleteAccessOf(tx: Tx, userId: string): Promise<void> {
   await tx.query(
     `with ended as (delete from sessions where user_id = $1),
@@ -94,7 +94,7 @@ export async function deleteAccessOf(tx: Tx, userId: string): Promise<void> {
   );
 }
 
-/** Replaces the address wherever merchants' rows have it, except in the audit log. */
+/** Deletes invitations to the address and replaces it in owner changes, holds and hold links. */
 export async function eraseMerchantAddress(
   tx: Tx,
   which: { readonly email: string; readonly placeholder: string },

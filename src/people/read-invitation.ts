@@ -6,8 +6,8 @@ import type { PeopleDeps, Visit } from '#people/people.ts';
 import { selectUserByEmail } from '#people/user-queries.ts';
 
 /**
- * Returns the contents of an invitation. The holder of the link owns the mailbox. Tries are counted
- * per IP address.
+ * Returns the contents of an invitation to the holder of its link, who has access to the mailbox.
+ * Failed tries are counted per IP address.
  */
 export async function readInvitation(
   deps: PeopleDeps,

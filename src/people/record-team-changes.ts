@@ -11,7 +11,7 @@ export interface TeamRef {
   readonly accountName: string;
   readonly actor: Actor;
   /**
-   * True if the actor verified a second factor within the last minutes, as changes of owners
+   * True if the actor verified a second factor in the last five minutes, as changes of owners
    * require.
    */
   readonly factorIsFresh: boolean;
@@ -19,7 +19,7 @@ export interface TeamRef {
   readonly now: Date;
 }
 
-/** Records a change of owners. `before` are the members before it. */
+/** Records a change of owners and mails the owners. `before` are the members before the change. */
 export async function noteOwners(
   tx: Tx,
   ref: TeamRef,
@@ -32,7 +32,7 @@ export async function noteOwners(
   const before = noted.before.filter((row) => row.role === 'owner').map((row) => row.email);
   const owners = [...before, ...(await selectOwnerEmails(tx, ref.accountId))];
   const { kind, email } = noted;
-  // An invited owner gets no mails for owners before accepting.
+  // A person who is only invited gets no mails for owners before accepting.
   const told = kind === 'invited' ? owners : [...owners, email];
   await noteOwnerChange(tx, ref.people, { ...ref, kind, email, owners: told });
 }
@@ -51,11 +51,11 @@ export interface TeamChange {
   readonly objectId: string;
   readonly before: Logged | null;
   readonly after: Logged | null;
-  /** A sentence for the owners' mail; by default, it describes the role. */
+  /** A sentence for the owners' mail; by default, one about the role. */
   readonly detail?: string;
 }
 
-/** The team, the actor and the time of a change in the audit log. */
+/** The team whose audit log records a change, the actor and the time. */
 export type LogRef = Pick<TeamRef, 'accountId' | 'actor' | 'now'>;
 
 export async function recordTeam(tx: Tx, ref: LogRef, change: TeamChange): Promise<void> {
@@ -64,7 +64,7 @@ export async function recordTeam(tx: Tx, ref: LogRef, change: TeamChange): Promi
   await recordEntry(tx, { ...change, detail, auditLog, actor, livemode: null, now });
 }
 
-/** Describes the person and the role in the owners' mail. */
+/** Returns a sentence about the person and their role, for the owners' mail. */
 export function describeTeamChange({ before, after }: TeamChange): string {
   if (before === null) return `${after?.email} gets the role ${after?.role}.`;
   if (after === null) return `${before.email} no longer has the role ${before.role}.`;

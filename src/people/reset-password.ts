@@ -10,8 +10,8 @@ import { savePassword } from '#people/save-password.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
 
 /**
- * Sets the password with a mailed link, and signs out everywhere. No session is opened: a second
- * factor is still required at sign-in.
+ * Sets a new password with a mailed link, and ends all sessions. Opens no session, because signing
+ * in still requires the second factor.
  */
 export async function completePasswordReset(
   deps: PeopleDeps,
@@ -36,12 +36,12 @@ export async function completePasswordReset(
     if (email === undefined) return linkRefused();
     const user = present(await selectUserByEmail(tx, { realm, email }), 'user');
     await deleteEmailTokens(tx, { realm, email });
-    // Removes untrusted factors, because the mailbox is better evidence of the owner than the old
-    // password.
+    // Removes untrusted factors, because access to the mailbox proves more than the old password
+    // did.
     if (!isFactorTrusted(user.factor_trusted_from, now)) await endFactors(tx, user.id);
     await savePassword(deps, tx, { user, passwordHash, keepSessionId: null, now });
-    // Wrong codes were entered with the old password, which is now invalid. Reset their counter, so
-    // that the owner is not locked out.
+    // Whoever entered wrong codes knew the old password, which is now invalid. Resets the counter,
+    // so that the owner is not locked out.
     await forgetAttempts(tx, secondFactorBucket(user.id));
     return user;
   });

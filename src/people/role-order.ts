@@ -1,13 +1,13 @@
 /**
- * The roles of behavior.md 14.3, lowest first; each has the rights of all earlier ones. A cashier
- * works at tills and sees only the account's name in the dashboard. Each route declares the lowest
- * role that it needs.
+ * The roles of behavior.md 14.3, lowest first; each role has the rights of all lower roles. A
+ * cashier works at tills and sees only the account's name in the dashboard. Each route declares the
+ * lowest role that it accepts.
  */
 export const ROLES = ['cashier', 'viewer', 'member', 'admin', 'owner'] as const;
 
 export type Role = (typeof ROLES)[number];
 
-/** Returns the highest of these roles; `null` if there is none. */
+/** Returns the highest of the roles; `null` if there is none. */
 export function highestRole(roles: readonly (Role | null)[]): Role | null {
   return ROLES.findLast((role) => roles.includes(role)) ?? null;
 }

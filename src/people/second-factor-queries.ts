@@ -12,7 +12,7 @@ export async function updateTotpSecret(
   );
 }
 
-/** Cancels the removal of lost factors, because one was just verified. */
+/** Cancels the scheduled removal of lost factors, because one of them was just verified. */
 export async function keepFactors(tx: Tx, userId: string): Promise<void> {
   await tx.query(
     'update users set factors_end_at = null where id = $1 and factors_end_at is not null',
@@ -20,7 +20,7 @@ export async function keepFactors(tx: Tx, userId: string): Promise<void> {
   );
 }
 
-/** Records a used time step. @returns false if it, or a later one, was already used. */
+/** Records an accepted code's time step. @returns false if it or a later one was already used. */
 export async function updateTotpStep(
   tx: Tx,
   change: { readonly userId: string; readonly step: number },
@@ -47,7 +47,7 @@ export async function insertRecoveryCodes(
   ]);
 }
 
-/** Consumes a recovery code. @returns false if the code does not exist or was used. */
+/** Consumes a recovery code. @returns false if the code does not exist or was already used. */
 export async function takeRecoveryCode(
   tx: Tx,
   wanted: { readonly userId: string; readonly hash: Buffer; readonly now: Date },

@@ -35,7 +35,7 @@ import { lockUser, type UserRow, updateUser } from '#people/user-queries.ts';
 
 const PERIOD_SECONDS = 30;
 /**
- * Codes of the previous and the next step are accepted, because phone clocks are rarely off by
+ * Also accepts the codes of the previous and the next step, because few phone clocks are off by
  * more.
  */
 const WINDOW_STEPS = 1;
@@ -43,12 +43,12 @@ const RECOVERY_CODES = 10;
 /** One or two mistyped codes are normal; the third triggers a mail, at most once an hour. */
 const MAILED_AT_GUESS = 3;
 /**
- * 112 bits cannot be guessed, so a plain hash is enough. Older codes with 80 bits stay valid, with
- * the same kind of hash.
+ * Bytes of a recovery code. 112 bits cannot be guessed, so a plain hash is enough. Older codes of
+ * 80 bits, stored with the same hash, stay valid.
  */
 const RECOVERY_BYTES = 14;
 
-/** The session and the user that verify or set up a factor. */
+/** The session and the user whose factor is verified or changed. */
 export interface FactorRef {
   readonly sessionId: string;
   readonly userId: string;
@@ -72,15 +72,15 @@ function storedTotp(deps: PeopleDeps, user: UserRow): TOTP | null {
 }
 
 /**
- * Removes spaces, because apps show `123 456`, which people copy. `null` if the text is not an app
- * code.
+ * Returns the six digits of an app code without spaces (apps show `123 456`, which people copy);
+ * `null` for any other text.
  */
 function digitsOf(code: string): string | null {
   const digits = code.replaceAll(/[\s-]/g, '');
   return /^\d{6}$/.test(digits) ? digits : null;
 }
 
-/** Returns the time step of this code, or `null`. */
+/** Returns the time step in which this code is valid at `now`, or `null`. */
 function stepOf(totp: TOTP, code: string, now: Date): number | null {
   const timestamp = now.getTime();
   const token = digitsOf(code);
@@ -89,7 +89,7 @@ function stepOf(totp: TOTP, code: string, now: Date): number | null {
   return delta === null ? null : totp.counter({ timestamp }) + delta;
 }
 
-/** Returns the newest step whose code was accepted at that time. */
+/** Returns the newest step whose code would be accepted at that time. */
 export function newestTotpStep(at: Date): number {
   return Math.floor(at.getTime() / (PERIOD_SECONDS * 1_000)) + WINDOW_STEPS;
 }
@@ -110,7 +110,7 @@ export function codeRefused(): Refusal {
   );
 }
 
-/** Starts the set-up of an authenticator app. Nothing changes until a code confirms it. */
+/** Starts the set-up of an authenticator app. It has no effect until a code confirms it. */
 export async function beginTotp(
   deps: PeopleDeps,
   ref: FactorRef,
@@ -136,8 +136,8 @@ async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly stri
 }
 
 /**
- * Confirms the set-up with a code of the app, which is required to sign in from now on. Returns
- * recovery codes.
+ * Confirms the set-up with a code from the app. From now on, signing in requires a code. @returns
+ * the recovery codes.
  */
 export async function confirmTotp(
   deps: PeopleDeps,
@@ -222,7 +222,10 @@ async function acceptCode(
   return step !== null && updateTotpStep(tx, { userId: user.id, step });
 }
 
-/** Returns the counters of a guess: one per person, and one per known device. */
+/**
+ * Returns the limits that count a guess: on an unknown device, one for the person; on a known
+ * device, one for all of the person's known devices and one for this device.
+ */
 function counts(userId: string, device: string | null) {
   if (device === null)
     return [{ bucket: secondFactorBucket(userId), allowance: PER_SECOND_FACTOR }];
@@ -233,10 +236,10 @@ function counts(userId: string, device: string | null) {
 }
 
 /**
- * Verifies the second factor: a code of the app, or a recovery code. The session gets its full
- * rights and a new token. Guesses are counted per person, separately for known and unknown devices,
- * so that a thief with the password cannot lock the owner out. At most thirty guesses an hour, with
- * any number of sessions and cookies.
+ * Verifies the second factor: a code from the app, or a recovery code. The session gets its full
+ * rights and a new token. Guesses are counted separately for known and unknown devices, so that a
+ * thief with the password cannot lock the owner out. A person's codes can be guessed at most thirty
+ * times an hour, however many sessions and cookies are used.
  */
 export async function proveSecondFactor(
   deps: PeopleDeps,
@@ -269,7 +272,7 @@ export async function proveSecondFactor(
   return session;
 }
 
-/** Ends the reminder to store the recovery codes. */
+/** Records that the person has stored the recovery codes, which ends the reminder. */
 export async function confirmCodesSaved(deps: PeopleDeps, ref: FactorRef): Promise<Refusal | null> {
   return deps.db.transaction(async (tx) => {
     await lockUser(tx, ref.userId);

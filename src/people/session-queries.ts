@@ -36,19 +36,19 @@ interface SessionFacts {
   is_current: boolean;
   has_previous: boolean;
   has_factor: boolean;
-  /** The role in the path's organization, or in the organization of the path's account. */
+  /** The role in the organization of the path, or in that of the path's account. */
   organization_role: Role | null;
   account_name: string | null;
   account_status: 'active' | 'disabled' | null;
   kyb_status: string | null;
   merchant_number: bigint | null;
-  /** True if the account, or one of the organization, is live; `null` if the path has none. */
+  /** True if the path's account, or any of its organization's, is live; else `null`. */
   account_is_live: boolean | null;
 }
 
 /**
- * A session with its user, and with the user's role in one account and mode, or in an organization.
- * An organization's role counts in its accounts; the higher role applies.
+ * A session with its user and the user's role in an account or an organization. An organization's
+ * role also counts in its accounts; the higher role applies.
  */
 export type SessionRow = Row<typeof sessions> &
   Row<typeof USER> &
@@ -88,7 +88,7 @@ export async function selectSession(
   return row && { ...row, role: highestRole([row.role, row.organization_role]) };
 }
 
-/** True if a session still has access to an account. Checked for connections that stay open. */
+/** True if a session still has access to an account. Checked regularly for open connections. */
 export async function selectStillMember(
   sql: Sql,
   wanted: { readonly sessionId: string; readonly accountId: string; readonly now: Date },
@@ -116,7 +116,7 @@ export async function updateSeen(
   );
 }
 
-/** Gives the session a new token, unless a concurrent request just did. */
+/** Gives the session a new token. @returns false if a concurrent request has just done so. */
 export async function updateToken(
   sql: Sql,
   change: { readonly id: string; readonly from: Date; readonly hash: Buffer; readonly now: Date },
@@ -132,7 +132,7 @@ export async function updateToken(
   return rows.length === 1;
 }
 
-/** Gives a session with a verified second factor a new token; the old one becomes invalid. */
+/** Gives a session full rights and a new token, after a second factor. The old token ends. */
 export async function updateStrength(
   tx: Tx,
   change: {

@@ -19,8 +19,8 @@ import {
 import type { Realm } from '#people/user-queries.ts';
 
 /**
- * Lifetimes of sessions. Shopkeepers return every day; staff control the whole network, and sign in
- * each shift.
+ * Lifetimes of sessions. Merchants return every day; staff control the whole network, so they sign
+ * in for each shift.
  */
 const LIFETIME: Record<Realm, { readonly totalMs: number; readonly idleMs: number }> = {
   merchant: { totalMs: 14 * 24 * HOUR_MS, idleMs: 24 * HOUR_MS },
@@ -29,21 +29,21 @@ const LIFETIME: Record<Realm, { readonly totalMs: number; readonly idleMs: numbe
 /** Lifetime of a session that waits for its second factor. */
 const PASSWORD_LEVEL_MS = 10 * MINUTE_MS;
 /**
- * Interval between token rotations. A stolen token is useful for about this long after its owner
- * has received the next one.
+ * Time between token rotations. While the owner is active, a stolen token is useful for about this
+ * long.
  */
 const ROTATE_EVERY_MS = HOUR_MS;
 /**
- * The previous token stays valid this long after the new one was first used, for requests in
+ * After the first use of the new token, the previous one stays valid this long for requests in
  * flight.
  */
 const ROTATION_GRACE_MS = MINUTE_MS;
-/** The precision of `last_seen_at`, because recording each request would cost a write. */
+/** Minimum time between updates of `last_seen_at`, so that not every request costs a write. */
 const SEEN_EVERY_MS = MINUTE_MS;
-/** Maximum age of the verification that moving or enabling money needs. */
+/** Actions that move or enable money require a second factor verified this recently. */
 const FRESH_FACTOR_MS = 5 * MINUTE_MS;
 
-/** A session's token, which only this response contains, and the session's end. */
+/** A session's ID, its token and its end. Only this response contains the token. */
 export interface OpenedSession {
   readonly sessionId: string;
   readonly token: string;
@@ -107,7 +107,7 @@ export async function strengthenSession(
   return { sessionId: proof.sessionId, token, expiresAt };
 }
 
-/** True if the session is valid at `now` for the token that found it. */
+/** True if the session is valid at `now` with the token by which it was found. */
 function isOpen(row: SessionRow, now: Date): boolean {
   if (row.user_status !== 'active' || row.expires_at <= now) return false;
   if (addMs(row.last_seen_at, LIFETIME[row.realm].idleMs) <= now) return false;
@@ -117,7 +117,7 @@ function isOpen(row: SessionRow, now: Date): boolean {
 
 export interface FoundSession {
   readonly row: SessionRow;
-  /** The token that replaces the current one, if it was rotated now. */
+  /** The new token, if the token has just been rotated. */
   readonly rotated: OpenedSession | null;
 }
 
@@ -137,8 +137,8 @@ async function rotate(deps: PeopleDeps, row: SessionRow, now: Date): Promise<Ope
 
 /**
  * Returns the session of a token, with its user's role in the account. Records its use, and rotates
- * the token once an hour. The old token stays valid until the new one was used, so that a lost
- * response signs no one out.
+ * the token once an hour. The old token stays valid until the new one is used, so that a lost
+ * response does not sign the user out.
  */
 export async function findSession(
   deps: PeopleDeps,
@@ -159,8 +159,8 @@ export async function findSession(
 }
 
 /**
- * Returns the value that pages send in the Csrf-Token header. It is bound to the session and stays
- * the same when the session's token rotates; other sites can neither read nor compute it.
+ * Returns the value that pages send in the Csrf-Token header. It is bound to the session and
+ * survives token rotations. Other sites can neither read nor compute it.
  */
 export function csrfToken(secretKey: Buffer, sessionId: string): string {
   return createHmac('sha256', secretKey).update(`csrf ${sessionId}`).digest('base64url');
@@ -173,7 +173,7 @@ export function isCsrfToken(secretKey: Buffer, sessionId: string, token: string)
   });
 }
 
-/** True if a second factor was verified in this session within the last minutes. */
+/** True if a second factor was verified in this session within the last five minutes. */
 export function isFactorFresh(secondFactorAt: Date | null, now: Date): boolean {
   return secondFactorAt !== null && addMs(secondFactorAt, FRESH_FACTOR_MS) > now;
 }

@@ -22,7 +22,7 @@ export interface SignInInput {
   readonly realm: Realm;
   readonly email: string;
   readonly password: string;
-  /** The token that the device stored at an earlier sign-in, see {@link knownDevice}. */
+  /** The token that the device stored at an earlier sign-in; see {@link knownDevice}. */
   readonly deviceToken: string | null;
   readonly visit: Visit;
 }
@@ -67,7 +67,8 @@ export async function signIn(deps: PeopleDeps, input: SignInInput): Promise<Sign
 
 /**
  * Returns the user with these credentials. Attempts are counted per IP address and per person. A
- * device that the person has used has its own counter, so guessing elsewhere does not lock it out.
+ * device on which the person has signed in has its own counter, so guesses on other devices do not
+ * lock it out.
  */
 export async function checkPassword(
   deps: PeopleDeps,
@@ -88,7 +89,7 @@ export async function checkPassword(
   if (refused !== null) return refused;
   const user = await selectUserByEmail(deps.db, { realm, email });
   // Staff have their own share of password hashes, so that strangers at the merchants' sign-in
-  // cannot lock them out.
+  // cannot use it up.
   const caller = realm === 'operator' ? 'staff' : device === null ? 'stranger' : 'person';
   const matches = await verifyPassword(input.password, user?.password_hash ?? null, caller);
   if (isRefusal(matches)) return matches;
@@ -98,7 +99,10 @@ export async function checkPassword(
   return user;
 }
 
-/** Opens a full session, or one that waits for the second factor if the user has one. */
+/**
+ * Opens a session after a correct password: a full one, or, if the user has a second factor, one
+ * that waits for it.
+ */
 export async function openAfterPassword(
   deps: PeopleDeps,
   user: UserRow,

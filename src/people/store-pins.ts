@@ -8,7 +8,7 @@ import { lockMembers, type MemberRow, memberships } from '#people/membership-que
 import { hashPassword } from '#people/passwords.ts';
 import { type LogRef, recordTeam } from '#people/record-team-changes.ts';
 
-/** A member's new PIN, which starts a shift at a till. */
+/** A member's new PIN for starting shifts at a till. */
 
 export interface NewPin {
   readonly userId: string;
@@ -17,8 +17,8 @@ export interface NewPin {
 }
 
 /**
- * Sets or removes a member's PIN, and resets the count of wrong tries. A shift that was started
- * with the earlier PIN has no rights afterwards.
+ * Sets or removes a member's PIN, and resets the count of wrong tries. Ends the rights of any shift
+ * that was started with the old PIN.
  */
 export async function changePin(
   ctx: { readonly db: Database; readonly idKey: IdKey },
@@ -81,7 +81,7 @@ export async function selectPin(
   return rows[0] ?? null;
 }
 
-/** Locks the member, so that guesses at one PIN are counted one after the other. */
+/** Locks the member, so that concurrent guesses at one PIN are counted one after the other. */
 export async function lockPin(tx: Tx, { accountId, userId }: MemberRef): Promise<PinRow | null> {
   const values = [accountId, userId];
   const rows = await tx.query<PinRow>(`select ${PIN} ${ONE_MEMBER} for update`, values);
@@ -99,7 +99,7 @@ export async function updatePinTries(
   );
 }
 
-/** Returns the members who can start a shift at a till, by name. */
+/** Returns the members who have a PIN, and so can start a shift at a till, by name. */
 export async function selectCashiers(
   sql: Sql,
   accountId: string,
