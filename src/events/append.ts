@@ -18,7 +18,7 @@ export interface EventDraft {
   readonly object: { readonly [key: string]: Json };
   /** For `*.updated`: the changed fields with their previous values. */
   readonly previousAttributes?: { readonly [key: string]: Json };
-  /** One position in the account's order; it becomes the event's `sequence`. */
+  /** The event's position in the account's order; it becomes the event's `sequence`. */
   readonly stamp: Stamp;
 }
 
@@ -35,7 +35,7 @@ const EVENTS = columnsFrom(1, {
   body: 'text',
 });
 
-/** Returns the beginning of an event's JSON, up to the number of its `sequence`. */
+/** Returns the beginning of an event's JSON, up to the place where the `sequence` number goes. */
 function eventHead(event: {
   readonly id: string;
   readonly type: EventType;
@@ -102,7 +102,7 @@ const APPEND = `
   select count(*) as deliveries from due`;
 
 /**
- * The topic of hints that events of an account and mode were written, so that streams read them.
+ * Topic of the hint that an account has new events in a mode, which wakes the account's streams.
  */
 export const EVENTS_TOPIC = 'events';
 
@@ -110,7 +110,7 @@ export function eventsKey({ accountId, livemode }: Tenant): string {
   return `${accountId}.${livemode}`;
 }
 
-/** An event in its written form. */
+/** An event that was written, with its JSON body. */
 export interface WrittenEvent {
   readonly id: string;
   readonly created: Date;

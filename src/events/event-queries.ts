@@ -41,7 +41,7 @@ const WITHIN = (created: string, position: string) => `
 
 const NEWEST_FIRST = 'order by created desc, position desc limit $7';
 
-/** Returns one page of all events, newest first, plus one row. */
+/** Returns a page of all events, newest first, and one row more if there is a next page. */
 export async function selectEvents(sql: Sql, tenant: Tenant, page: Page): Promise<EventRow[]> {
   return events.list(
     sql,
@@ -109,7 +109,7 @@ export async function selectUndeliveredEvents(
   );
 }
 
-/** Events of these types without such a delivery. */
+/** Events of these types without a pending or failed delivery. */
 export async function selectDeliveredEvents(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly types: readonly string[] },

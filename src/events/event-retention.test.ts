@@ -12,7 +12,7 @@ async function count(bench: WebhookBench, table: string): Promise<number> {
   return (await bench.db.query(`select from ${table}`)).length;
 }
 
-/** Tables of other folders use the same rules. */
+/** Leaves out the partitions of other folders' tables, which follow the same rules. */
 const ours = (names: readonly string[]) => names.filter((name) => /^(events|webhook)_/.test(name));
 
 describe('retention', () => {

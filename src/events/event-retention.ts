@@ -71,7 +71,7 @@ function dayOfName(parent: Parent, name: string): Date | null {
  */
 async function createPartition(tx: Tx, parent: Parent, day: Date): Promise<boolean> {
   const name = nameOf(parent, day);
-  // Another worker may have created it since the list was read.
+  // Another worker may have created the partition since the list was read.
   if ((await selectPartitions(tx, parent)).includes(name)) return false;
   const bounds = { column: COLUMN[parent], from: day, to: addMs(day, DAY_MS) };
   await createTableLike(tx, name, parent);
@@ -99,9 +99,9 @@ async function inShortTransaction(
 }
 
 /**
- * Creates the partitions of the coming days and drops those past retention. It does not create
- * today's, because the default partition may be getting rows of today, which would then be refused,
- * and their payments would fail. Run it every hour, by any number of workers. Each change is a
+ * Creates the partitions of the coming days and drops those past retention. It never creates
+ * today's partition: the default partition may be getting today's rows, and inserting them would
+ * then fail, and with them payments. Run it every hour, in any number of workers. Each change is a
  * short transaction that fails after half a second on a busy table instead of blocking writers; the
  * next run continues.
  */

@@ -12,8 +12,8 @@ export interface Following {
   /** The position of the last event that the client has seen; `null` to start now. */
   readonly after: Place | null;
   /**
-   * The types; `null` for all. Streams with the same types should share one set, so that events are
-   * rendered once.
+   * The event types; `null` for all. Streams with the same types should share one `Set`, so that
+   * events are rendered only once.
    */
   readonly types: ReadonlySet<string> | null;
   /** Aborts when the client disconnects, or the process ends. */
@@ -21,7 +21,7 @@ export interface Following {
 }
 
 export interface EventStreams {
-  /** Opens an endless stream of the account and mode's events, in their order. */
+  /** Opens an endless stream of an account's events in a mode, in order. */
   follow(following: Following): Promise<StreamReader>;
 }
 

@@ -25,7 +25,10 @@ function typesOf(filter: string | null): readonly string[] {
   return EVENT_TYPES.filter((type) => type === filter || familyOf(type) === filter);
 }
 
-/** Returns one page of the last 30 days, newest first, plus one row. */
+/**
+ * Returns a page of the last 30 days' events, newest first, and one row more if there is a next
+ * page.
+ */
 export async function listEvents(
   sql: Sql,
   asked: { readonly tenant: Tenant; readonly filter: EventFilter; readonly now: Date },

@@ -3,7 +3,7 @@ import type { Database, Sql, Tx } from '#db/database.ts';
 // Table names and bounds cannot be parameters of DDL. Those inserted here are built by
 // event-retention.ts from constants and a date, or come from the catalog.
 
-/** A number that no other lock uses (test/tidy.test.ts). */
+/** The key of an advisory lock, which no other lock uses (test/tidy.test.ts checks that). */
 const MAINTENANCE_LOCK = 7_218_344_192;
 
 export interface Bounds {
@@ -39,8 +39,8 @@ export async function createTableLike(tx: Tx, name: string, parent: string): Pro
 }
 
 /**
- * Moves rows that arrived before their partition out of the default one. Nothing may be inserted
- * meanwhile.
+ * Moves rows that arrived before their partition existed out of the default one. The caller must
+ * block inserts.
  */
 export async function moveFromDefault(tx: Tx, bounds: Bounds): Promise<void> {
   await tx.query(`lock table ${bounds.parent}_default in access exclusive mode`);
@@ -66,7 +66,7 @@ export async function dropTable(tx: Tx, name: string): Promise<void> {
   await tx.query(`drop table "${name}"`);
 }
 
-/** Deletes undelivered work whose event is about to be dropped. */
+/** Deletes due deliveries whose events are about to be dropped. */
 export async function deleteExpiredDue(db: Database, before: Date): Promise<void> {
   await db.query('delete from webhook_due where event_created < $1', [before]);
 }

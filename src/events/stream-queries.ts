@@ -9,7 +9,8 @@ export interface StreamedEvent extends Place {
 }
 
 /**
- * Events after a position, oldest first, in commit order, so that none can later appear before it.
+ * Returns events after a position, oldest first. Positions are in commit order, so no event can
+ * later appear before one already read.
  */
 export async function selectEventsAfter(
   sql: Sql,

@@ -7,7 +7,7 @@ import type { StreamedEvent } from '#events/stream-queries.ts';
  * further behind gets the rest faster by reconnecting after the last event that it has seen.
  */
 const MAX_UNREAD_BYTES = 2 * 1024 * 1024;
-/** Size of the part of the events that is in memory while a reader catches up. */
+/** Bytes of events that are in memory while a reader catches up. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
 export function isBefore(a: Place, b: Place): boolean {
@@ -66,7 +66,7 @@ export class StreamReader {
     this.types = types;
     this.stream = new Readable({ highWaterMark: HIGH_WATER_BYTES, read: () => this.#onDrained() });
     this.stream.once('close', () => this.#ring());
-    // Sent at once, so that the client sees that it is connected.
+    // Sent immediately, so that the client sees that it is connected.
     this.#push('retry: 1000\n\n');
   }
 
@@ -81,7 +81,7 @@ export class StreamReader {
 
   give(batch: EventBatch): void {
     const chunk = batch.after(this.#at).rendered(this.types);
-    // The batch may be older than the events that the reader read on its own while catching up.
+    // This batch may end before the position that the reader reached on its own while catching up.
     if (isBefore(this.#at, batch.to)) this.#at = batch.to;
     if (chunk.length > 0) this.#push(chunk);
   }
@@ -91,7 +91,7 @@ export class StreamReader {
     this.#at = place;
   }
 
-  /** Resolves when the client has read enough for more, or has disconnected. */
+  /** Resolves when the client has read enough to be sent more, or has disconnected. */
   async untilDrained(): Promise<void> {
     if (this.#canTake || !this.isOpen) return;
     await new Promise<void>((resolve) => {
@@ -100,8 +100,8 @@ export class StreamReader {
   }
 
   /**
-   * Sends a comment. Cuts off a client that has read nothing since the last one, although there was
-   * something to read.
+   * Sends a comment. Disconnects a client that had unread data and has read none of it since the
+   * previous comment.
    */
   beat(): void {
     const isStuck = this.stream.readableLength > 0 && this.#reads === this.#readsAtBeat;
@@ -110,7 +110,7 @@ export class StreamReader {
     else this.#push(': still here\n\n');
   }
 
-  /** Ends the stream after sending all that was written to it. */
+  /** Ends the stream after everything written to it was sent. */
   end(): void {
     if (!this.isOpen) return;
     this.#isEnded = true;
@@ -119,7 +119,8 @@ export class StreamReader {
   }
 
   /**
-   * Ends the stream at once: the client reconnects and continues after the last event it has seen.
+   * Ends the stream immediately: the client reconnects and continues after the last event that it
+   * received.
    */
   cut(): void {
     this.stream.destroy();
@@ -134,7 +135,7 @@ export class StreamReader {
   #push(chunk: string | Buffer): void {
     if (!this.isOpen) return;
     this.#canTake = false;
-    // While its buffer is not full, the stream calls `_read` again, which sets the flag again.
+    // Unless its buffer is full, the stream calls `_read` again, which sets `#canTake`.
     this.stream.push(chunk);
     if (this.stream.readableLength < HIGH_WATER_BYTES) this.#canTake = true;
     if (this.stream.readableLength > MAX_UNREAD_BYTES) this.cut();

@@ -13,9 +13,12 @@ import { parseRetryAfter } from '#webhooks/retry-schedule.ts';
 import { type SigningKey, sign, signingKey } from '#webhooks/sign.ts';
 import { type Network, openTransport, type Transport } from '#webhooks/transport.ts';
 
-/** The properties of an endpoint that a delivery needs: its URL, API version and signing keys. */
+/**
+ * The properties of an endpoint that a delivery needs, such as its URL, API version and signing
+ * keys.
+ */
 export interface Target {
-  /** Changes with every change of the endpoint. */
+  /** When the endpoint was last changed. */
   readonly updated: Date;
   readonly apiVersion: string;
   readonly transport: Transport;

@@ -10,7 +10,7 @@ import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 
 const TOLERANCE_S = 300;
 
-/** The checks of a receiver before it accepts an event. */
+/** What a test receiver checks before it accepts an event. */
 interface Care {
   readonly signature: boolean;
   readonly time: boolean;

@@ -16,13 +16,13 @@ import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
 import { sendTest } from '#webhooks/send-test.ts';
 import { newSigningSecret, signingKey } from '#webhooks/sign.ts';
 
-/** Age of the old timestamp: twice the five minutes that receivers should tolerate. */
+/** Age of the old timestamp, in seconds: twice the five minutes that receivers should tolerate. */
 const STALE_SECONDS = 600;
 
 /**
- * The result of testing a receiver's handling of signatures. `not_reached`: it did not accept the
- * valid event, so nothing else was sent. `takes_forged`: it does not check signatures. `takes_old`:
- * it does not check timestamps, so a recorded request can be replayed.
+ * How a receiver handled signatures. `not_reached`: it did not accept the valid event, so nothing
+ * else was sent. `takes_forged`: it does not check signatures. `takes_old`: it does not check
+ * timestamps, so a recorded request can be replayed.
  */
 export type ReceiverVerdict = 'checks_signatures' | 'takes_old' | 'takes_forged' | 'not_reached';
 

@@ -9,7 +9,7 @@ export interface DeliveriesRow {
   readonly delivered: number;
   /** The number that failed or have not succeeded yet. */
   readonly undelivered: number;
-  /** True if the counts of all endpoints are stored. */
+  /** True if the day's counts are stored for all endpoints. */
   readonly is_kept: boolean;
 }
 
@@ -43,7 +43,7 @@ function valuesOf({ tenant, timeZone, from, to }: Days): unknown[] {
   return [tenant.accountId, tenant.livemode, timeZone, days, starts.slice(0, -1), starts.slice(1)];
 }
 
-/** SQL: counts finished deliveries by a range of an index. */
+/** SQL: counts finished deliveries with an index range. */
 function finished(status: 'succeeded' | 'failed'): string {
   return `(select count(*)::int from webhook_deliveries d
     where d.endpoint_id = o.id and d.status = '${status}'

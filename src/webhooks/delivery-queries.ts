@@ -14,7 +14,7 @@ import {
 
 const SHARED = `${PLACE_COLUMNS}, ${ANSWER_COLUMNS}, updated`;
 
-// SQL: a delivery that was resent by hand is due now, even before earlier ones.
+// SQL: a delivery that was resent manually is due now, even before earlier deliveries.
 const PENDING = `${SHARED}, 'pending' as status, greatest(due_at, updated) as next_attempt_at`;
 const FINISHED = `${SHARED}, status, null::timestamptz(3) as next_attempt_at`;
 
@@ -34,8 +34,8 @@ const PARTS: Readonly<Record<DeliveryStatus, string>> = {
 };
 
 /**
- * Returns a page of an endpoint's deliveries plus one row, newest event first. Each status is a
- * range of an index; the three short ranges are merged.
+ * Returns a page of an endpoint's deliveries, newest event first, and one row more if there is a
+ * next page. Each status is a range of an index; the three short ranges are merged.
  */
 export async function selectDeliveries(
   sql: Sql,
@@ -78,7 +78,7 @@ export async function selectUndelivered(
   );
 }
 
-/** A delivery's id contains the time of its event, which may differ by a millisecond. */
+/** The time in a delivery's ID may differ from its event's time by up to a millisecond. */
 const ID_SLACK_MS = 1;
 
 /** Returns a delivery of one of the tenant's endpoints, from any table. */
@@ -150,7 +150,7 @@ const INSERT_TESTED = `
   select webhook_delivery_id(event_id, endpoint_id), ${TESTED.names.join(', ')}
   from ${TESTED.table('t')} returning id`;
 
-/** Inserts a finished delivery that was made without the queue: the manual test. */
+/** Inserts a finished delivery that did not go through the queue: a manual test. */
 export async function insertFinished(tx: Tx, row: Sent<typeof TESTED>): Promise<string> {
   const rows = await TESTED.run<{ id: string }>(tx, INSERT_TESTED, { rows: [row] });
   return only(rows, 'delivery of a test').id;

@@ -46,7 +46,7 @@ function scene(limits: { brisk: number; slow: number }) {
 }
 
 describe('the slots of a process', () => {
-  test('take turns: a full buffer of one does not go before one delivery of another', async () => {
+  test('take turns: the full buffer of one endpoint does not delay another endpoint', async () => {
     const { slots, started, end } = scene({ brisk: 2, slow: 1 });
     const [big, small] = [sessionOf('big', 6), sessionOf('small', 1)];
     slots.offer(big);
@@ -77,7 +77,7 @@ describe('the slots of a process', () => {
     assert.equal(started.at(-1), 'fine');
   });
 
-  test('that hang are given to others after a second', async (t) => {
+  test('that hang are freed for other endpoints after a second', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { slots, started, endAll } = scene({ brisk: 8, slow: 1 });
     slots.offer(sessionOf('hangs', 8));

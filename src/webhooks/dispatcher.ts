@@ -48,7 +48,7 @@ export interface DispatcherDeps {
   readonly released: () => void;
 }
 
-/** The deliveries to fetch, and the number of hints at the time of that decision. */
+/** The deliveries to fetch, and the hint count when they were chosen. */
 export interface Look {
   readonly hints: number;
   readonly asks: readonly Ask[];
@@ -56,7 +56,7 @@ export interface Look {
 
 /** The time for which a worker keeps an endpoint's lease after its last delivery. */
 const LINGER_MS = 10_000;
-/** Endpoints per read, which limits its duration. */
+/** Maximum number of endpoints per read, which limits its duration. */
 const MAX_ENDPOINTS_OF_LOOK = 256;
 /** Limits the memory of loaded deliveries. */
 const MAX_HELD_BY_DISPATCHER = 10_000;
@@ -68,7 +68,7 @@ export class Dispatcher {
   readonly #sessions = new Map<string, EndpointSession>();
   readonly #slots: Slots;
   readonly #recorder: Recorder;
-  /** Hints so far: notifications that rows were written. */
+  /** How many hints (notifications that rows were written) have arrived. */
   #hints = 0;
   #unrecorded = 0;
   #abandoned = false;
@@ -103,8 +103,8 @@ export class Dispatcher {
   }
 
   /**
-   * Returns what to fetch: for sessions with capacity and a queue that may not be empty. The one
-   * that read longest ago comes first.
+   * Returns the deliveries to fetch, for sessions that have capacity and may have more in their
+   * queue. The session that read longest ago comes first.
    */
   look(): Look {
     const asks: Ask[] = [];

@@ -26,8 +26,8 @@ export async function selectEndpoint(
 }
 
 /**
- * Locks the endpoint and its lease, so that results wait and are then checked against the change. A
- * `null` tenant stands for the worker, which works for all accounts.
+ * Locks the endpoint and its lease, so that results wait for the change and are then checked
+ * against it. Workers pass `null` as the tenant, because they serve all accounts.
  */
 export async function lockEndpoint(
   tx: Tx,
@@ -46,7 +46,7 @@ export async function lockEndpoint(
 
 /**
  * Counts endpoints. Concurrent creations in one account and mode wait for each other, so that they
- * cannot exceed the limit. Takes a position of the account's order, so that the new endpoint gets
+ * cannot exceed the limit. Takes a position in the account's order, so that the new endpoint gets
  * all later events.
  */
 export async function countEndpointsLocked(tx: Tx, tenant: Tenant): Promise<number> {
@@ -128,7 +128,7 @@ export async function replaceSecret(
   );
 }
 
-/** Clears the failures of an endpoint that was changed, or tried by hand. */
+/** Clears the failures of an endpoint that was changed or tested manually. */
 export async function forgetFailures(tx: Tx, id: string): Promise<void> {
   await tx.query(
     `update webhook_endpoint_leases set consecutive_failures = 0, not_before = '-infinity'
@@ -178,7 +178,10 @@ export async function selectLongFailing(sql: Sql, before: Date, limit: number): 
   return rows.map((row) => row.id);
 }
 
-/** Records a manual test: a success clears failures; a failure may begin a series. */
+/**
+ * Records a manual test: a success clears the endpoint's failures; a failure may be the first of
+ * several.
+ */
 export async function noteTest(
   tx: Tx,
   tested: { readonly id: string; readonly succeeded: boolean; readonly at: Date },

@@ -30,7 +30,7 @@ export interface EndpointSession {
   /** The time at which the session last had work, on the monotonic clock. */
   usedAtMs: number;
   state: 'open' | 'draining' | 'ended';
-  /** The number of hints at the last read that returned less than requested. */
+  /** The hint count at the last read that returned fewer deliveries than requested. */
   emptyAtHint: number;
   /** True while the session waits for its turn. */
   queued: boolean;
@@ -38,7 +38,7 @@ export interface EndpointSession {
 
 /** Deliveries held per endpoint: enough that a fast receiver never waits for the next read. */
 const MAX_HELD = 64;
-/** With fewer deliveries, the next read is due. */
+/** More deliveries are read once fewer than this are held. */
 const LOW_WATER = 32;
 /** An endpoint whose responses take longer counts as slow, and uses separate slots. */
 export const SLOW_MS = 1_000;
@@ -65,7 +65,7 @@ export function openSession(leased: {
 }
 
 /**
- * Returns how many more deliveries to take: none if the queue is empty and no hint has arrived
+ * Returns how many more deliveries to fetch: zero if the queue is empty and no hint has arrived
  * since; few for a failing endpoint.
  */
 export function mostToTake(session: EndpointSession, hints: number): number {
@@ -91,12 +91,12 @@ export function isSlow(session: EndpointSession): boolean {
   return session.health.consecutiveFailures > 0 || session.latencyMs > SLOW_MS;
 }
 
-/** Counts the endpoint as slow. Call it when a response is overdue. */
+/** Marks the endpoint as slow, because a response is overdue. */
 export function noteOverdue(session: EndpointSession): void {
   session.latencyMs = Math.max(session.latencyMs, 2 * SLOW_MS);
 }
 
-/** Call it when the session's queue may contain more than was read. */
+/** Makes the worker read the session's queue again, which may contain more than was read. */
 export function lookAgain(session: EndpointSession): void {
   session.emptyAtHint = -1;
 }
@@ -108,14 +108,17 @@ export function accept(session: EndpointSession, rows: readonly DueRow[]): void 
   if (rows.length > 0) session.usedAtMs = performance.now();
 }
 
-/** Call it when a delivery's result is known, before it is recorded. */
+/**
+ * Updates the endpoint's latency and health when a delivery's result is known, before it is
+ * recorded.
+ */
 export function answered(session: EndpointSession, result: AttemptResult): void {
   const { durationMs, finished, retryAfterMs } = result;
   session.latencyMs += (durationMs - session.latencyMs) * LATENCY_WEIGHT;
   session.health = result.succeeded
     ? afterSuccess(session.health)
     : afterFailure(session.health, finished, retryAfterMs);
-  // The worker that leases the endpoint after the pause continues.
+  // After the pause, any worker may lease the endpoint and continue.
   if (session.health.notBefore !== null) drain(session);
 }
 

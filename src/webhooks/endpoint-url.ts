@@ -5,7 +5,10 @@ import type { Resolver } from '#webhooks/resolver.ts';
 
 /** Longer URLs are refused, with a limit similar to that of browsers and proxies. */
 export const MAX_URL_LENGTH = 2048;
-/** The time for which a creation waits for DNS. A name that cannot be resolved now may be later. */
+/**
+ * How long the creation of an endpoint waits for DNS. A name that does not resolve in time is
+ * accepted, because it may resolve later.
+ */
 const LOOKUP_MS = 2_000;
 const LOWEST_FREE_PORT = 1024;
 const HIGHEST_PORT = 65_535;
@@ -87,8 +90,8 @@ export function parseEndpointUrl(raw: string, livemode: boolean): URL | Refusal 
 }
 
 /**
- * Checks a URL that browsers of tills call: in any network, but pages on https may call http only
- * on their own machine.
+ * Checks a URL that tills' browsers call. It may be in any network, but pages on https may call
+ * http only on their own machine.
  */
 export function checkTillUrl(raw: string): Refusal | null {
   const url = parseEndpointUrl(raw, false);

@@ -196,7 +196,7 @@ describe('a failing endpoint', () => {
     assert.equal(s.receiver.received.length, 1);
   });
 
-  test('for five days without a success is disabled, and what waits has failed', async (t) => {
+  test('without success for five days is disabled, and its waiting deliveries fail', async (t) => {
     const s = await scene(t);
     s.receiver.answer(answerStatus(500));
     await writeTestEvents(s.bench, 3);
@@ -292,7 +292,7 @@ describe('a failing endpoint', () => {
     );
   });
 
-  test('whose event is past its retention by the next attempt gets no more of it', async (t) => {
+  test('gets no further attempt of an event that is past its retention', async (t) => {
     const s = await scene(t);
     s.receiver.answer(answerStatus(500));
     await writeTestEvents(s.bench);

@@ -11,7 +11,10 @@ export const DELIVERY_LIMIT_MS = 10_000;
 export const MAX_BODY_BYTES = 16 * 1024;
 /** Bytes of the body that are stored by default. */
 const KEPT_BODY_BYTES = 1024;
-/** Some servers send an interim response per resource; more than this is a flood. */
+/**
+ * Maximum number of interim responses. Some servers send one per resource; more than this is a
+ * flood.
+ */
 const MAX_INFORMATIONAL = 64;
 
 /** The reason why an attempt got no response, as the delivery object shows it. */
@@ -130,7 +133,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Ends and destroys the socket, because no further data is needed. */
+  /** Ends the exchange and destroys its socket, because no further data is needed. */
   #cut(error: NoAnswer): void {
     this.finish(error);
     this.#lookup?.abort();

@@ -100,8 +100,8 @@ export interface Claim {
 }
 
 /**
- * Leases endpoints with due work that no worker holds. The worker's own are excluded: after a jump
- * of the clock, it must not take over endpoints from itself while requests are in flight.
+ * Leases endpoints with due work that no worker holds. The worker's own endpoints are excluded:
+ * after a clock jump, it must not claim them again while requests are in flight.
  */
 export async function claimEndpoints(db: Database, claim: Claim): Promise<LeasedRow[]> {
   const { owner, now, leaseUntil, after, limits } = claim;
@@ -170,8 +170,8 @@ export interface Ask {
 }
 
 /**
- * Returns the next due deliveries of these endpoints, oldest first, with their exact bodies.
- * Networks whose ledger is being compared with its chain are left out.
+ * Returns the next due deliveries of these endpoints, oldest first, with their exact bodies. Skips
+ * a network while its ledger is being compared with its chain.
  */
 export async function fetchDue(db: Database, asks: readonly Ask[], now: Date): Promise<DueRow[]> {
   const modes = [false, true].filter((livemode) => db.watch.serves(livemode));
@@ -204,10 +204,7 @@ export type ResultRow = Sent<typeof RESULTS>;
 
 type ResultColumn = (typeof RESULTS.names)[number];
 
-/**
- * SQL: reads a column in the step that writes it, so that steps pass on only the columns that
- * others need.
- */
+/** SQL: reads a result's column where it is written, so that earlier steps need not pass it on. */
 function at(name: ResultColumn): string {
   return RESULTS.at(name, 'f.n');
 }
@@ -303,7 +300,7 @@ const RECORD_HEALTH = `
 /**
  * Records the results of many deliveries in one transaction. Results of an expired lease change
  * nothing, because the worker that now holds the endpoint sends those deliveries again.
- * @returns the endpoints of such results.
+ * @returns the endpoints whose leases had expired.
  */
 export async function recordResults(
   db: Database,

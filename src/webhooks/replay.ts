@@ -67,8 +67,8 @@ function disabled(): Refusal {
 }
 
 /**
- * Requests that every event of a period is sent to the endpoint again, whether it was delivered
- * before or not (receivers recognize events by their id). A worker queues them in batches, and
+ * Requests that every event of a period be sent to the endpoint again, even if it was already
+ * delivered (receivers recognize events by their ID). A worker queues the events in batches, and
  * resumes after a crash.
  */
 export async function startReplay(
@@ -127,7 +127,7 @@ export interface ReplayStep {
 
 /**
  * Runs one batch of one running replay. Its deliveries and its progress commit together. Several
- * workers may call it concurrently; each takes another replay.
+ * workers may call this concurrently; each takes a different replay.
  */
 export async function replayStep(db: Database, now: Date): Promise<ReplayStep> {
   return db.transaction(async (tx) => {

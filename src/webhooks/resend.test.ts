@@ -75,7 +75,7 @@ describe('the test of an endpoint', () => {
     assert.deepEqual(renderDelivery(kept), delivery);
   });
 
-  test('that fails is failed, not retried, and marks the endpoint as failing', async (t) => {
+  test('that fails is not retried, and marks the endpoint as failing', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     receiver.answer((_received, response) => void response.writeHead(500).end());
@@ -106,7 +106,7 @@ describe('the test of an endpoint', () => {
 });
 
 describe('sending a delivery again', () => {
-  test('works in any status, with the same ids, and counts on', async (t) => {
+  test('works in any status, keeps its ids and continues the attempt count', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     await writeTestEvents(bench);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { codeOf } from '#db/database.ts';
 
-/** Resolves host names. Tests use their own, to change addresses over time. */
+/** Resolves host names. Tests pass their own resolver, to change addresses over time. */
 export interface Resolver {
   /**
    * Returns every IPv4 and IPv6 address of the name.
@@ -12,7 +12,7 @@ export interface Resolver {
   resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** Time limit of one query to one server. A hostile name server costs at most two of them. */
+/** Time limit of one query to one server. A hostile name server costs at most two such queries. */
 const QUERY_TIMEOUT_MS = 3_000;
 const QUERY_TRIES = 2;
 const HOSTS_FILE = '/etc/hosts';
@@ -34,9 +34,9 @@ function valuesOf(results: readonly PromiseSettledResult<string[]>[]): string[] 
 }
 
 /**
- * Creates a resolver that queries the name servers directly, without blocking. getaddrinfo would
- * occupy one of the process's few threads for as long as a hostile name server likes, so that one
- * endpoint could delay all others. The hosts file is read for names that the servers do not know.
+ * Creates a resolver that queries the name servers directly. getaddrinfo would occupy one of the
+ * process's few threads for as long as a hostile name server wants, so that one endpoint could
+ * delay all others. The hosts file is read for names that the servers do not know.
  */
 export function systemResolver(): Resolver {
   return {

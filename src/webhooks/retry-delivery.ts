@@ -9,7 +9,7 @@ import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { liftPause, lockEndpoint } from '#webhooks/endpoint-queries.ts';
 
 /**
- * Queues a delivery to be resent at once, whatever its status. Its attempt count continues. The
+ * Queues a delivery to be resent immediately, whatever its status. Its attempt count continues. The
  * returned delivery is pending and first in its endpoint's queue, even if the endpoint is broken.
  */
 export async function retryDelivery(

@@ -16,7 +16,10 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** Spreads retries of deliveries that failed at the same time. */
+/**
+ * Delays vary by up to this share, so that deliveries that failed together are not retried
+ * together.
+ */
 const JITTER = 0.2;
 /** Maximum Retry-After that is respected. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
@@ -27,15 +30,15 @@ export const MAX_IN_FLIGHT = 8;
  * as a probe.
  */
 export const BROKEN_AFTER_FAILURES = 5;
-/** The interval of the first probes. Later ones wait for a tenth of the outage so far. */
+/** The interval of the first probes. Later intervals are a tenth of the outage so far. */
 const MIN_PROBE_MS = 5 * SECOND_MS;
 const PROBE_SHARE = 0.1;
 /** Maximum interval between probes, and so the maximum delay until a recovery is noticed. */
 const MAX_PROBE_MS = 5 * MINUTE_MS;
 
 /**
- * Returns when the attempt after `attempt` (counted from 1) is due; `null` if it was the last.
- * `random` is between 0 and 1. `retryAfterMs` is the receiver's wish.
+ * Returns when the attempt after `attempt` (counted from 1) is due; `null` if that was the last.
+ * `random` is between 0 and 1. `retryAfterMs` is the delay that the receiver requested.
  */
 export function nextAttemptAt(last: {
   readonly attempt: number;
@@ -61,8 +64,8 @@ export function parseRetryAfter(header: string | null, now: Date): number | null
 }
 
 /**
- * An endpoint's health, from its recent responses. Stored in webhook_endpoint_leases, so that the
- * next worker knows it.
+ * An endpoint's health, from its recent responses. Stored in webhook_endpoint_leases for the next
+ * worker.
  */
 export interface Health {
   readonly consecutiveFailures: number;
@@ -73,12 +76,14 @@ export interface Health {
   readonly window: number;
 }
 
-/** Until an endpoint has responded once, it gets few requests, because it may not answer at all. */
+/**
+ * Requests in flight until an endpoint's first response: few, because it may not respond at all.
+ */
 const FIRST_WINDOW = 2;
 
 /**
- * Returns an endpoint's stored health. A worker that takes it over starts slowly, especially if it
- * is failing.
+ * Returns an endpoint's stored health. A worker starts slowly with an endpoint that it has just
+ * leased, especially if the endpoint is failing.
  */
 export function healthOf(row: {
   readonly consecutiveFailures: number;
@@ -104,8 +109,8 @@ function probeDelayMs(failingSince: Date, now: Date): number {
 }
 
 /**
- * Returns the health after a failure: the window is halved; a broken endpoint gets one probe, then
- * a pause.
+ * Returns the health after a failure: the window is halved, and a broken endpoint pauses before
+ * each probe.
  */
 export function afterFailure(health: Health, now: Date, retryAfterMs: number | null): Health {
   const consecutiveFailures = health.consecutiveFailures + 1;

@@ -25,15 +25,15 @@ export function signingKey(secret: string): SigningKey {
 }
 
 export interface Signatures {
-  /** `t=<seconds>,v1=<hex>`: behavior.md 11.3. */
+  /** The `Service-Signature` header, `t=<seconds>,v1=<hex>` (behavior.md 11.3). */
   readonly service: string;
   /** `v1,<base64>`: Standard Webhooks. */
   readonly standard: string;
 }
 
 /**
- * Signs one attempt. For a day after a rotation there are two keys, and so two `v1` in each form: a
- * receiver that knows either secret accepts.
+ * Signs one attempt. For a day after a rotation there are two keys, and so two `v1` signatures in
+ * each form: a receiver with either secret accepts the event.
  */
 export function sign(
   message: { readonly eventId: string; readonly seconds: number; readonly body: Buffer },

@@ -13,9 +13,9 @@ const MAX_BYTES = 4096;
 
 /**
  * Removes each `100 Continue` from a socket's input. RFC 9110 15.2 requires clients to expect any
- * interim response, but undici destroys the socket at this one, and passes on the others. If a
- * chunk of a body begins like one, that part is lost, which is acceptable: response bodies have no
- * meaning, and the time limit of an exchange still applies.
+ * interim response, but undici destroys the socket on an unrequested 100 and passes on only the
+ * others. If a chunk of a body begins like a 100, that part is lost, which is acceptable: response
+ * bodies have no meaning, and the time limit of an exchange still applies.
  */
 export function skipContinue(socket: Socket): Socket {
   const read = socket.read.bind(socket);
@@ -33,7 +33,7 @@ export function skipContinue(socket: Socket): Socket {
   return socket;
 }
 
-/** Returns the bytes without each `100` among the interim responses that they begin with. */
+/** Removes each `100` from the interim responses at the start of the bytes. */
 function withoutContinue(bytes: Buffer): Buffer {
   const kept: Buffer[] = [];
   let rest = bytes;

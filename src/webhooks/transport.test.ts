@@ -44,7 +44,10 @@ interface RawServer {
   close(): void;
 }
 
-/** Starts a server below HTTP, which sends what the test wants once the request has arrived. */
+/**
+ * Starts a TCP server that does not parse HTTP: once the request has arrived, `speak` writes the
+ * response.
+ */
 async function rawServer(speak: (socket: Socket) => void): Promise<RawServer> {
   const sockets = new Set<Socket>();
   let sawClose: (value: unknown) => void = () => {};
@@ -175,7 +178,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
     }
   });
 
-  test('whose unrequested 100 arrives byte by byte has responded', async () => {
+  test('whose unrequested 100 arrives byte by byte still counts as having responded', async () => {
     const all = Buffer.from(`HTTP/1.1 100 Continue\r\n\r\n${OK}content-length: 2\r\n\r\nok`);
     let at = 0;
     const reply = await against((socket) => {
@@ -200,7 +203,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
     });
     assert.ok(reply.answered && reply.status === 200);
     assert.equal(reply.body, 'b'.repeat(1024));
-    // Nothing was read, so only the sockets' buffers were filled.
+    // The server wrote only what fits into the sockets' buffers, because nothing was read.
     assert.ok(count.bytes < 32 * 1024 * 1024, `${count.bytes} bytes`);
     assert.ok(reply.durationMs < 2_000);
   });

@@ -28,12 +28,12 @@ export interface Transport {
   closeGently(): void;
 }
 
-/** At least one of the host's addresses is not allowed. Nothing was sent. */
+/** Thrown if any of the host's addresses is refused; nothing was sent. */
 class AddressRefused extends Error {
   override name = 'AddressRefused';
 }
 
-/** The time for which a look-up is reused, so that many attempts at once do not flood DNS. */
+/** How long a look-up is reused, so that many simultaneous attempts do not flood DNS. */
 const LOOKUP_HOLDS_MS = 1_000;
 /**
  * The time for which an idle socket is kept: shorter than the idle time-outs of common servers, so

@@ -115,7 +115,7 @@ describe('a delivery', () => {
     for (const kept of [key, secret]) assert.ok(!attempt.row.includes(kept.slice(-20)));
   });
 
-  test('of one endpoint is one of at most eight in flight, with any workers', async (t) => {
+  test('is one of at most eight in flight per endpoint, with any number of workers', async (t) => {
     const { bench, receiver, count } = await scene(t);
     let inFlight = 0;
     let most = 0;
@@ -149,7 +149,7 @@ describe('a delivery', () => {
 });
 
 describe('a worker', () => {
-  test('killed in the middle of deliveries sends them again in 30 s, same ids', async (t) => {
+  test('killed while delivering is replaced within 30 s, with the same delivery ids', async (t) => {
     const { bench, receiver, count } = await scene(t);
     let killed = false;
     receiver.answer((_received, response) => {

@@ -20,7 +20,7 @@ export interface WebhookWorkerDeps extends ProcessContext {
   /** For sandboxes: webhooks may go to receivers on this machine. */
   readonly ownMachine?: boolean;
   readonly resolver?: Resolver;
-  /** Certificate authorities in addition to the default ones. */
+  /** Certificate authorities to trust in addition to the default ones. */
   readonly ca?: string;
   /** Returns the trace of an event, from its body. */
   readonly traceOf?: (body: string) => Promise<string | null>;
@@ -43,7 +43,10 @@ const POLL_MS = 500;
  * renewal does not lose it.
  */
 const HEARTBEAT_MS = 5_000;
-/** Lease of an endpoint: how long its deliveries wait if its worker is killed. */
+/**
+ * Duration of an endpoint's lease: the longest that its deliveries wait after its worker was
+ * killed.
+ */
 export const LEASE_MS = 20_000;
 /** Time limit of a stop, within the ten seconds in which the whole process must end. */
 const STOP_MS = 7_000;
@@ -179,7 +182,10 @@ function createReleaser(deps: { readonly db: Database; readonly log: Log }, owne
   return { release, retry: () => Promise.all([...unreleased].map(release)) };
 }
 
-/** Endpoints held by one process. The rest wait for another worker, or for their turn. */
+/**
+ * Maximum number of endpoints held by one process. The others wait for another worker or for their
+ * turn.
+ */
 const MAX_ENDPOINTS = { healthy: 2_000, failing: 500 };
 /** Maximum number of endpoints taken over per turn. */
 const MAX_CLAIMED = 200;
@@ -189,8 +195,8 @@ const CLAIM_SHARE = 0.25;
 const MAX_CLAIM_PAUSE_MS = 300;
 
 /**
- * Creates a turn of the loop that claims endpoints without a worker. It calls `fetch` if it has
- * claimed some, and `later` if the turn came too early.
+ * Creates one turn of the loop that claims endpoints without a worker. A turn calls `fetch` if it
+ * claimed some, and `later` if it came too early.
  */
 function createClaimer(
   { db, clock }: ProcessContext,
@@ -235,8 +241,8 @@ function createClaimer(
 }
 
 /**
- * Creates a turn of the loop that fetches due deliveries. It is separate from claiming, so that an
- * endpoint already held gets its next delivery after one statement.
+ * Creates one turn of the loop that fetches due deliveries. It is separate from claiming, so that
+ * an endpoint already held gets its next delivery after one statement.
  */
 function createFetcher(
   { db, clock }: ProcessContext,
