@@ -2,16 +2,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter, type RateLimit } from '#http/rate-limit.ts';
 
-/** Rate limit of pages: a person needs a few; it stops a client that guesses links. */
+/** Rate limit for pages. A person loads only a few; clients that guess links hit the limit. */
 export const PAGES: RateLimit = { requests: 120, seconds: 60 };
-/** Limit on probes: several load balancers may probe from one address, many times a second. */
+/**
+ * Rate limit for health probes: several load balancers may send several per second from one
+ * address.
+ */
 export const PROBES: RateLimit = { requests: 1_000, seconds: 10 };
 
 const TOO_MANY = plainPage('Too many requests', '<p>Wait a minute, then try again.</p>');
 
 /**
- * Limits by address (IPv6 by /64), in this process, before anything is looked up. For pages without
- * a key and outside every API, such as pages of mailed links.
+ * Limits requests per IP address (IPv6: per /64), in this process's memory and before any look-up.
+ * For pages without a key outside every API, such as those that mailed links open.
  */
 export function limitByAddress(limit: RateLimit) {
   const limiter = memoryRateLimiter(limit);

@@ -20,8 +20,8 @@ export function requestTimeout(): Refusal {
 }
 
 /**
- * Returns the refusal of a body that does not match its headers; `null` if the fault is the
- * service's.
+ * Returns the refusal of a body that contradicts its headers or the route's limits; `null` if the
+ * fault is the service's.
  */
 function refuseBody(error: FastifyError): Refusal | null {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {

@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
-/** The requested host, as the sender wrote it. */
+/** The host and port that the client requested. */
 export interface AskedHost {
   /** In lowercase; IPv6 addresses in brackets. */
   readonly name: string;
@@ -9,7 +9,7 @@ export interface AskedHost {
   readonly port: number | null;
 }
 
-/** Matches host names that consist of labels, without escapes, users, blanks or paths. */
+/** Matches host names made of labels. Escapes, user names, blanks and paths do not match. */
 const NAME = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?$/;
 const MAX_NAME_LENGTH = 255;
 const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/;
@@ -21,9 +21,9 @@ function isName(name: string): boolean {
 }
 
 /**
- * Parses a Host header or a URL's authority. `null` for the escapes and punctuation that RFC 3986
- * also allows, which no real host has and programs read differently, for a user before the name,
- * for blanks and paths, and for ports above 65535.
+ * Parses a Host header or a URL's authority. Returns `null` for a user name, blanks, paths, ports
+ * above 65535, and the escapes and punctuation that RFC 3986 also allows: no real host name has
+ * them, and programs disagree about their meaning.
  */
 export function parseHost(text: string): AskedHost | null {
   const [, written = '', digits = ''] = HOST_AND_PORT.exec(text) ?? [];
@@ -36,14 +36,14 @@ export function parseHost(text: string): AskedHost | null {
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 
 /**
- * Returns the authority of a target in absolute form (RFC 9112 section 3.2.2); `null` in other
- * forms.
+ * Returns the authority of a request target in absolute form (RFC 9112 section 3.2.2); `null` for
+ * other forms.
  */
 export function authorityOf(target: string): string | null {
   return ABSOLUTE_FORM.exec(target)?.[1] ?? null;
 }
 
-/** Returns the path and query of a target in any form. */
+/** Returns the path and query of a request target in any form. */
 export function pathOfTarget(target: string): string {
   if (target.startsWith('/')) return target;
   const path = target.replace(ABSOLUTE_FORM, '');
@@ -52,7 +52,7 @@ export function pathOfTarget(target: string): string {
 
 /**
  * True if the request was sent to a host that `isOurs` accepts. A target in absolute form names a
- * second host; both must be accepted, because a proxy in front may have checked either.
+ * second host. Both must be accepted, because a proxy in front may have checked either one.
  */
 export function isAskedAt(
   { headers, originalUrl }: Pick<FastifyRequest, 'headers' | 'originalUrl'>,
@@ -67,10 +67,10 @@ export function isAskedAt(
 }
 
 /**
- * Returns a check of the host, for data that a browser on this machine or in its network can read
- * without a key. A page of another site can make its own name resolve to our address and then read
- * our responses as its own (DNS rebinding). That does not work with an IP address, with
- * `localhost`, or with our public name.
+ * Returns a check of the requested host, for data that a browser on this machine or in its network
+ * can read without a key. A page of another site can make its own name resolve to our address and
+ * then read our responses as its own (DNS rebinding). An IP address, `localhost` and our public
+ * name cannot be abused like that.
  */
 export function isOwnName(publicUrl: string | null): (host: AskedHost) => boolean {
   const own = publicUrl === null ? null : new URL(publicUrl).hostname;

@@ -16,17 +16,20 @@ export interface Call extends Asked {
   route: Pick<Route, 'operationId' | 'method' | 'path'> | null;
   version: string;
   rate: RateDecision | null;
-  /** The id of the object in the path, or of the one that was created. */
+  /**
+   * Time at which the response's stream began (a stream may last for hours); `null` for an ordinary
+   * response.
+   */
   objectId: string | null;
-  /** The code of the refusal or error in the response. */
+  /** The error code in the response. */
   code: string | null;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * The request's call; `null` until the checks begin. (A WeakMap from requests to calls cost 2
-     * us per request.)
+     * The state of this request; `null` until the checks begin. (A WeakMap keyed by request would
+     * cost 2 us per request.)
      */
     call: Call | null;
   }
@@ -61,8 +64,8 @@ export function callOf(request: FastifyRequest): Call {
 }
 
 /**
- * Sets the headers of every response of a surface (behavior.md 2.2). Their names are in lowercase
- * because Fastify would otherwise convert each of them for every response.
+ * Sets the headers that every response of an API has (behavior.md 2.2). Their names are in
+ * lowercase because Fastify would otherwise convert each of them for every response.
  */
 function setCommonHeaders(reply: FastifyReply, call: Call): FastifyReply {
   reply
@@ -73,7 +76,10 @@ function setCommonHeaders(reply: FastifyReply, call: Call): FastifyReply {
   return call.rate === null ? reply : reply.headers(rateHeaders(call.rate));
 }
 
-/** Returns how long the caller waited for the response, or for the beginning of a stream. */
+/**
+ * Returns how long, in milliseconds, the caller waited for the response or for the beginning of a
+ * stream.
+ */
 export function tookMs(call: Call): number {
   return (call.streamedMs ?? performance.now()) - call.startedMs;
 }
@@ -90,7 +96,10 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const LEADING_ID = /^\{"id":"(\w{1,64})"/;
 
-/** Returns the id at the beginning of one of our objects. */
+/**
+ * Returns the id at the beginning of a response body, where our objects have it; `null` if there is
+ * none.
+ */
 function idIn(body: string): string | null {
   return LEADING_ID.exec(body)?.[1] ?? null;
 }

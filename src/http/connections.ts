@@ -7,27 +7,32 @@ import type { Duplex } from 'node:stream';
  */
 export interface Connections {
   /**
-   * Call it when another request has arrived.
-   * @returns false if the request before it was malformed, so that this one must not run.
+   * Call it for each request that arrives.
+   * @returns false if an earlier request on this connection was malformed, so that this one must
+   * not run.
    */
   begin(socket: Duplex, response: ServerResponse): boolean;
   /**
-   * Call it when nothing more on this connection can be trusted.
-   * @returns false if that was already known.
+   * Call it when the rest of this connection's input cannot be trusted.
+   * @returns false if it was called before.
    */
   distrust(socket: Duplex): boolean;
   /**
-   * True if an earlier request still waits for its response, so that writing another one would mix
-   * them up. A request whose own body breaks off may still get a response.
+   * True if a request still waits for its response, so that writing another response would mix them
+   * up. A request that broke off in the middle of its body does not count: it may still get an
+   * error response.
    */
   owesAnswer(socket: Duplex): boolean;
 }
 
-/** The state of one connection. Requests update it, so that none of them allocates an object. */
+/**
+ * The state of one connection. Requests update it in place, so that none of them allocates an
+ * object.
+ */
 interface Known {
   /** The response to the latest request; `null` after malformed input. */
   latest: ServerResponse | null;
-  /** True if that request arrived before the previous one was answered. */
+  /** True if the latest request arrived before the one before it was answered. */
   isPipelined: boolean;
   isDistrusted: boolean;
 }
@@ -47,7 +52,7 @@ export function createConnections(): Connections {
       if (known.isDistrusted) return false;
       const before = known.latest;
       known.isPipelined = before?.writableFinished === false;
-      // A response that closes the connection would prevent the response to the earlier request.
+      // If the earlier response closed the connection, this request would get no response.
       if (before?.writableFinished === false && !before.headersSent) before.shouldKeepAlive = true;
       known.latest = response;
       return true;

@@ -11,7 +11,7 @@ export const DEFAULT_PAGE_SIZE = 20;
 export interface Pagination {
   readonly list: string;
   readonly tenant: Tenant;
-  /** The query as the client sent it; `limit` and `cursor` may differ from page to page. */
+  /** The query as the client sent it. Only `limit` and `cursor` may differ from page to page. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly cursorKey: Buffer;
 }
@@ -32,7 +32,7 @@ function mac(pagination: Pagination, place: Buffer, key: Buffer): Buffer {
   return createHmac('sha256', key).update(place).update(context).digest().subarray(0, MAC_BYTES);
 }
 
-/** Returns a cursor with this position, valid only for this pagination. */
+/** Returns a cursor for this position, valid only for this pagination. */
 export function sealCursor(pagination: Pagination, place: Buffer): string {
   return Buffer.concat([place, mac(pagination, place, pagination.cursorKey)]).toString('base64url');
 }
@@ -68,8 +68,7 @@ export function cursorInvalid(): Refusal {
 /** Returns the position in a cursor of this pagination. */
 export function openCursor(pagination: Pagination, cursor: string): Buffer | Refusal {
   const bytes = Buffer.from(cursor, 'base64url');
-  // Node's decoder skips characters that it does not know, so only the canonical encoding is
-  // accepted.
+  // Node's decoder skips unknown characters, so check that encoding the bytes gives the same text.
   if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) return cursorInvalid();
   const place = bytes.subarray(0, -MAC_BYTES);
   const sent = bytes.subarray(-MAC_BYTES);
@@ -100,7 +99,7 @@ export function readDate(text: string | undefined, param: string): Date | null |
   return refuse('parameter_invalid', `${param} must be an ISO 8601 date and time.`, param);
 }
 
-/** Returns the page that a list request names. */
+/** Returns the page that a list request asks for. */
 export function readPage(pagination: Pagination, query: PageQuery): Page | Refusal {
   const after = query.cursor === undefined ? null : decodeCursor(pagination, query.cursor);
   if (isRefusal(after)) return after;

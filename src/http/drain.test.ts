@@ -11,13 +11,16 @@ import { createDrain, timesLeft } from '#http/drain.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
 
-/** A pause longer than the time that a closing server waits for the last requests. */
+/** Longer than a closing server waits for the last requests on its connections. */
 const HELD_UP_MS = 700;
-/** Requests of each client before the server closes, so that its connection is in use by then. */
+/**
+ * Number of requests that each client sends before the server closes, so that its connection is in
+ * use.
+ */
 const WARM = 10;
 
 /**
- * Returns a route that reports when it waits, waits until the drain ends its wait, and returns
+ * Returns a route that calls `onWait`, waits until the drain ends its wait, and then returns
  * whether the client is still connected.
  */
 function waiting(method: 'GET' | 'POST', path: string, onWait: () => void): AnyRoute {
@@ -135,7 +138,8 @@ test('clients with keep-alive connections are not cut off when the server closes
         await send(server.url, '/quick', agent);
         if (++answered === WARM) warm[client]?.resolve();
       } catch (error) {
-        // Ignores a refused connection: nothing was sent, so a load balancer tries another server.
+        // Ignores a refused connection: nothing was sent, so a load balancer would try another
+        // server.
         if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return;
         failures.push(error);
       }
@@ -178,7 +182,7 @@ test('requests to a blocked server that is closing are answered', async () => {
   });
   const ended = new Promise((resolve) => socket.once('close', resolve));
   socket.once('error', () => {});
-  // The process read nothing until the end of the pause, so timers that were due by then run first.
+  // The process was blocked, so timers that became due meanwhile run before it reads any socket.
   await nextTurn();
   const closing = server.drain.close(server.app);
   socket.write(head);

@@ -4,46 +4,50 @@ import { setImmediate as arrivals, setTimeout as sleep } from 'node:timers/promi
 import type { FastifyInstance } from 'fastify';
 import { PROCESS_ENDS } from '#core/abort-reason.ts';
 
-/**
- * Takes a server out of service without cutting off requests, and without waiting for long polls.
- */
+/** Shuts a server down without cutting off requests, and without waiting for long polls. */
 export interface Drain {
-  /** True if each response must close its connection, because no other response will follow. */
+  /**
+   * True if each response must close its connection, because the server will answer no other
+   * request on it.
+   */
   isClosing(): boolean;
   /**
-   * Aborts when the client disconnects, or (with {@link PROCESS_ENDS}) when it is time to answer
-   * with the current state: first for polls that wait for work, later for requests that wait for
-   * their result.
+   * Returns a signal that aborts when the client disconnects, or (with {@link PROCESS_ENDS}) when
+   * the request must respond with the current state: polls first, requests that wait for a result
+   * later.
    */
   waiting(response: ServerResponse, wait: { readonly isPoll: boolean }): AbortSignal;
   /**
    * Stops the server: running requests finish, and waiting ones are answered. Responses close their
-   * connections only after the listener has closed. Earlier, clients would reconnect, and the
-   * system resets connections that were established but not accepted when the listener closes.
+   * connections only once the listener is closed. Otherwise, clients would reconnect, and the
+   * system resets connections that are established but not yet accepted when the listener closes.
    */
   close(app: FastifyInstance): Promise<void>;
 }
 
 /**
- * Time in which a kept connection may send its next request. The response to it closes the
- * connection.
+ * Time in which a client may send one more request on a kept-alive connection. The response to it
+ * closes the connection.
  */
 const LAST_REQUESTS_MS = 500;
 /**
- * Length of one step of `LAST_REQUESTS_MS`. A blocked process reads nothing, so its pause counts as
- * one step, and requests that arrived meanwhile are answered in later steps.
+ * Length of one step of `LAST_REQUESTS_MS`. A blocked process reads nothing, so a block of any
+ * length counts as one step; later steps then answer the requests that arrived during it.
  */
 const TURN_MS = 10;
-/** Maximum total time if all steps are slow, because the rest of a stop needs its time. */
+/**
+ * Maximum total time if all steps are slow, because the later stages of shutting down need time,
+ * too.
+ */
 const SLOW_TURNS_MS = 2_000;
 /**
- * Time for settlements, from the start of the stop. A settlement takes about a second; a tap that
- * still waits then gets `processing`.
+ * Time for settlements, from the start of the shutdown. A settlement takes about a second; a tap
+ * that still waits after this time gets `processing`.
  */
 const SETTLE_MS = 4_500;
 /**
- * After this, remaining requests are cut off: a stop takes 10 s at most, and workers stop after the
- * server.
+ * Time after the settlements' time until the remaining requests are cut off. The whole shutdown may
+ * take 10 s, and workers stop after the server.
  */
 const LAST_ANSWERS_MS = 1_000;
 
@@ -54,8 +58,8 @@ interface Waiting {
 }
 
 /**
- * Stops listening. Node's own `close` of an HTTP server would also cut idle connections, which may
- * be sending a request.
+ * Stops listening. The `close` method of Node's HTTP server would also cut idle connections, on
+ * which a request may be arriving.
  */
 function stopListening(server: Server): void {
   NetServer.prototype.close.call(server);
@@ -68,15 +72,14 @@ async function lastRequests(): Promise<void> {
     if (performance.now() > end) break;
   }
   // Node runs timers before it reads sockets. Without this wait, requests that arrived during the
-  // last turn would be cut off unread.
+  // last step would be cut off unread.
   await arrivals();
 }
 
 /**
- * Returns how long the waits for settlements, and then all requests, may continue after the last
- * requests have taken `passedMs`. Slow steps do not make a stop longer. But if the process was
- * blocked for longer than the whole stop, requests that arrived meanwhile still get their
- * responses.
+ * Returns the milliseconds left for settlements, and then for all requests, when waiting for last
+ * requests took `passedMs`. Slow steps do not prolong the shutdown, but even after a block longer
+ * than the whole shutdown, the requests that arrived during it get responses.
  */
 export function timesLeft(passedMs: number): { readonly settleMs: number; readonly cutMs: number } {
   const settleMs = Math.max(0, SETTLE_MS - passedMs);

@@ -41,11 +41,11 @@ export const STRIPE_PATHS: readonly (readonly [string, string])[] = [
 function fits(path: string, template: string): boolean {
   const [one, other] = [path.split('/'), template.split('/')];
   const isSame = (part: string, at: number) => part === '{id}' || part === one[at];
-  // If a path has no replacement, the paths below it have none.
+  // Ignores further parts: if a path has no replacement, the paths below it have none.
   return one.length >= other.length && other.every(isSame);
 }
 
-/** Returns the replacement for one of Stripe's paths; `null` for any other path. */
+/** Returns our replacement for a Stripe path; `null` for any other path. */
 export function insteadOf(path: string): string | null {
   const [, below] = /^\/api\/v1(\/.*?)\/?$/.exec(path) ?? [];
   if (below === undefined) return null;

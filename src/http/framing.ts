@@ -25,7 +25,7 @@ function checkHost({ rawHeaders, httpVersionMinor }: IncomingMessage): Refusal |
   return malformed('The Host header must be a host name or IP address, with an optional port.');
 }
 
-/** The start of a URL's fragment, which clients never send. */
+/** The start of a URL's fragment, which clients must not send. */
 const FRAGMENT = '#';
 
 function checkTarget(target: string, method: string | undefined): Refusal | null {
@@ -37,10 +37,10 @@ function checkTarget(target: string, method: string | undefined): Refusal | null
 }
 
 /**
- * Refuses requests that Node's parser accepts but that a proxy in front may read differently: the
- * body of one could then be the other's next request, or the two could see different hosts (RFC
- * 9112 sections 3.2, 6.1 and 11.2). The connection closes after the refusal. `target` is the
- * complete target as it was sent.
+ * Refuses requests that Node's parser accepts but a proxy in front may read differently: the proxy
+ * could take part of a body for the next request, or see another host (RFC 9112 sections 3.2, 6.1
+ * and 11.2). The connection closes after the refusal. `target` is the complete request target, as
+ * it was sent.
  */
 export function checkFraming(request: IncomingMessage, target: string): Refusal | null {
   if (request.httpVersionMajor !== 1) return malformed('Only HTTP/1.1 and HTTP/1.0 are supported.');

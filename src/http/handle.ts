@@ -72,7 +72,7 @@ interface Sent {
   readonly query: Values;
 }
 
-/** Upgrades the request, because validation and handlers know the newest version only. */
+/** Upgrades the request to the newest version, the only one that validation and handlers know. */
 function inNewestShape(compiled: Compiled, call: Call, sent: Sent): Sent {
   const { versions, version } = call;
   if (version === versions.latest) return sent;
@@ -98,8 +98,8 @@ function readRequest(
   if (wrong) return wrong;
   const missing = checkParams(route, params);
   if (missing !== null) return missing;
-  // Set after the checks above: a malformed id names no object, and may hold characters that the
-  // log cannot store.
+  // Set only after the checks above: a malformed id names no object, and may contain characters
+  // that the log cannot store.
   call.objectId = params.id ?? null;
   return {
     caller: call.caller as never,
@@ -120,8 +120,8 @@ function readRequest(
 }
 
 /**
- * Chooses the refusal. A key that another request holds is reported first, even if this request has
- * other problems.
+ * Chooses the refusal. If another request holds the idempotency key, that is reported first, even
+ * if this request has other problems.
  */
 async function refusalOf(
   request: FastifyRequest,
@@ -140,14 +140,14 @@ export interface HandlerDeps {
   readonly checkHeldKey: CheckHeldKey | undefined;
   readonly runKeyed: RunKeyed;
   readonly drain: Drain;
-  /** Called with the route, because tests check the writes of each route. */
+  /** Wraps each request's handler. Gets the route, because tests check what each route writes. */
   readonly around:
     | ((route: AnyRoute, work: () => Promise<unknown>) => Promise<unknown>)
     | undefined;
 }
 
 /**
- * Creates the last steps of a request: parsing body and query, calling the route's handler, and
+ * Creates the last steps of a request: parsing the body and query, calling the route's handler, and
  * responding.
  */
 export function createHandler(route: AnyRoute, deps: HandlerDeps) {
@@ -193,7 +193,7 @@ interface TracedRequest {
   readonly route: AnyRoute;
 }
 
-/** Responds within a span of the caller's trace, if tracing is on. */
+/** Builds the response within a span of the caller's trace, if tracing is on. */
 function traced(asked: TracedRequest, answer: () => Promise<unknown>): Promise<unknown> {
   return isTracing() ? inSpanOfRequest(asked, answer) : answer();
 }

@@ -51,7 +51,7 @@ const head = (method: string, ...lines: string[]) =>
 const HOST = 'Host: localhost';
 const JSON_TYPE = 'Content-Type: application/json';
 const CHUNKED_EMPTY_OBJECT = '2\r\n{}\r\n0\r\n\r\n';
-/** The request that an attacker wants to smuggle. */
+/** The request that an attacker tries to smuggle inside another one. */
 const SMUGGLED = head('POST', HOST, 'Content-Length: 0');
 
 function assertRefused(answer: RawAnswer, what: string): void {

@@ -9,7 +9,7 @@ import type { Connections } from '#http/connections.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import { securityHeaders } from '#http/security-headers.ts';
 
-/** Node's parser errors whose status is not 400. */
+/** Node's parser errors that get a status other than 400. */
 const STATUS_BY_CODE: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
@@ -23,8 +23,8 @@ const LOGGED_REMAINING = 1;
 
 /**
  * Responds to malformed input (bad framing, smuggling attempts, headers too large or too slow) and
- * closes the connection, because nothing that follows on it can be trusted. If an earlier request
- * on it still waits for its response, closes it without another one.
+ * closes the connection, because whatever follows on it cannot be trusted. If a request on it still
+ * waits for its response, closes it without a response.
  */
 export function createClientErrorHandler(deps: {
   readonly clock: Clock;

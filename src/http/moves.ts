@@ -1,22 +1,22 @@
 /**
- * The kinds of things that a successful request can change. Each route declares one; otherwise the
- * service does not start.
+ * What a successful request can change. Each route declares one kind; otherwise the service does
+ * not start.
  */
 export const MOVES = ['money', 'access', 'name', 'data', 'nothing'] as const;
 export type Moves = (typeof MOVES)[number];
 
 /**
  * Condition under which a person must have verified a second factor in the last five minutes:
- * - `always`.
- * - `live`: in live mode. Test mode needs none.
- * - `fresh`: always, and a factor that is not trusted yet is enough: it concerns the person's own
- * factors.
- * - `own`: the handler decides by the input, such as an amount or a role.
- * - `never`: it takes rights away, or is itself the verification.
+ * - `always`: in both modes.
+ * - `live`: only in live mode.
+ * - `fresh`: in both modes, but a factor that is not trusted yet is enough, because the route
+ * changes the person's own factors.
+ * - `own`: the handler decides from the input, such as an amount or a role.
+ * - `never`: the route only revokes rights, or is itself the verification.
  */
 export type Asks = 'always' | 'live' | 'fresh' | 'own' | 'never';
 
-/** The default condition by the kind of thing that a route changes. */
+/** The default condition for each kind of change. */
 const ASKS: Record<Moves, Asks> = {
   money: 'always',
   access: 'live',

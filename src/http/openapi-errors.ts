@@ -43,7 +43,7 @@ function errorExample(code: ErrorCode): Doc {
   };
 }
 
-/** The body of every error. A response names its possible codes in its examples. */
+/** The body of every error. The examples of a response list its possible codes. */
 export const ERROR_SCHEMA: Doc = {
   type: 'object',
   required: ['error'],
@@ -101,7 +101,7 @@ export function header(name: string): Doc {
   return { $ref: `#/components/headers/${name}` };
 }
 
-/** Returns one example per code that the document mentions. */
+/** Returns one example for each code that the document mentions. */
 export function errorExamples(codes: readonly ErrorCode[]): Doc {
   return Object.fromEntries(
     codes.map((code) => [code, { summary: ERROR_MEANINGS[code], value: errorExample(code) }]),

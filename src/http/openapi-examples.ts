@@ -22,7 +22,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: 'https://shop.example/hooks',
 };
 
-/** Example texts by the name of the field. */
+/** Example texts by field name. */
 const BY_NAME: Readonly<Record<string, string>> = {
   email: 'ana@shop.example',
   password: 'correct horse battery staple',
@@ -41,7 +41,7 @@ const HEX = '5a';
 const SIGNATURE_BYTES = 65;
 const BYTES = [20, 32, 16];
 
-/** Example texts for patterns: the first match is used. */
+/** Example texts. A field gets the first one that matches its pattern. */
 const SAMPLES: readonly string[] = [
   BY_NAME.address ?? '',
   `0x${HEX.repeat(SIGNATURE_BYTES)}`,

@@ -2,10 +2,10 @@ import { assert } from '#core/assert.ts';
 
 export type Doc = { [key: string]: unknown };
 
-/** Schemas with a title become components that others reference. */
+/** Collects the schemas that have a title, as components that other schemas reference. */
 export interface Components {
   readonly schemas: Record<string, unknown>;
-  /** Returns the schema in its form for the document: a reference if it has a title. */
+  /** Returns the schema as the document shows it: a reference if it has a title. */
   use(schema: unknown): unknown;
 }
 
@@ -34,12 +34,15 @@ export function createComponents(): Components {
   return { schemas, use };
 }
 
-/** Turns `Event payment.succeeded` into the component `EventPaymentSucceeded`. */
+/** Converts `Event payment.succeeded` to the component name `EventPaymentSucceeded`. */
 function componentName(title: string): string {
   return title.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase());
 }
 
-/** Returns the title of a schema. A property named `title` is an object and does not count. */
+/**
+ * Returns the title of a schema. In a list of properties, `title` is a schema itself and does not
+ * count.
+ */
 function titleOf(schema: unknown): string | null {
   if (schema === null || typeof schema !== 'object' || !('title' in schema)) return null;
   return typeof schema.title === 'string' ? schema.title : null;

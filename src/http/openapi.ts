@@ -8,7 +8,7 @@ import { type Components, createComponents, type Doc } from '#http/openapi-schem
 import type { ResponseDeclaration } from '#http/route.ts';
 import { type DeclaredRoute, errorsByStatus } from '#http/route-errors.ts';
 
-/** A message that the service sends to merchants. */
+/** An event that the service sends to merchants' endpoints. */
 export interface DeclaredWebhook {
   readonly type: string;
   readonly summary: string;
@@ -16,23 +16,23 @@ export interface DeclaredWebhook {
   readonly example: unknown;
 }
 
-/** The callers of a surface, in OpenAPI terms. */
+/** Who may call a surface, in OpenAPI terms. */
 export interface DocumentedAccess {
   readonly name: string;
   /** The security scheme. */
   readonly scheme: Doc;
   /** True for operations that anyone may call. */
   isOpen(route: DeclaredRoute): boolean;
-  /** Describes the requirements of this route's callers in a sentence; `null` if there are none. */
+  /** Describes in a sentence what this route requires of its callers; `null` if nothing. */
   needs(route: DeclaredRoute): string | null;
-  /** Codes of refusals that depend on the caller, which any request may get. */
+  /** Codes of refusals that depend on the caller, and which any request may therefore get. */
   readonly errors: readonly ErrorCode[];
 }
 
 export interface DocumentOf {
   /** The product's name, version and introduction. */
   readonly info: Doc;
-  /** The beginning of the paths: `/v1` for routes that are served below `/api/v1`. */
+  /** The beginning of the documented paths: `/v1` for routes that are served below `/api/v1`. */
   readonly prefix: string;
   readonly server: { readonly url: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -186,7 +186,7 @@ function successResponse(
   if (schema === null && contentTypes.length === 0) return { description, headers };
   if (schema === null) {
     const bytes = { schema: { type: 'string' } };
-    // Shows an example only for the first type; the other types are the same data in other formats.
+    // Only the first type gets the example; the other types are the same data in other formats.
     const shown = (place: number) => (place === 0 && example !== undefined ? { example } : {});
     return {
       description,
@@ -282,7 +282,7 @@ function usedCodes({ routes, access }: DocumentOf): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => used.has(code));
 }
 
-/** Returns the components of a kind that the document references. */
+/** Returns those components of one kind that the document references. */
 function used(kind: string, components: Doc, shown: string): Doc {
   return Object.fromEntries(
     Object.entries(components).filter(([name]) => shown.includes(`#/components/${kind}/${name}"`)),
@@ -290,8 +290,8 @@ function used(kind: string, components: Doc, shown: string): Doc {
 }
 
 /**
- * Builds the OpenAPI 3.1 document of declared routes, from the same schemas that validate requests
- * and responses.
+ * Builds the OpenAPI 3.1 document of the declared routes, from the same schemas that validate
+ * requests and responses.
  */
 export function openApiDocument(described: DocumentOf): Doc {
   const components = createComponents();

@@ -2,7 +2,8 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 
 /**
- * Maximum nesting. Bodies of the API are flat objects with metadata, so deeper ones are mistakes.
+ * Maximum nesting depth. Bodies of the API are flat objects with metadata, so deeper ones are
+ * mistakes.
  */
 const MAX_DEPTH = 10;
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\]:,]|true|false|null/g;
@@ -11,7 +12,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 interface Level {
   readonly keys: Set<string> | null;
-  /** The member or index being read, for messages. */
+  /** The member or index being read, for error messages. */
   name: string;
 }
 
@@ -20,13 +21,14 @@ function pathOf(levels: readonly Level[], last = ''): string {
 }
 
 /**
- * Finds JSON that JSON.parse accepts silently: duplicate keys (the last would win), numbers that
- * rounding changes, prototype keys, deep nesting. `text` is valid JSON.
+ * Refuses JSON that JSON.parse accepts silently: duplicate keys (the last one would win), numbers
+ * that rounding changes, prototype keys, and deep nesting. `text` must be valid JSON.
  */
 function findTrap(text: string): Refusal | null {
   const levels: Level[] = [];
   let expectKey = false;
-  // Not matchAll, which creates an object per token: every body of the API passes here.
+  // Uses match rather than matchAll, which creates an object per token, because every body of the
+  // API passes here.
   for (const token of text.match(TOKENS) ?? []) {
     const top = levels.at(-1);
     if (token === '{' || token === '[') {
@@ -75,7 +77,7 @@ function isDeceptive(token: string): boolean {
   return BigInt(value) !== exactInteger(token);
 }
 
-/** Returns the exact integer of a decimal notation such as 2.5e6; `null` for a fraction. */
+/** Returns the integer that a decimal notation such as 2.5e6 stands for; `null` for a fraction. */
 function exactInteger(token: string): bigint | null {
   const match = /^(-?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/.exec(token);
   if (match === null) return null;
@@ -96,8 +98,8 @@ function hasControlCharacter(value: string): boolean {
 }
 
 /**
- * Refuses NUL and lone surrogates, which PostgreSQL rejects, and other control characters, which do
- * not belong in a text.
+ * Refuses NUL and lone surrogates, which PostgreSQL rejects, and other control characters, which
+ * have no place in a text.
  */
 export function checkText(value: string, path: string): Refusal | null {
   if (!value.isWellFormed()) {
@@ -109,7 +111,7 @@ export function checkText(value: string, path: string): Refusal | null {
   return null;
 }
 
-/** Checks every string of the value, including the names of members. */
+/** Checks every string in the value, including the names of members. */
 function findBadText(value: Json, path: string, multiline: readonly string[]): Refusal | null {
   if (typeof value === 'string') {
     return checkText(multiline.includes(path) ? value.replaceAll('\n', '') : value, path);

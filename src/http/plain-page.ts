@@ -9,7 +9,8 @@ const STYLE =
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /**
- * Headers that allow no script and nothing from other origins; forms submit only to this origin.
+ * Headers that forbid scripts and anything from other origins. Forms may submit only to this
+ * origin.
  */
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',

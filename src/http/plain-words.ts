@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
-/** The fields of a schema that messages use. */
+/** The fields of a schema that error messages use. */
 interface Described {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -32,7 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const ID_PART = '01QzXo0KcV5sVQ2pWm8Tn3';
 const ID_PATTERN = /^\^(\w+_)\[0-9A-Za-z\]\+\$$/;
 
-/** Returns ` Example: …`, if the schema has or implies one. */
+/** Returns ` Example: …` if the schema has or implies an example; otherwise an empty string. */
 function exampleOf({ examples, pattern = '', format }: Described): string {
   const prefix = ID_PATTERN.exec(pattern)?.[1];
   const implied = prefix === undefined ? undefined : prefix + ID_PART;
@@ -92,7 +92,7 @@ function allowed(schema: Described): string {
   return (description === undefined ? '' : ` ${sentence(description)}`) + exampleOf(schema);
 }
 
-/** Describes a parameter's error in words: the problem, the allowed values, and an example. */
+/** Describes an invalid parameter in words: the problem, the allowed values, and an example. */
 export function inPlainWords(name: string, error: ErrorObject): string {
   const schema = (error.parentSchema ?? {}) as Described;
   if (error.keyword === 'required') {

@@ -13,7 +13,7 @@ export interface RateDecision {
   readonly remaining: number;
   /** Whole seconds until the full quota is available again. */
   readonly resetSeconds: number;
-  /** Whole seconds, at least 1, until a request will be accepted; 0 if this one was. */
+  /** Whole seconds (at least 1) until a request will be accepted; 0 if this one was. */
   readonly retryAfterSeconds: number;
 }
 
@@ -33,20 +33,23 @@ export function addressKey(address: string): string {
   return `address ${parts.map((part) => part.toString(16)).join(':')}::/64`;
 }
 
-/** Table size from which callers without requests in the last window are removed. */
+/**
+ * Number of callers in the table from which a sweep removes those without requests in the last
+ * window.
+ */
 const SWEEP_AT = 10_000;
 /**
- * Minimum time between sweeps. A sweep of a table full of active callers frees nothing, so it must
- * not run with every request.
+ * Minimum time between sweeps. If all callers are active, a sweep frees nothing, so sweeping with
+ * every request would be a waste.
  */
 const SWEEP_EVERY_MS = 1_000;
 
-/** The state of a caller, in milliseconds. */
+/** The result of counting a request, in milliseconds. */
 interface RateFound {
   readonly allowed: boolean;
-  /** The time until the caller's next regular request is due. */
+  /** Milliseconds until the caller's full quota is available again. */
   readonly debtMs: number;
-  /** Milliseconds by which the request was too early; at most 0 for an accepted one. */
+  /** Milliseconds by which the request was too early; zero or negative if it was accepted. */
   readonly overMs: number;
 }
 
@@ -63,10 +66,10 @@ export function decisionOf(limit: RateLimit, found: RateFound): RateDecision {
 }
 
 /**
- * Decides by the generic cell rate algorithm: one number per caller (when its next request would
- * fit a steady rate), so that bursts up to the quota pass and no window boundary allows two quotas.
- * A time more than a window ahead was stored before the clock stepped back, and counts as a quota
- * that was just used up.
+ * Decides by the generic cell rate algorithm. It stores one number per caller: when the next
+ * request would fit a steady rate. Bursts up to the quota pass, and no window boundary allows two
+ * quotas. A stored time more than a window ahead comes from before the clock stepped back, and
+ * counts as a quota that was just used up.
  */
 export function decideRate(
   limit: RateLimit,
@@ -77,19 +80,22 @@ export function decideRate(
   const start = Math.min(Math.max(theoreticalArrivalMs, nowMs), nowMs + windowMs);
   const next = start + windowMs / limit.requests;
   const overMs = next - windowMs - nowMs;
-  // Half a microsecond of tolerance, because the sum of many spacings is not exact.
+  // Half a microsecond of tolerance, because the sum of many intervals is not exact.
   const allowed = overMs <= 0.0005;
   const nextArrivalMs = allowed ? next : start;
   const found = { allowed, debtMs: nextArrivalMs - nowMs, overMs };
   return { decision: decisionOf(limit, found), nextArrivalMs };
 }
 
-/** Decides synchronously, so that no work is done for a request before it is counted. */
+/**
+ * A limiter that decides synchronously, so that a request is counted before any work is done for
+ * it.
+ */
 export interface MemoryRateLimiter extends RateLimiter {
   take(key: string): RateDecision;
 }
 
-/** @param clock Milliseconds; unlike the wall clock it never steps. */
+/** @param clock returns milliseconds and, unlike the wall clock, never steps. */
 export function memoryRateLimiter(
   limit: RateLimit,
   clock: () => number = () => performance.now(),

@@ -38,7 +38,7 @@ function checkOf(route: AnyRoute, body: TSchema): Check {
   };
 }
 
-/** Closes a request schema, so that unknown parameters are errors. Response schemas stay open. */
+/** Makes a request schema refuse unknown parameters. Response schemas stay open. */
 function closed(schema: TSchema): TSchema {
   return { ...schema, additionalProperties: false };
 }
@@ -57,7 +57,7 @@ function wrongType(expected: readonly string[]): Refusal {
   return refuse('content_type_unsupported', `Send the body as ${expected.join(' or ')}.`);
 }
 
-/** Checks the media type: a route takes either JSON or the types that it declares. */
+/** Checks the media type: a route accepts either JSON or the types that it declares. */
 function checkType(request: FastifyRequest, route: AnyRoute): Refusal | null {
   const allowed = route.upload?.contentTypes ?? ['application/json'];
   const isEmpty = !Buffer.isBuffer(request.body) || request.body.length === 0;
@@ -66,8 +66,8 @@ function checkType(request: FastifyRequest, route: AnyRoute): Refusal | null {
 }
 
 /**
- * Refuses compressed bodies. The service decompresses nothing, because compressed data would bypass
- * every limit on its size.
+ * Refuses compressed bodies. The service never decompresses, because decompressed data could exceed
+ * every size limit.
  */
 function checkContentEncoding(request: FastifyRequest): Refusal | null {
   const encoding = headerOf(request, 'content-encoding');

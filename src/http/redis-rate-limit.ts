@@ -9,9 +9,10 @@ import {
 } from '#http/rate-limit.ts';
 
 /**
- * The rule of `decideRate` as a script that Redis runs on its own clock, so that nodes with
- * different clocks share one quota. That clock may step back, so a stored time counts as at most a
- * window ahead. Returns whether the request fits, and the debt and the excess in milliseconds.
+ * The rule of `decideRate` as a script that Redis runs by its own clock, so that nodes with
+ * different clocks share one quota. Redis's clock may step back, so a stored time counts as at most
+ * one window ahead. Returns whether the request is allowed, then the debt and the excess in
+ * milliseconds.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
@@ -27,9 +28,9 @@ end
 redis.call('SET', KEYS[1], string.format('%.3f', next), 'PX', math.ceil(next - now))
 return {1, tostring(next - now), '0'}`;
 
-/** Time for which a request waits for Redis; after that, its own node decides. */
+/** Time that a request waits for Redis before its own node decides. */
 const COMMAND_TIMEOUT_MS = 20;
-/** After an error the node decides alone for this long, so that no request waits meanwhile. */
+/** After an error, the node decides alone for this long, so that no request waits for Redis. */
 const PAUSE_MS = 1_000;
 const RECONNECT_MS = 500;
 
@@ -38,8 +39,8 @@ export interface SharedRateLimiter extends RateLimiter {
 }
 
 /**
- * Creates quotas that all nodes share through Redis. While Redis is unreachable, each node counts
- * alone: callers get up to one quota per node, and no request waits.
+ * Creates rate limits that all nodes share through Redis. While Redis is unreachable, each node
+ * counts alone: a caller gets up to one quota per node, and no request waits.
  */
 export function redisRateLimiter(deps: {
   readonly url: string;
@@ -67,8 +68,8 @@ export function redisRateLimiter(deps: {
     if (shared) deps.log.info('rate limits are shared through Redis again');
     else deps.log.warn('Redis is unreachable; rate limits apply per process');
   };
-  // Ignores errors here, because each command reports its own error to its caller. Without a
-  // listener, Node would throw them.
+  // Ignores errors here, because each command reports its own to its caller. Without a listener,
+  // Node would throw them.
   redis.on('error', () => {});
   return {
     take: async (key): Promise<RateDecision> => {

@@ -7,7 +7,9 @@ import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
 import { checkKey } from '#idempotency/request-fingerprint.ts';
 
-/** The response to a request without a route: an unknown path, or a path without this method. */
+/**
+ * The target of a request without a route: an unknown path, or a known path without this method.
+ */
 export interface NoRoute {
   readonly allow: readonly string[];
 }
@@ -52,7 +54,10 @@ function credentialsOf(request: FastifyRequest, call: Call, target: Target): Cre
   };
 }
 
-/** Counts a caller without a valid key against its address, so that guessed keys count as well. */
+/**
+ * Counts a request against its key or, without a valid key, against its IP address, so that guessed
+ * keys count as well.
+ */
 async function countCaller(
   limiter: RateLimiter,
   request: FastifyRequest,
@@ -91,7 +96,7 @@ function checkScope(route: AnyRoute, caller: Caller): Refusal | null {
   );
 }
 
-/** Refuses repeated headers. Node joins them, so two keys would look like a third one. */
+/** Refuses repeated headers. Node joins their values, so two keys would look like a third one. */
 function checkSentOnce(request: FastifyRequest, key: string): Refusal | null {
   if (!key.includes(', ')) return null;
   if (request.raw.headersDistinct['idempotency-key']?.length === 1) return null;
@@ -111,8 +116,8 @@ function checkIdempotencyKey(route: AnyRoute, request: FastifyRequest): Refusal 
 }
 
 /**
- * Runs the checks of behavior.md 2.4 up to the body, in order: key, account and address, rate
- * limit, version, route, scope, Idempotency-Key.
+ * Runs the checks of behavior.md 2.4 that come before the body, in order: key, account and address,
+ * rate limit, version, route, scope, Idempotency-Key.
  */
 export async function checkRequest(
   surface: Surface,

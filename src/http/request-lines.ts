@@ -2,23 +2,26 @@ import type { FastifyRequest } from 'fastify';
 import { type LogFields, writeEntry } from '#core/log.ts';
 import type { Call } from '#http/call.ts';
 
-/** Which requests are logged. `failed`: only responses with a status of 500 or more. */
+/** Which requests are logged. `failed` means responses with a status of 500 or more. */
 export const LOGGED_REQUESTS = ['none', 'failed', 'all'] as const;
 
 export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 
 export interface RequestLines {
   note(request: FastifyRequest, call: Call, status: number): void;
-  /** Switches to logging all requests; the next call restores the original setting. */
+  /**
+   * Switches to logging all requests (to none, if all were logged from the start). The next call
+   * restores the original setting.
+   */
   toggle(): void;
 }
 
 const FAILED_FROM = 500;
 
 /**
- * Writes a request's line. It names the route, never the path, because a customer's link grants its
- * holder access. It has no address and no part of the body: the dashboard's request log has more,
- * for the merchant alone.
+ * Returns the log line of a request. It names the route but not the path, because some paths are
+ * links that grant access to whoever has them. It omits the address and the body, which only the
+ * merchant may see, in the dashboard's request log.
  */
 function lineOf(request: FastifyRequest, call: Call, status: number): LogFields {
   const { caller, route } = call;
@@ -36,7 +39,7 @@ function lineOf(request: FastifyRequest, call: Call, status: number): LogFields 
   };
 }
 
-/** Writes requests to stderr while enabled. */
+/** Logs requests to stderr, as far as the current setting includes them. */
 export function createRequestLines(first: LoggedRequests): RequestLines {
   let shown = first;
   return {

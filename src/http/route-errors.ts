@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 import type { AnyRoute } from '#http/route.ts';
 
-/** Errors that any request may get, on any route and from any sender. */
+/** Errors that a request may get on any route, from any caller. */
 const OF_ANY_REQUEST: readonly ErrorCode[] = [
   'body_invalid',
   'parameter_invalid',
@@ -26,12 +26,14 @@ function hasRequired(schema: unknown): boolean {
   return required !== undefined && required.length > 0;
 }
 
-/** A route's declaration for the document, without its handler and its callers. */
+/**
+ * A route's declaration as the document shows it: without its handler and the type of its callers.
+ */
 export type DeclaredRoute = Omit<AnyRoute, 'handle'>;
 
 /**
- * Returns every code that an operation may return, by status, in the order of the table of codes.
- * `ofCallers`: codes that depend on who may call the surface.
+ * Returns every error code that an operation may return, by status, in the order of the table of
+ * codes. `ofCallers` are the codes that depend on who may call the surface.
  */
 export function errorsByStatus(
   route: DeclaredRoute,
@@ -40,8 +42,7 @@ export function errorsByStatus(
   const codes = new Set<ErrorCode>([...OF_ANY_REQUEST, ...ofCallers, ...route.errors]);
   if (route.method !== 'GET') for (const code of OF_BODIES) codes.add(code);
   if (route.scope !== null) codes.add('scope_missing');
-  // A field of a nested object may be required and missing, even if the body itself has no required
-  // field.
+  // A required field of a nested object may be missing, even if the body itself requires no field.
   if (route.body !== undefined || hasRequired(route.query)) codes.add('parameter_missing');
   if (route.idempotency !== 'ignored') for (const code of OF_IDEMPOTENCY) codes.add(code);
   if (route.idempotency === 'required') codes.add('idempotency_key_required');

@@ -7,12 +7,12 @@ import type { Tenant } from '#core/mode.ts';
 import type { Asks, Moves } from '#http/moves.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 
-/** The caller: every surface has its own kind, with at least these fields. */
+/** The caller of a route. Every surface has its own kind, with at least these fields. */
 export interface Caller {
   readonly tenant: Tenant;
   /** The rate-limit bucket against which the request counts. */
   readonly rateKey: string;
-  /** The owner of the idempotency keys; the empty string for the merchant API. */
+  /** The owner of the caller's idempotency keys; an empty string for the merchant API. */
   readonly idempotencySpace: string;
   /** The key's scopes; `null` if the surface has no scopes. */
   readonly scopes: readonly string[] | null;
@@ -27,20 +27,20 @@ type ScopeOf<C extends Caller> = NonNullable<C['scopes']>[number];
 
 type Shape<S> = S extends TSchema ? Static<S> : undefined;
 
-/** A request that has passed every check before its handler. */
+/** A request that has passed every check that precedes its handler. */
 export interface Handled<C extends Caller, Q, B> {
   readonly caller: C;
-  /** Path parameters by name; ids have the right format. */
+  /** Path parameters by name. Their ids have the right format. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
-  /** The bytes of a request to a route with `upload`, otherwise empty. */
+  /** The body of a request to a route with `upload`; otherwise empty. */
   readonly bytes: Buffer;
-  /** The media type of these bytes, without parameters. */
+  /** The media type of the request's body, without parameters. */
   readonly contentType: string;
   /** `Last-Event-ID`: the last event that the client of a stream has seen. */
   readonly lastEventId: string | null;
-  /** The request's own key, if it sent one. */
+  /** The idempotency key of the request, if it sent one. */
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;
   readonly now: Date;
@@ -65,7 +65,10 @@ export interface Upload {
 }
 
 export interface ResponseDeclaration {
-  /** Schema of the body; `null` for no body, or for one of the `contentTypes` that is not JSON. */
+  /**
+   * Schema of the body; `null` if there is no body, or if its type is one of `contentTypes` other
+   * than JSON.
+   */
   readonly schema: TSchema | null;
   readonly contentTypes?: readonly string[];
   readonly description: string;
@@ -73,8 +76,8 @@ export interface ResponseDeclaration {
 }
 
 /**
- * The single declaration of a route, from which validation, types, the order of checks and
- * openapi.json follow.
+ * The only declaration of a route. Validation, types, the order of checks and openapi.json derive
+ * from it.
  */
 export interface Route<
   C extends Caller = Caller,
@@ -85,20 +88,25 @@ export interface Route<
   /** The path below the surface's root: `/payment_intents/{id}`. */
   readonly path: string;
   readonly operationId: string;
-  /** The kind of thing that a successful request can change. It determines the required consent. */
+  /**
+   * The kind of thing that a successful request can change. It determines the confirmation that is
+   * required.
+   */
   readonly moves: Moves;
-  /** Set only if it differs from the default for `moves`. */
+  /** When a second factor is required. Set only if it differs from the default for `moves`. */
   readonly asks?: Asks;
   /**
-   * Staff only: one operator is enough, although it moves money or access. Give the reason next to
-   * it.
+   * For staff routes: one operator is enough, although the route moves money or changes access.
+   * Give the reason in a comment.
    */
   readonly alone?: true;
-  /** The account's owners get no mail, although it changes access. Give the reason next to it. */
+  /**
+   * The account's owners get no mail, although the route changes access. Give the reason in a
+   * comment.
+   */
   readonly unmailed?: true;
   /**
-   * The audit log records who has read it, with this action, because others entrusted the data to
-   * us.
+   * The action under which the audit log records each read. For data that others entrusted to us.
    */
   readonly records?: string;
   readonly tag: string;
@@ -106,27 +114,33 @@ export interface Route<
   readonly description?: string;
   /** The required scope; `null` if every authenticated caller of the surface may use the route. */
   readonly scope: ScopeOf<C> | null;
-  /** The caller's required access in terms of the surface's `authorize`, such as a role. */
+  /** The access that the caller needs, such as a role. The surface's `authorize` interprets it. */
   readonly access?: string;
   readonly idempotency: 'required' | 'accepted' | 'ignored';
   /**
-   * True if the route checks in its own transaction whether the caller's key is still valid, so
-   * that the key need not be read before. For the hot paths.
+   * True if the route checks in its own transaction that the caller's key is still valid. This
+   * saves a query on hot paths.
    */
   readonly checksCredential?: true;
-  /** Takes `Last-Event-ID`, which clients of server-sent events send when they reconnect. */
+  /**
+   * True if the route accepts `Last-Event-ID`, which clients of server-sent events send when they
+   * reconnect.
+   */
   readonly resumes?: true;
-  /** Path parameters: the kind of id, or `text` for others. A malformed id is a missing object. */
+  /**
+   * Kind of id for each path parameter; `text` for other parameters. A malformed id gets the
+   * response for a missing object.
+   */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly query?: Q;
-  /** The body's schema. Without a schema, the route accepts no body except an empty object. */
+  /** The body's schema. Without one, the route accepts only an empty body or an empty object. */
   readonly body?: B;
   readonly bodyExample?: unknown;
-  /** Errors name the elements of lists as `payments[3].amount`, not as `payments.3.amount`. */
+  /** True if errors name list elements as `payments[3].amount` rather than `payments.3.amount`. */
   readonly namesElements?: true;
-  /** Members of the body whose text may have line breaks; no other control characters. */
+  /** Names of body members whose text may have line breaks, but no other control characters. */
   readonly multiline?: readonly string[];
-  /** Takes bytes of these types; `body` is then omitted. */
+  /** The route accepts bytes of these types; it then has no `body`. */
   readonly upload?: Upload;
   readonly responses: Readonly<Record<number, ResponseDeclaration>>;
   /** The route's own error codes, besides those that any request may get. */
@@ -141,7 +155,7 @@ export type AnyRoute<C extends Caller = Caller> = Omit<Route<C>, 'handle'> & {
   readonly handle: (request: Handled<C, never, never>) => Promise<Answer | Refusal | Stream>;
 };
 
-/** Ties the handler's types to the declared schemas. */
+/** Checks the handler's types against the declared schemas. */
 export function defineRoute<
   C extends Caller,
   Q extends TSchema | undefined = undefined,
@@ -155,14 +169,14 @@ export interface Surface<C extends Caller = Caller> {
   /** Handles every path below this, including unknown ones: `/api/v1`. */
   readonly root: string;
   authenticate(request: Credentials): Promise<C | Refusal>;
-  /** Refuses a caller that may not use this route, before anything of the request is read. */
+  /** Refuses a caller that may not use this route, before the query and body are read. */
   authorize?(route: AnyRoute<C>, caller: C, request: Credentials): Refusal | null;
   readonly routes: readonly AnyRoute<C>[];
 }
 
 /**
- * Converts a surface to one of any caller. This is safe, because its routes only get callers that
- * the surface authenticated itself.
+ * Widens a surface's type to any caller. This is safe, because its routes only get callers that the
+ * surface itself authenticated.
  */
 export function anySurface<C extends Caller>(surface: Surface<C>): Surface {
   return surface as unknown as Surface;
@@ -174,7 +188,7 @@ export interface Credentials {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The client's address, from trusted proxies only. */
+  /** The client's IP address. Forwarded addresses count only if a trusted proxy sent them. */
   readonly address: string;
   readonly now: Date;
   /** True if a cached credential is not enough, because this request changes something. */

@@ -1,7 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { MAX_AMOUNT, MIN_AMOUNT } from '#core/money.ts';
 
-/** Building blocks of request and response schemas. Descriptions state what is allowed. */
+/**
+ * Building blocks of request and response schemas. Their descriptions say which values are allowed.
+ */
 
 /** ISO 8601 UTC with milliseconds, the format of every timestamp in the API. */
 export const Timestamp = Type.String({
@@ -58,8 +60,8 @@ export const Amount = Type.Integer({
 export const AtomsOut = Type.Integer({ minimum: 0, description: 'USDC atoms (6 decimals).' });
 
 /**
- * Describes a text without control characters. The body parser refuses them everywhere; this
- * documents it.
+ * Describes a text without control characters. The body parser refuses them everywhere; the schema
+ * only documents that.
  */
 export function text(maxLength: number, description: string, minLength = 0) {
   return Type.String({ minLength, maxLength, description });
@@ -90,7 +92,7 @@ export function textOut(description: string) {
   return Type.String({ description });
 }
 
-/** Names the type of an object. */
+/** Returns the schema of an object's `object` field. */
 export function objectType<const N extends string>(name: N) {
   return Type.Literal(name, { description: 'The type of the object.' });
 }
@@ -106,7 +108,9 @@ export function commonFields<const N extends string>(object: N) {
   };
 }
 
-/** Present only on rebuilt objects; merchants whose network never lost data never see it. */
+/**
+ * Present only on rebuilt objects, so merchants whose network never lost data never see this field.
+ */
 export const Recovered = Type.Optional(
   Type.Unsafe<true>({
     type: 'boolean',
@@ -135,7 +139,7 @@ export function listOf<S extends TSchema>(item: S) {
   );
 }
 
-/** Query parameters of list endpoints; each list names those that it takes. */
+/** Query parameters of list endpoints. Each list declares the ones that it accepts. */
 export const limitParameter = Type.Optional(
   Type.Integer({
     minimum: 1,
@@ -168,7 +172,7 @@ export const createdParameters = {
   ),
 };
 
-/** The longest signature: as much as fits into a request body. */
+/** Maximum length of a signature: as much as fits into a request body. */
 const MAX_SIGNATURE = 60_000;
 
 /**

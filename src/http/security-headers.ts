@@ -1,8 +1,8 @@
 import { permissionsOf } from '#core/permissions-policy.ts';
 
-/** Responses contain data, never a page, so a browser that displays one must run nothing in it. */
+/** For responses that are data. Even if a browser displays one as a page, nothing in it may run. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'";
-/** A year, which browsers require before they preload it. */
+/** One year, the minimum for browsers' preload lists. */
 const HSTS = 'max-age=31536000';
 
 const NO_PERMISSIONS = permissionsOf([]);
@@ -10,10 +10,10 @@ const NO_PERMISSIONS = permissionsOf([]);
 export type SecurityHeaders = Readonly<Record<string, string>>;
 
 /**
- * Returns the headers of every response. A page sets its own Content-Security-Policy, and its own
- * Permissions-Policy if it uses a feature. Over plain http browsers ignore
- * Strict-Transport-Security, and a sandbox must not be locked to https. The names are in lowercase
- * for the reason given in `call.ts`.
+ * Returns the headers of every response. A page replaces the Content-Security-Policy with its own,
+ * and the Permissions-Policy if it uses a feature. Strict-Transport-Security is sent only over
+ * https: browsers ignore it over plain http, and a sandbox must stay reachable without https. The
+ * names are in lowercase for the reason given in `call.ts`.
  */
 export function securityHeaders(served: { readonly https: boolean }): SecurityHeaders {
   return {

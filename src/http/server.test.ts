@@ -41,7 +41,7 @@ const throwing = (error: Error) => async () => {
   throw error;
 };
 
-/** Counts work that cannot end before its time limit. */
+/** Counts the calls of a handler that cannot finish before its time limit. */
 const late = { begun: 0, finished: 0, end: Promise.withResolvers<void>() };
 const slow = async () => {
   late.begun++;
@@ -240,7 +240,7 @@ test('a request that breaks every rule is refused for the first in check order',
     );
     const idempotent = { ...authorization, 'idempotency-key': 'k' };
     assert.equal(await code({ ...bad, path: '/keyed', headers: idempotent }), 'body_invalid');
-    // The key's quota is now used up; its address still has its own.
+    // The key's quota is now used up; its IP address still has its own.
     assert.equal(await code({ ...bad, path: '/nope', headers: keyed }), 'rate_limit_exceeded');
     assert.equal(await code({ ...bad, path: '/nope', headers: wrong }), 'api_key_invalid');
   } finally {

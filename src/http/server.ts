@@ -32,15 +32,15 @@ export interface ServerOptions {
   readonly clock: Clock;
   readonly limiter: RateLimiter;
   readonly log: Log;
-  /** Addresses or CIDRs whose X-Forwarded-For is trusted; none by default. */
+  /** Addresses or CIDR ranges of the proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   /** Called for every answered request. Must be quick and never throw. */
   readonly onAnswered?: (request: FastifyRequest, call: Call, status: number) => void;
-  /** Answers paths outside every surface without a route; default: 404 as JSON. */
+  /** Responds to paths outside every surface. Default: 404 as JSON. */
   readonly notFound?: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
-  /** Looks up whether another request holds an idempotency key. */
+  /** Looks up whether another request holds the same idempotency key. */
   readonly checkHeldKey?: CheckHeldKey;
-  /** Default: the versions of the API. */
+  /** Default: the real versions of the API. */
   readonly versions?: ApiVersions;
   /** True if people reach the service over https; default: false. */
   readonly https?: boolean;
@@ -48,42 +48,47 @@ export interface ServerOptions {
   readonly docsUrl?: () => string;
   /** Default: {@link TIME_LIMITS}. */
   readonly timeLimits?: TimeLimits;
-  /** Takes the server out of service; default: one that never starts. */
+  /** Shuts the server down. Default: a drain that never starts. */
   readonly drain?: Drain;
-  /** Returns false for callers who must get 404 at this path; default: true for all. */
+  /** Returns false if the caller must get a 404 at this path. Default: true for all. */
   readonly isThere?: (request: FastifyRequest) => boolean;
   /** Wraps each request's handler; default: none. */
   readonly around?: HandlerDeps['around'];
 }
 
-/** The time that a sender may take. */
+/** How long a client may take to send a request. */
 export interface TimeLimits {
   readonly headersMs: number;
   /** Headers and body. */
   readonly requestMs: number;
-  /** Interval at which Node checks these two limits (its default is 30 s). */
+  /** Interval at which Node checks the two limits above (Node's default is 30 s). */
   readonly checkEveryMs: number;
 }
 
-/** Node's defaults let a slow sender hold a socket for 60 to 300 s. */
+/** Node's defaults would let a slow sender hold a socket for 60 to 300 s. */
 const TIME_LIMITS: TimeLimits = { headersMs: 10_000, requestMs: 15_000, checkEveryMs: 1_000 };
 
 /** The limit of behavior.md 2.1: larger bodies get 413. */
 const BODY_LIMIT_BYTES = 64 * 1024;
 /**
- * Longer than a usual load balancer's, so that the balancer never uses a socket that was just
- * closed.
+ * Longer than the keep-alive time of usual load balancers, so that none sends a request on a socket
+ * that we just closed.
  */
 const KEEP_ALIVE_MS = 65_000;
 /**
- * Maximum silence in both directions: longer than any of the service's long polls, waits or
- * heartbeats.
+ * Closes a connection after this long without data in either direction. Longer than any of our long
+ * polls, waits and heartbeats.
  */
 const SILENCE_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Longer than any id, because the router itself would refuse longer parameters. */
+/**
+ * Far longer than any id, so that our checks refuse a parameter that is too long, and not the
+ * router.
+ */
 const MAX_PARAM_LENGTH = MAX_HEADER_BYTES;
-/** Replaces a path with an invalid escape. No route has this path. */
+/**
+ * Replaces a path with an invalid escape, so that the request gets a 404. No route has this path.
+ */
 const BROKEN_PATH = '/api/v1/%00';
 
 function isWellFormedPath(url: string): boolean {
@@ -96,13 +101,16 @@ function isWellFormedPath(url: string): boolean {
   }
 }
 
-/** Returns the path and query; proxies may request `http://host/path` (RFC 9112 section 3.2.2). */
+/**
+ * Returns the path and query of a request URL. Proxies may send `http://host/path` (RFC 9112
+ * section 3.2.2).
+ */
 function rewriteUrl(request: { readonly url?: string | undefined }): string {
   const url = pathOfTarget(request.url ?? '/');
   return isWellFormedPath(url) ? url : BROKEN_PATH;
 }
 
-/** Returns `/payment_intents/{id}` in the router's notation. */
+/** Converts a path such as `/payment_intents/{id}` to the router's notation. */
 function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
@@ -124,7 +132,7 @@ function startCall(request: FastifyRequest, options: ServerOptions): Call {
   return openCall(request, { requestId: newId('request', now), docsUrl, now, versions });
 }
 
-/** Sends a refusal before the caller's key is known, so the request counts against its address. */
+/** Sends a refusal before the caller's key is known. The request counts against its IP address. */
 async function refuseEarly(
   refusal: Refusal | ((call: Call) => Refusal),
   asked: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -156,7 +164,7 @@ async function unreachable(): Promise<never> {
   throw new Error('a request without a route passed the checks');
 }
 
-/** Returns the methods of an existing path; empty for an unknown path. */
+/** Returns a function that lists the methods of a path; an empty list for an unknown path. */
 function createAllowed(surface: Surface): (path: string) => string[] {
   const patterns = surface.routes.map(({ method, path }) => ({
     method,
@@ -182,7 +190,7 @@ function addSurface(
     app.route({ method, url, bodyLimit, onRequest: check(route), handler });
   }
   const allowed = createAllowed(surface);
-  // Runs before the request is read, so that the key is checked first even if the path is unknown.
+  // Runs before the body is read, so that the key is checked first even if the path is unknown.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const allow = allowed(request.url.split('?')[0] ?? '');
@@ -192,8 +200,8 @@ function addSurface(
 }
 
 /**
- * Describes the error for a path without a route. Clients that omitted `/api` request
- * `/v1/payments`.
+ * Returns the error for a path without a route. Its message has a hint for clients that omitted
+ * `/api`.
  */
 function nothingAt(path: string, surfaces: readonly Surface[]): Refusal {
   const isApi = surfaces.some(({ root }) => `/api${path}/`.startsWith(`${root}/`));
@@ -201,7 +209,10 @@ function nothingAt(path: string, surfaces: readonly Surface[]): Refusal {
   return refuse('route_missing', `There is nothing at this path.${hint}`);
 }
 
-/** Adds responses that come before, in addition to, or instead of a route's own. */
+/**
+ * Adds the behavior that all routes share: security headers, framing checks, and responses to
+ * errors and unknown paths.
+ */
 function addCommonAnswers(
   app: FastifyInstance,
   options: ServerOptions,
@@ -237,7 +248,7 @@ function addCommonAnswers(
     if (request.call !== null) options.onAnswered?.(request, request.call, reply.statusCode);
     done();
   });
-  // An unknown Expect header must not bypass the rules above.
+  // A request with an unknown Expect header must not bypass the rules above.
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
@@ -255,7 +266,7 @@ function createApp(options: ServerOptions, connections: Connections): FastifyIns
       headersTimeout: timeLimits.headersMs,
       maxHeaderSize: MAX_HEADER_BYTES,
       connectionsCheckingInterval: timeLimits.checkEveryMs,
-      // `checkFraming` checks this, and its refusal has the usual format.
+      // Turned off here, because `checkFraming` checks it and refuses in our own error format.
       requireHostHeader: false,
     },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
@@ -269,7 +280,8 @@ function createApp(options: ServerOptions, connections: Connections): FastifyIns
 }
 
 /**
- * Builds the HTTP server with all surfaces; the caller adds routes outside of surfaces and listens.
+ * Builds the HTTP server with all surfaces. The caller then adds routes outside of surfaces, and
+ * listens.
  */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const connections = createConnections();
@@ -277,7 +289,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const app = createApp(options, connections);
   keepCalls(app);
   app.removeAllContentTypeParsers();
-  // Reads every type: the type is checked together with the body, and an empty body has none.
+  // Accepts every media type here: it is checked later together with the body, because an empty
+  // body needs none.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
   addCommonAnswers(app, options, { connections, drain });
   const { log, checkHeldKey, around } = options;

@@ -37,17 +37,14 @@ function toRefusal(error: ErrorObject, where: 'body' | 'query'): Refusal {
   return refuse('parameter_invalid', inPlainWords(name, error), name);
 }
 
-/**
- * Returns the most specific error: one inside `propertyNames` is about the name, while the
- * wrapper's own message is general.
- */
+/** Returns the most specific error. Wrapping errors (`anyOf`, `if`) have only general messages. */
 function first(errors: readonly ErrorObject[]): ErrorObject | undefined {
   return errors.find((error) => error.keyword !== 'anyOf' && error.keyword !== 'if') ?? errors[0];
 }
 
 /**
- * Creates a check that names the first invalid parameter. It compiles its schema at the first use,
- * because all schemas of the service together take a third of a second of each start.
+ * Creates a check that names the first invalid parameter. It compiles its schema at its first use,
+ * because compiling all schemas would add a third of a second to each start.
  */
 export function compileCheck(schema: TSchema, where: 'body' | 'query'): Check {
   let compiled: ValidateFunction | null = null;
@@ -66,7 +63,7 @@ interface PropertySchema {
   readonly type?: string;
 }
 
-/** Parses one query value to the type in its schema; an invalid value stays a string. */
+/** Parses one query value as the type in its schema. An invalid value stays a string. */
 function coerce(text: string, schema: PropertySchema | undefined): Json {
   if (schema?.type === 'integer' && INTEGER.test(text)) return Number(text);
   if (schema?.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
