@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { answerRefusal, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 
-/** The codes of the public contract, repeated here on purpose: changing them breaks clients. */
+/**
+ * The error codes of the public contract, repeated here on purpose: changing them breaks clients.
+ */
 const PUBLISHED: readonly (readonly [number, string, string])[] = [
   [400, 'invalid_request_error', 'parameter_missing'],
   [400, 'invalid_request_error', 'parameter_invalid'],

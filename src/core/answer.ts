@@ -1,11 +1,13 @@
-/** The result of a request: an answer, or a refusal that is rendered as an error response. */
+/** A request results in an answer, or in a refusal, which is rendered as an error response. */
 import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 
-/** An expected refusal: a value, never thrown. `param` names the parameter that it concerns. */
+/**
+ * An expected refusal. It is returned, never thrown. `param` names the parameter that caused it.
+ */
 export interface Refusal {
   readonly refused: true;
   readonly code: ErrorCode;
-  /** States the problem, the allowed values, and the next step. Never echoes a secret. */
+  /** States the problem, the allowed values, and the next step. Must never contain a secret. */
   readonly message: string;
   readonly param: string | null;
   /** Extra response headers, such as `Allow` and `Retry-After`. */
@@ -21,14 +23,14 @@ export function isRefusal(value: unknown): value is Refusal {
 }
 
 /**
- * Returns the refusal for an object that is missing, or belongs to another account or mode: the
- * message does not reveal which (behavior.md 2.5).
+ * Returns the refusal for an object that does not exist, or that belongs to another account or
+ * mode. The message does not reveal which (behavior.md 2.5).
  */
 export function resourceMissing(what: string, param: string | null = 'id'): Refusal {
   return refuse('resource_missing', `No such ${what} for this key's account and mode.`, param);
 }
 
-/** A response as it is sent, stored and replayed: status, exact body, extra headers. */
+/** A response exactly as it is sent, stored and replayed. */
 export interface Answer {
   readonly status: number;
   /** The JSON text. */
@@ -36,17 +38,17 @@ export interface Answer {
   readonly headers?: ResponseHeaders;
 }
 
-/** Several values of one header name (Set-Cookie) are sent as several headers. */
+/** Response headers. A list of values (Set-Cookie) is sent as several headers of that name. */
 export type ResponseHeaders = Readonly<Record<string, string | string[]>>;
 
 export function answerWith(status: number, object: object): Answer {
   return { status, body: JSON.stringify(object) };
 }
 
-/** The default address of a service on one machine. */
+/** The default base URL, for a service on one machine. */
 export const DEFAULT_WEB_URL = 'http://127.0.0.1:4242';
 
-/** The request data that an error response contains. */
+/** Data of the request that its error response repeats. */
 export interface Asked {
   readonly requestId: string;
   /** Root URL of the published documentation, for `doc_url`. */
@@ -69,7 +71,8 @@ export function answerRefusal(refusal: Refusal, { requestId, docsUrl }: Asked): 
 }
 
 /**
- * The client should retry after a second: nothing was done, and most outages end within seconds.
+ * Default headers by error code. Most outages end within seconds, and nothing was done yet, so a
+ * client should retry after a second.
  */
 const HEADERS_OF: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   service_unavailable: { 'Retry-After': '1' },

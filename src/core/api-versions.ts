@@ -6,15 +6,15 @@ type Rewrite = (values: JsonObject) => JsonObject;
 
 /**
  * One breaking change (behavior.md 18.3), in a file named after the dated version that introduces
- * it. The service itself handles only the newest shapes; each change converts requests and
- * responses for callers on older versions.
+ * it. The service itself uses only the newest shapes; each change converts requests and responses
+ * for callers on older versions.
  */
 export interface VersionChange {
   /** The first version that has the change, `YYYY-MM-DD`. */
   readonly version: string;
-  /** The change in words, for the reference. */
+  /** What changed, in words, for the reference. */
   readonly summary: string;
-  /** By operationId: upgrades a body or query of an older client to the new shape. */
+  /** By operationId: upgrades the body or query of an older client to the new shape. */
   readonly upgradeRequest?: Readonly<Record<string, Rewrite>>;
   /** By the `object` field: downgrades an object, anywhere in a response, to the older shape. */
   readonly downgradeObject?: Readonly<Record<string, Rewrite>>;
@@ -24,7 +24,7 @@ export interface ApiVersions {
   /** Oldest first. */
   readonly all: readonly string[];
   readonly latest: string;
-  /** Upgrades a request of a caller on version `from` to the newest shape. */
+  /** Upgrades a request from version `from` to the newest shape. */
   upgradeRequest(operationId: string, values: JsonObject, from: string): JsonObject;
   /** Downgrades the text of a response or event from the newest shape to version `to`. */
   downgrade(text: string, to: string): string;
@@ -42,7 +42,7 @@ function inOlderShape(value: Json, changes: readonly VersionChange[], to: string
   return kind === 'event' && 'api_version' in object ? { ...object, api_version: to } : object;
 }
 
-/** @param changes oldest first; each introduces a version that is newer than `first`. */
+/** @param changes oldest first. Each introduces a newer version than the one before it. */
 export function defineVersions(first: string, changes: readonly VersionChange[]): ApiVersions {
   const all = [...new Set([first, ...changes.map((change) => change.version)])];
   assert(all.join() === all.toSorted().join(), 'dated versions must be in ascending order');
@@ -66,5 +66,8 @@ export function defineVersions(first: string, changes: readonly VersionChange[])
   };
 }
 
-/** The only version so far. A breaking change adds its file to this list and nowhere else. */
+/**
+ * The only version so far. A breaking change adds a file and an entry in this list, and nothing
+ * else.
+ */
 export const API_VERSIONS: ApiVersions = defineVersions('2026-09-28', []);

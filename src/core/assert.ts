@@ -1,4 +1,4 @@
-/** A bug in our own code. The request fails with a 500, and no money moves. */
+/** Signals a bug in our own code. The request fails with status 500, and no money moves. */
 export class Bug extends Error {
   override name = 'Bug';
 }
@@ -8,18 +8,20 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Bug(message);
 }
 
-/** Makes a missing case of a union a compile error, and throws on a corrupt value. */
+/**
+ * Makes a missing case of a union a compile error. Throws if corrupt data reaches it at run time.
+ */
 export function assertNever(value: never): never {
   throw new Bug(`unexpected value: ${JSON.stringify(value)}`);
 }
 
-/** Returns the value, which our own code guarantees to exist. */
+/** Returns a value that our own code guarantees to exist; throws otherwise. */
 export function present<T>(value: T | null | undefined, what: string): T {
   assert(value !== null && value !== undefined, `missing: ${what}`);
   return value;
 }
 
-/** Returns the only element, which a statement guarantees to return. */
+/** Returns the only row of a statement that must return exactly one; throws otherwise. */
 export function only<T>(rows: readonly T[], what: string): T {
   assert(rows.length === 1, `expected one ${what}, got ${rows.length}`);
   return present(rows[0], what);

@@ -1,5 +1,5 @@
 /**
- * The digits are in ASCII order, so that equal-length strings sort like the numbers they encode.
+ * The digits are in ASCII order, so that strings of equal length sort like the numbers they encode.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -7,7 +7,10 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const CHUNK_DIGITS = 8;
 const CHUNK = 62n ** BigInt(CHUNK_DIGITS);
 
-/** Encodes the number in exactly `length` characters. Higher digits are dropped. */
+/**
+ * Encodes the number in exactly `length` characters. Digits that do not fit are dropped from the
+ * front.
+ */
 export function base62(value: bigint, length: number): string {
   let rest = value;
   let text = '';
@@ -23,7 +26,7 @@ export function base62(value: bigint, length: number): string {
   return text;
 }
 
-/** Decodes `text`; null if a character is not base62. */
+/** Decodes `text`. Returns null if a character is not base62. */
 export function fromBase62(text: string): bigint | null {
   let value = 0n;
   for (const character of text) {

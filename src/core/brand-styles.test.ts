@@ -4,7 +4,7 @@ import { brandStyles, inkOn } from '#core/brand-styles.ts';
 
 const LOGO = '0123456789abcdef0123456789abcdef';
 
-/** Computes the contrast of WCAG 2.2, independently of the code under test. */
+/** Computes the contrast ratio of WCAG 2.2, independently of the code under test. */
 function contrast(one: string, other: string): number {
   const [light = 0, dark = 0] = [one, other]
     .map((color) => {

@@ -1,4 +1,4 @@
-/** Computes the relative luminance of WCAG 2.2. `color`: six hex digits. */
+/** Computes the relative luminance that WCAG 2.2 defines. `color` is six hex digits. */
 function luminance(color: string): number {
   const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
     const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
@@ -8,8 +8,8 @@ function luminance(color: string): number {
 }
 
 /**
- * Returns black or white, whichever has the higher contrast on this color: always at least 4.5 to
- * 1.
+ * Returns black or white, whichever contrasts more with the color. The contrast is always at least
+ * 4.5 to 1.
  */
 export function inkOn(color: string): 'ffffff' | '000000' {
   const light = luminance(color);
@@ -19,9 +19,10 @@ export function inkOn(color: string): 'ffffff' | '000000' {
 const STYLE = /^([0-9a-f]{6}|none)-([0-9a-f]{32}|none)$/;
 
 /**
- * Returns the CSS of a brand, derived from its name alone. Elements with the class `branded` get
- * color and logo. The logo is decoration; the merchant's name appears next to it as text.
- * @returns null if no brand has that name.
+ * Returns the CSS of a brand. Its name alone (color and logo) determines it. Elements with the
+ * class `branded` get the color and the logo. The logo is decoration; the merchant's name appears
+ * next to it as text.
+ * @returns null if the name is not valid.
  */
 export function brandStyles(style: string): string | null {
   const [, color, logo] = STYLE.exec(style) ?? [];
@@ -43,12 +44,12 @@ export function brandStyles(style: string): string | null {
   return `${band}${picture}${paper}`;
 }
 
-/** Returns the path of the style sheet on this service. */
+/** Returns the relative URL of the brand's style sheet. */
 export function brandPath(style: string): string {
   return `brand/${style}.css`;
 }
 
-/** Adds the brand's style sheet to the page, so that the first paint already has it. */
+/** Links the brand's style sheet in the page's HTML, so that the first paint already uses it. */
 export function withBrand(html: string, style: string | null): string {
   if (style === null) return html;
   return html.replace('</head>', `<link rel="stylesheet" href="${brandPath(style)}">\n</head>`);

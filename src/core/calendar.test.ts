@@ -14,14 +14,14 @@ import { DAY_MS } from '#core/durations.ts';
 const FIRST = Date.UTC(2020, 0, 1);
 const END = Date.UTC(2031, 0, 1);
 /**
- * Days between two samples of the search. Morocco changes its clocks for only a month, so a longer
- * step could miss two changes.
+ * Interval in which the search looks for clock changes. Morocco sets its clocks back for only a
+ * month, so a longer interval could miss two changes.
  */
 const STEP_MS = 14 * DAY_MS;
 
 const startOf = (zone: string, day: string) => dayStart(zone, day).toISOString();
 
-/** Returns the days around each clock change of a zone. */
+/** Returns the days before, on and after each clock change in a time zone. */
 function daysOfChanges(zone: string): Set<string> {
   const offset = (at: number) => wallTime(zone, at) - at;
   const days = new Set<string>();

@@ -1,17 +1,17 @@
 import { DAY_MS, HOUR_MS, SECOND_MS } from '#core/durations.ts';
 
 /**
- * Converts days of a time zone to instants, by the runtime's own zone database. The server, its
- * exports and the web apps all use these functions, and SQL receives instants, because PostgreSQL
- * has its own zone database, which may be older or newer.
+ * Converts days of a time zone to instants, using the runtime's own zone database. The server, its
+ * exports and the web apps all use these functions. SQL receives instants, because PostgreSQL's
+ * zone database may be older or newer.
  */
 
-/** More than the largest offset from UTC: Kiritimati is 14 hours ahead. */
+/** More than the largest offset from UTC (14 hours, on Kiritimati). */
 const MAX_OFFSET_MS = 16 * HOUR_MS;
 
 /**
- * Cached, because creating a formatter costs more than a thousand conversions; there are about 600
- * zone names.
+ * Cached by zone, because creating a formatter costs more than a thousand conversions. There are
+ * only about 600 zone names.
  */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
@@ -32,7 +32,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** Returns the local time in the zone, read as if it were UTC; whole seconds. */
+/** Returns the local time in the zone, in whole seconds, as if it were UTC. */
 export function wallTime(timeZone: string, at: number): number {
   const fields = { year: 0, month: 1, day: 1, hour: 0, minute: 0, second: 0 };
   for (const { type, value } of clockOf(timeZone).formatToParts(at)) {
@@ -43,8 +43,8 @@ export function wallTime(timeZone: string, at: number): number {
 }
 
 /**
- * Returns `2026-11-20T14:00:21+01:00`: one hour occurs twice in autumn, and the offset
- * distinguishes them.
+ * Returns the local time with its offset, such as `2026-11-20T14:00:21+01:00`. The offset
+ * distinguishes the two hours that look the same when clocks are set back.
  */
 export function localTime(timeZone: string, at: Date): string {
   const wall = wallTime(timeZone, at.getTime());
@@ -60,7 +60,7 @@ export function dayIn(timeZone: string, at: Date): string {
   return new Date(wallTime(timeZone, at.getTime())).toISOString().slice(0, 10);
 }
 
-/** Returns the day this many days later; earlier if negative. */
+/** Returns the day that is `days` days after this one, or before it if negative. */
 export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00.000Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
@@ -71,7 +71,7 @@ export interface Days {
   readonly to: string;
 }
 
-/** Returns the first and the last day of a month, `YYYY-MM`. */
+/** Returns the first and the last day of a month, which is written `YYYY-MM`. */
 export function daysOfMonth(month: string): Days {
   const last = new Date(`${month}-01T00:00:00.000Z`);
   last.setUTCMonth(last.getUTCMonth() + 1, 0);
@@ -80,7 +80,7 @@ export function daysOfMonth(month: string): Days {
 
 export type Every = 'day' | 'week' | 'month';
 
-/** Returns the period of a day: itself, its week from Monday, or its month. */
+/** Returns the period that contains a day: the day itself, its week (from Monday), or its month. */
 function periodOf(every: Every, day: string): Days {
   if (every === 'day') return { from: day, to: day };
   if (every === 'month') return daysOfMonth(day.slice(0, 7));
@@ -89,26 +89,26 @@ function periodOf(every: Every, day: string): Days {
   return { from, to: dayAfter(from, 6) };
 }
 
-/** Returns the last period that has ended on a day. */
+/** Returns the last period that ended before today. */
 export function lastPeriod(every: Every, today: string): Days {
   return periodOf(every, dayAfter(periodOf(every, today).from, -1));
 }
 
-/** Returns the instant at which the period of a day ends. */
+/** Returns the instant at which the period that contains a day ends and the next one starts. */
 export function nextPeriodStart(timeZone: string, every: Every, day: string): Date {
   return dayStart(timeZone, dayAfter(periodOf(every, day).to, 1));
 }
 
 /**
- * Returns the first instant of a day. If clocks skip midnight, the day begins at the change; if
- * midnight occurs twice, at the first one.
+ * Returns the first instant of a day. If the clocks skip midnight, the day begins when they change;
+ * if midnight occurs twice, the day begins at the first one.
  */
 export function dayStart(timeZone: string, day: string): Date {
   const midnight = Date.parse(`${day}T00:00:00.000Z`);
   const hasBegun = (at: number) => wallTime(timeZone, at) >= midnight;
   const guess = midnight - (wallTime(timeZone, midnight) - midnight);
   if (hasBegun(guess) && !hasBegun(guess - SECOND_MS)) return new Date(guess);
-  // The clocks change on that day: search for the second in which the day begins.
+  // The clocks change on that day, so search for the second in which the day begins.
   let before = midnight - MAX_OFFSET_MS;
   let since = midnight + MAX_OFFSET_MS;
   while (since - before > SECOND_MS) {
@@ -125,17 +125,18 @@ export interface DayBounds {
   readonly until: Date;
 }
 
-/** Returns the instants from the start of one day to the end of another, or of the same. */
+/** Returns the instants at which day `from` starts and day `to` ends. */
 export function dayBounds(timeZone: string, from: string, to: string = from): DayBounds {
   return { since: dayStart(timeZone, from), until: dayStart(timeZone, dayAfter(to, 1)) };
 }
 
 /**
- * Matches IANA names in their canonical spelling. Intl also accepts offsets and any mix of cases.
+ * Matches IANA zone names in their canonical spelling. Intl also accepts offsets, and any mix of
+ * upper and lower case.
  */
 const NAME = /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/;
 
-/** True if days can be computed in the zone. */
+/** True if the name is a time zone in which days can be computed. */
 export function isTimeZone(name: string): boolean {
   if (!NAME.test(name)) return false;
   try {

@@ -7,7 +7,7 @@ function parse(text: string): Json {
   return JSON.parse(text) as Json;
 }
 
-/** Returns the same value with the members of every object in the opposite order. */
+/** Returns an equal value, but with the members of every object in the opposite order. */
 function reversed(value: Json): Json {
   if (Array.isArray(value)) return value.map(reversed);
   if (value === null || typeof value !== 'object') return value;

@@ -2,8 +2,9 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
- * Writes one text per value: keys sorted by code unit, no white space, numbers as JavaScript prints
- * them. So two bodies with the same meaning have the same idempotency fingerprint.
+ * Writes equal values as equal text: keys sorted by code unit, no white space, numbers as
+ * JavaScript prints them. This way, two bodies with the same meaning have the same idempotency
+ * fingerprint.
  */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -18,13 +18,16 @@ test('a fake clock moves only on request', () => {
   assert.equal(first.toISOString(), '2026-10-01T12:00:00.000Z');
 });
 
-/** Returns the offset of a clock from this machine's after it has processed these readings. */
+/**
+ * Returns how far a new clock is ahead of this machine's after it has processed these readings, in
+ * milliseconds.
+ */
 function offsetAfter(...readings: readonly ClockReading[]): number {
   const clock = new AlignedClock();
   for (const reading of readings) clock.align(reading);
   const before = Date.now();
   const now = clock.now().getTime();
-  // Compare only if both values were read in the same millisecond.
+  // Compare the clocks only if both were read in the same millisecond; otherwise try again.
   return Date.now() === before ? now - before : offsetAfter(...readings);
 }
 

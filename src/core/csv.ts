@@ -1,24 +1,27 @@
 import type { Json } from '#core/canonical-json.ts';
 
-/** `csv` is for accountants, `csv_atoms` for programs that need the API's own numbers. */
+/**
+ * `csv` is for accountants; `csv_atoms` is for programs that need the same numbers as in the API.
+ */
 export type ExportFormat = 'csv' | 'csv_atoms' | 'jsonl';
 
 /**
- * Matches cells that begin like a formula, even in a description or a name: spreadsheets run them.
- * A leading apostrophe makes it text (OWASP: CSV injection); full-width look-alikes count.
+ * Matches cells that begin like a formula, which spreadsheets would run, even in a description or
+ * name (OWASP: CSV injection). Such a cell gets a leading apostrophe, which makes it text. Also
+ * matches full-width look-alikes.
  */
 const FORMULA = /^[\s]*[=+\-@\t\r|%＝＋－＠]/;
-/** A spreadsheet never reads a number as a formula, even if it begins with a minus sign. */
+/** Matches negative numbers, which spreadsheets do not run as formulas despite the minus sign. */
 const NEGATIVE = /^-\d+(\.\d+)?$/;
 
-/** Without a byte order mark, Excel reads the file in the Windows code page. */
+/** Without a byte order mark, Excel reads the file in the machine's Windows code page. */
 export const BYTE_ORDER_MARK = '\uFEFF';
 
 function neutral(text: string): string {
   return FORMULA.test(text) && !NEGATIVE.test(text) ? `'${text}` : text;
 }
 
-/** Writes one value between two commas. */
+/** Returns a value as one cell of a CSV record. */
 export function csvCell(value: Json | undefined): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -27,14 +30,14 @@ export function csvCell(value: Json | undefined): string {
 }
 
 /**
- * Writes a decimal for a spreadsheet: one with a decimal comma would read the three decimals of
- * `1.234` as a group of thousands, and 1.2340 as it is written.
+ * Returns a decimal for spreadsheets. Where the decimal separator is a comma, a spreadsheet would
+ * read `1.234` as one thousand two hundred thirty-four, so three decimals become four: `1.2340`.
  */
 export function csvDecimal(text: string): string {
   return /\.\d{3}$/.test(text) ? `${text}0` : text;
 }
 
-/** Reads a nested member by its path, such as `fees.acquirer`. */
+/** Returns a nested member by its path, such as `fees.acquirer`. */
 export function valueAt(row: { readonly [key: string]: Json }, column: string): Json | undefined {
   let value: Json | undefined = row as Json;
   for (const name of column.split('.')) {
@@ -44,7 +47,7 @@ export function valueAt(row: { readonly [key: string]: Json }, column: string): 
   return value;
 }
 
-/** Writes a record by RFC 4180: CRLF after every record, quotes around every string. */
+/** Writes a record as in RFC 4180: CRLF at the end, quotes around every string. */
 export function csvLine(row: { readonly [key: string]: Json }, columns: readonly string[]): string {
   return `${columns.map((column) => csvCell(valueAt(row, column))).join(',')}\r\n`;
 }

@@ -1,8 +1,8 @@
 import { UNUSUAL } from './currency-digits.ts';
 
 /**
- * The ISO 4217 currencies of everyday payments, by their number of minor digits, without funds,
- * metals and test codes.
+ * The ISO 4217 currencies of everyday payments, by their number of decimals. Omits funds, metals
+ * and test codes.
  */
 const BY_DIGITS: Readonly<Record<number, string>> = {
   ...UNUSUAL,
@@ -20,10 +20,10 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** Every currency of the list, in alphabetical order. */
+/** Every known currency, in alphabetical order. */
 export const CURRENCIES: readonly string[] = [...DIGITS.keys()].sort();
 
-/** Returns the minor digits of a currency; undefined if ISO 4217 has no such code. */
+/** Returns the number of decimals of a currency; undefined if the currency is unknown. */
 export function minorDigits(currency: string): number | undefined {
   return DIGITS.get(currency);
 }

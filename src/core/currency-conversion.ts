@@ -1,26 +1,26 @@
 import { digitsOf } from './currency-digits.ts';
 
 /**
- * Converts between USDC and the shop's currency, by the rate of a quote. The screens compute with
- * the same functions as the service, so both show the same minor unit.
+ * Converts between USDC and a shop's currency at the rate of a quote. The screens use the same
+ * functions as the service, so both show the same amount to the minor unit.
  */
 
-/** Decimals of a rate (USDC for one unit of a currency). */
+/** Number of decimals in a rate (the USDC that one unit of a currency costs). */
 export const RATE_DECIMALS = 12;
 const USDC_DECIMALS = 6;
 
-/** Returns a rate's decimal text as a whole number. */
+/** Parses a rate's decimal text as an integer, scaled by `RATE_DECIMALS`. */
 export function readRate(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.');
   return BigInt(whole + fraction.padEnd(RATE_DECIMALS, '0'));
 }
 
-/** Returns the power of ten in: atoms × 10^scale = rate × minor units, both whole numbers. */
+/** Returns 10^scale in the equation: atoms × 10^scale = rate × minor units. All are integers. */
 function scaleOf(currency: string): bigint {
   return 10n ** BigInt(RATE_DECIMALS + digitsOf(currency) - USDC_DECIMALS);
 }
 
-/** A price's currency, and the rate of its quote. */
+/** The currency of a price, and the rate of its quote. */
 interface Priced {
   readonly currency: string;
   readonly rate: string;
@@ -31,7 +31,7 @@ export function toAtoms(units: bigint, { currency, rate }: Priced): bigint {
   return (readRate(rate) * units) / scaleOf(currency);
 }
 
-/** Converts atoms to minor units, rounded to the nearest. */
+/** Converts atoms to minor units, rounded to the nearest one. */
 export function toMinorUnits(value: bigint, { currency, rate }: Priced): number {
   const one = readRate(rate);
   return Number((2n * value * scaleOf(currency) + one) / (2n * one));

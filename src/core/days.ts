@@ -2,16 +2,19 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 
-/** Calendar days, written YYYY-MM-DD. `calendar.ts` converts them to instants. */
+/** Functions for calendar days, written YYYY-MM-DD. `calendar.ts` converts days to instants. */
 
-/** A year and a day, so that the same day of two years can be compared. */
+/**
+ * Maximum number of days in a range: a year and a day, so that it can include the same day of two
+ * years.
+ */
 const MAX_DAYS = 367;
 
 function startOf(day: string): Date {
   return new Date(`${day}T00:00:00.000Z`);
 }
 
-/** Returns 00:00 UTC of the day, from which daily limits count. */
+/** Returns 00:00 UTC of the day, which is when daily limits start to count. */
 export function startOfUtcDay(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
 }
@@ -35,7 +38,7 @@ export function isMonth(text: string): boolean {
   return /^\d{4}-\d{2}$/.test(text) && isDay(`${text}-01`);
 }
 
-/** Checks the order of two days. An omitted day sets no bound. */
+/** Checks the format and the order of two days. An omitted day is no bound. */
 export function checkOrder(asked: {
   readonly from?: string;
   readonly to?: string;

@@ -1,6 +1,6 @@
 /**
- * The error codes of behavior.md 2.10, with status and type. A code that is missing here does not
- * compile.
+ * The error codes of behavior.md 2.10, each with its status and type. Using a code that is missing
+ * here does not compile.
  */
 export const ERROR_CODES = {
   parameter_missing: [400, 'invalid_request_error'],

@@ -1,6 +1,6 @@
 /**
- * Named points between two steps of a payment at which a test may end the process as kill -9 would.
- * They do nothing in production; the setting is read once, when the module is loaded.
+ * Named points between two steps of a payment, at which a test can kill the process as `kill -9`
+ * would. They do nothing in production. The setting is read once, when the module is loaded.
  */
 export const FAILPOINTS = [
   'payments.request_committed',
@@ -40,8 +40,8 @@ interface Armed {
 }
 
 /**
- * Reads the setting: `TAPLINE_FAILPOINT=<name>` ends the process at the first hit, `<name>:<n>` at
- * the n-th.
+ * Reads the setting. `TAPLINE_FAILPOINT=<name>` kills the process the first time that it reaches
+ * the failpoint; `<name>:<n>` kills it the n-th time.
  */
 function readArmed(env: NodeJS.ProcessEnv): Armed | null {
   const text = env.TAPLINE_FAILPOINT;
@@ -52,7 +52,7 @@ function readArmed(env: NodeJS.ProcessEnv): Armed | null {
 
 const armed = readArmed(process.env);
 
-/** Ends the process, without flushing or closing anything, if a test has armed this failpoint. */
+/** Kills the process, without flushing or closing anything, if a test has armed this failpoint. */
 export function failpoint(name: Failpoint): void {
   if (armed === null || armed.name !== name) return;
   armed.hitsLeft--;

@@ -73,7 +73,7 @@ test('derived ids have the format of all other ids', () => {
   assert.ok(isId('withdrawal', withdrawalId(KEY, numbered)));
 });
 
-/** Objects exist under these ids, so the derivation may never change. */
+/** Existing objects have ids that were derived this way, so the derivation must never change. */
 test('a derivation never changes', () => {
   const numbered = { livemode: false, number: 1_048_577n };
   const reference = refundReference(KEY, REQUEST);

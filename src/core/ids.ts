@@ -45,8 +45,8 @@ export const ID_PREFIXES = {
 export type IdKind = keyof typeof ID_PREFIXES;
 
 /**
- * An id has 48 bits of milliseconds, which keep ids in time order, and 80 random bits, which make
- * them unguessable.
+ * An id has 48 bits of time in milliseconds, which keep ids in the order of their creation, and 80
+ * random bits, which make them unguessable.
  */
 const RANDOM_BYTES = 10;
 const RANDOM_BITS = 80n;
@@ -54,7 +54,10 @@ const RANDOM_BITS = 80n;
 const BODY_LENGTH = 22;
 const BODY = /^[0-9A-Za-z]{22}$/;
 
-/** Random bytes for many ids, because one call per id costs more than the rest of creating it. */
+/**
+ * Random bytes for many ids. Getting them one id at a time would cost more than the rest of
+ * creating an id.
+ */
 const pool = Buffer.alloc(RANDOM_BYTES * 256);
 let used = pool.length;
 
@@ -66,39 +69,42 @@ export function random80(): bigint {
   }
   const high = pool.readBigUInt64BE(used);
   const low = BigInt(pool.readUInt16BE(used + 8));
-  // Erase the used bytes, so that a later read of this process's memory reveals no id.
+  // Erases the used bytes, so that someone who later reads this process's memory finds no ids.
   pool.fill(0, used, used + RANDOM_BYTES);
   used += RANDOM_BYTES;
   return (high << 16n) | low;
 }
 
-/** Time and random bits leave the first digit free until the year 3114; it holds the cell. */
+/**
+ * Weight of an id's first digit. Time and random bits do not reach it until the year 3114, so it
+ * holds the cell.
+ */
 const FIRST_DIGIT = 62n ** BigInt(BODY_LENGTH - 1);
 
 /**
- * Creates an id with the time `at` (whole milliseconds).
- * @param cell Set for ids that arrive without an API key, such as those of cards and passes, so
- * that requests can be routed by the id.
+ * Creates an id from the time `at` and random bits.
+ * @param cell set it for ids that arrive without an API key, such as those of cards and passes, so
+ * that their requests can be routed.
  */
 export function newId(kind: IdKind, at: Date, cell = FIRST_CELL): string {
   const value = (BigInt(at.getTime()) << RANDOM_BITS) | random80();
   return ID_PREFIXES[kind] + base62(value + BigInt(cell) * FIRST_DIGIT, BODY_LENGTH);
 }
 
-/** Returns the cell of an id of this kind; null if the format is wrong. */
+/** Returns the cell in an id of this kind; null if the format is wrong. */
 export function cellOfId(kind: IdKind, id: string): number | null {
   return isId(kind, id) ? cellOfDigit(id.charAt(ID_PREFIXES[kind].length)) : null;
 }
 
-/** True if `text` has the format of an id of this kind. The object need not exist. */
+/** True if `text` has the format of an id of this kind. The object may not exist. */
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = ID_PREFIXES[kind];
   return text.startsWith(prefix) && BODY.test(text.slice(prefix.length));
 }
 
 /**
- * Returns the time at which the id was created, or null if the format is wrong. For internal use
- * only (it selects the day's partition of a table); clients must not parse ids.
+ * Returns the time at which the id was created; null if the format is wrong. For internal use only,
+ * to find the partition of a table; clients must not parse ids.
  */
 export function idTime(kind: IdKind, id: string): Date | null {
   if (!isId(kind, id)) return null;
@@ -107,45 +113,44 @@ export function idTime(kind: IdKind, id: string): Date | null {
 }
 
 /**
- * Ids and references that can be derived again. After a loss of data, objects can be rebuilt from
- * the chain under the ids that the merchant knows, because the chain has their numbers; and a
- * repeated request with its Idempotency-Key is recognized, because it derives the same reference.
- * These formats must never change, because existing objects could then not be rebuilt under their
- * ids.
+ * Ids and references that can be derived again. After a loss of data, objects are rebuilt from the
+ * chain, which has their numbers, under the ids that the merchant knows. A repeated request with
+ * the same Idempotency-Key is recognized, because it derives the same reference. These formats must
+ * never change; otherwise existing objects could not be rebuilt under their ids.
  */
 
 /**
- * A key of 32 random bytes that all processes share and that never changes: see `db/id-key.ts`. A
- * KeyObject, because an HMAC with a buffer as key takes Node five times as long.
+ * A key of 32 random bytes that all processes share and that never changes: see `db/id-key.ts`. It
+ * is a KeyObject, because Node takes five times as long for an HMAC whose key is a buffer.
  */
 export type IdKey = KeyObject & { readonly __purpose: 'ids'; readonly cell: number };
 
-/** @param cell The cell of the database that holds the key. */
+/** @param cell the cell of the database that stores the key */
 export function toIdKey(bytes: Buffer, cell = FIRST_CELL): IdKey {
   return Object.assign(createSecretKey(bytes), { __purpose: 'ids' as const, cell });
 }
 
 /**
- * Returns the cell digit for a link that has no other cell digit; empty in the first cell, because
- * its links never had one.
+ * Returns the cell digit to put before links that do not contain it otherwise; empty in the first
+ * cell, whose links never had one.
  */
 export function linkPrefix({ cell }: IdKey): string {
   return cell === FIRST_CELL ? '' : String(cell);
 }
 
 /**
- * The kinds that are derived from a settlement number: an intent, its pay link, its id on a
- * terminal's tag, its payment, the receipt.
+ * Kinds of ids that are derived from a settlement number: those of an intent, its pay link, its
+ * payment link on a terminal's tag, its payment, and the receipt.
  */
 export type NumberedKind = 'paymentIntent' | 'payLink' | 'tagPayment' | 'payment' | 'receipt';
 
-/** Each network's contract has its own numbers. */
+/** A settlement number and its network. Each network's contract has its own numbers. */
 export interface Numbered {
   readonly livemode: boolean;
   readonly number: bigint;
 }
 
-/** The owner and text of an Idempotency-Key (see `IdempotentRequest`). */
+/** An Idempotency-Key and who sent it (see `IdempotentRequest`). */
 export interface KeyedRequest {
   readonly tenant: Tenant;
   readonly caller: string;
@@ -160,25 +165,28 @@ const NUMBERED_PREFIXES: Readonly<Record<NumberedKind, string>> = {
   receipt: '',
 };
 
-/** Digits for 62^9 numbers. The first digit is the cell: see {@link NUMBERS_PER_CELL}. */
+/**
+ * Number of digits for a settlement number. The first digit is the cell: see {@link
+ * NUMBERS_PER_CELL}.
+ */
 const NUMBER_LENGTH = 9;
 /**
- * Each cell takes its settlement numbers from its own range, so that the first digit of every id,
- * link and receipt that encodes one is the cell.
+ * Size of a cell's range of settlement numbers. Because of it, the first digit of every id, link
+ * and receipt that encodes such a number is the cell.
  */
 export const NUMBERS_PER_CELL = 62n ** BigInt(NUMBER_LENGTH - 1);
 /**
- * Digits that encode 77 unpredictable bits. Together with the number before them, they make the id
- * as long as all other ids.
+ * Number of digits that encode 77 unpredictable bits. With the number before them, the id is as
+ * long as any other.
  */
 const PROOF_LENGTH = 13;
-/** Maximum length of an order id that the contract takes. */
+/** Length of a derived order id: the longest that the contract accepts. */
 const ORDER_ID_LENGTH = 8;
 const REFERENCE_BYTES = 16;
 
 /**
- * Computes a MAC. No part may contain a NUL, because parts are joined with it and different lists
- * must not join to the same text.
+ * Computes a MAC over the parts, joined with NUL. No part may contain a NUL, so that different
+ * lists never join to the same text.
  */
 function mac(key: IdKey, parts: readonly string[]): Buffer {
   return createHmac('sha256', key).update(parts.join('\0')).digest();
@@ -195,14 +203,17 @@ function spell(key: IdKey, kind: NumberedKind, { livemode, number }: Numbered): 
   return base62(number, NUMBER_LENGTH) + digits(proof, PROOF_LENGTH);
 }
 
-/** Returns the id with this settlement number; for links and receipts, the token in the URL. */
+/**
+ * Returns the id (for links and receipts: the token in the URL) that is derived from a settlement
+ * number.
+ */
 export function numberedId(key: IdKey, kind: NumberedKind, numbered: Numbered): string {
   return NUMBERED_PREFIXES[kind] + spell(key, kind, numbered);
 }
 
 /**
- * Returns the number that the id was derived from, or null if it was not made by {@link numberedId}
- * with this key for this kind and network (ids of objects older than the id key are random).
+ * Returns the settlement number from which an id was derived. Null if {@link numberedId} did not
+ * create the id with this key, kind and network; objects older than the id key have random ids.
  */
 export function numberOfId(
   key: IdKey,
@@ -218,16 +229,17 @@ export function numberOfId(
 }
 
 /**
- * Returns the token that an iPhone presents to prove that it has this pass; Apple requires that it
- * never changes. It is derived rather than stored, so it is still valid after a restore.
+ * Returns the token with which an iPhone proves that it has this pass. Apple requires that it never
+ * changes. It is derived rather than stored, so that it stays valid after a restore.
  */
 export function applePassToken(key: IdKey, passId: string): string {
   return mac(key, ['apple pass', passId]).toString('base64url');
 }
 
 /**
- * Returns the text that is hashed for a person's PIN at the tills of an account. Four digits have
- * so few values that their hash alone would reveal them; this key is not in a dump of the tables.
+ * Returns the text to hash and store for a person's PIN at the tills of an account. Four digits
+ * alone could be found by trying all hashes; the key makes this impossible for someone who has only
+ * the tables.
  */
 export function pinText(
   key: IdKey,
@@ -237,7 +249,7 @@ export function pinText(
   return mac(key, ['till pin', accountId, userId, pin]).toString('base64url');
 }
 
-/** Computes the MAC of a request. `clash` counts how many derived values were already taken. */
+/** Computes the MAC of a request. `clash` counts the derived values that turned out to be taken. */
 function keyedMac(
   key: IdKey,
   purpose: 'order' | 'request',
@@ -249,17 +261,17 @@ function keyedMac(
 }
 
 /**
- * Returns the order id of an intent that was created without one. `clash` counts the values already
- * taken: by an order id that the merchant chose, or by the same key more than 48 hours ago. The MAC
- * includes the caller, because all terminals number their keys from the same first value.
+ * Returns the order id of an intent that was created without one. `clash` counts the values that
+ * are taken already, by a merchant's own order id or by the same key more than 48 hours ago. The
+ * MAC includes the caller, because all terminals start numbering their keys at the same value.
  */
 export function derivedOrderId(key: IdKey, request: KeyedRequest, clash: number): string {
   return digits(keyedMac(key, 'order', { request, clash }), ORDER_ID_LENGTH);
 }
 
 /**
- * Returns the order id of a sale that a till had accepted offline. It is derived from the sale's
- * data, so that a sale forwarded again after a data loss finds its rebuilt payment.
+ * Returns the order id of a sale that a till accepted offline. It is derived from the sale's data,
+ * so that a sale that is forwarded again after a data loss finds its rebuilt payment.
  */
 export function offlineOrderId(
   key: IdKey,
@@ -271,12 +283,12 @@ export function offlineOrderId(
   return digits(mac(key, [...parts, String(clash)]), ORDER_ID_LENGTH);
 }
 
-/** Returns the reference of a refund in the contract's event. */
+/** Returns the reference that identifies a refund in the contract's event. */
 export function refundReference(key: IdKey, request: KeyedRequest, clash = 0): Buffer {
   return keyedMac(key, 'request', { request, clash }).subarray(0, REFERENCE_BYTES);
 }
 
-/** Returns the number under which the contract pays a withdrawal once: 63 bits, never zero. */
+/** Returns the number that makes the contract pay a withdrawal only once: 63 bits, never zero. */
 export function withdrawalNumber(key: IdKey, request: KeyedRequest, clash = 0): bigint {
   return keyedMac(key, 'request', { request, clash }).readBigUInt64BE(0) >> 1n || 1n;
 }
@@ -290,8 +302,8 @@ export function refundId(
 }
 
 /**
- * Returns the token of a refund's receipt: the cell digit, the body of the refund's id (for the
- * look-up), and a proof that cannot be computed from the id.
+ * Returns the token in the URL of a refund's receipt: the cell digit, the refund's id without its
+ * prefix (for the look-up), and a proof that cannot be computed from the id.
  */
 export function refundReceiptToken(
   key: IdKey,
@@ -303,8 +315,8 @@ export function refundReceiptToken(
 }
 
 /**
- * Returns the refund of such a token; null if it was not made by {@link refundReceiptToken} for the
- * mode.
+ * Returns the id of the refund to which a receipt's token belongs; null if {@link
+ * refundReceiptToken} did not create the token for this mode.
  */
 export function refundOfReceiptToken(
   key: IdKey,

@@ -1,10 +1,12 @@
-/** The languages of screens for shops and customers. API and documents are in English. */
+/**
+ * The languages of screens for shops and customers. The API and the documentation are in English.
+ */
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /**
- * The pseudo-language: English with accents, 40 % longer and right to left. It reveals texts that
- * are missing from the catalog, and lines without room. Only a sandbox offers it.
+ * The pseudo-language: English with accents, 40 % longer, from right to left. It reveals texts that
+ * are missing from the catalog and lines that are too short. Only sandboxes offer it.
  */
 export const PSEUDO_LANGUAGE = 'qps';
 export type TextLanguage = Language | typeof PSEUDO_LANGUAGE;
@@ -12,16 +14,16 @@ export type TextLanguage = Language | typeof PSEUDO_LANGUAGE;
 export const FALLBACK_LANGUAGE: Language = 'en';
 
 /**
- * Returns the locale for `Intl`. The pseudo-language uses Arabic dates with Latin digits, so that
- * no English letters appear in them.
+ * Returns the locale for `Intl`. The pseudo-language uses Arabic with Latin digits, so that dates
+ * contain no English letters.
  */
 export function localeOf(language: string): string {
   return language === PSEUDO_LANGUAGE ? 'ar-u-nu-latn' : language;
 }
 
 /**
- * Returns the value of the `lang` attribute: the pseudo-language is a private variant of English,
- * because screen readers would not recognize a separate tag.
+ * Returns the value of the `lang` attribute. The pseudo-language counts as a private variant of
+ * English, because screen readers would not know a tag of its own.
  */
 export function languageTag(language: string): string {
   return language === PSEUDO_LANGUAGE ? `en-x-${PSEUDO_LANGUAGE}` : language;
@@ -45,14 +47,14 @@ export const LANGUAGE_NAMES: Readonly<Record<TextLanguage, string>> = {
   qps: 'Pseudo',
 };
 
-/** More than any browser sends; bounds the parsing of a header. */
+/** Maximum number of languages that are read from a header: more than any browser sends. */
 const MOST_WISHES = 32;
 
 const WISH = /^\s*([a-z]{1,8})(?:-[a-z\d]{1,8})*\s*(?:;\s*q\s*=\s*(\d(?:\.\d{0,3})?)\s*)?$/i;
 
 /**
- * Returns the languages of an `Accept-Language` header, most preferred first. Weight 0 excludes a
- * language.
+ * Returns the languages of an `Accept-Language` header, most preferred first. A weight of 0
+ * excludes a language.
  */
 export function wishesOf(accept: string): string[] {
   return accept
@@ -67,7 +69,9 @@ export function wishesOf(accept: string): string[] {
 }
 
 export interface LanguageWishes {
-  /** Read from the URL (`?lang=`), then from this browser's storage. */
+  /**
+   * Languages chosen by the user: first from the URL (`?lang=`), then from this browser's storage.
+   */
   readonly chosen?: readonly (string | undefined)[];
   /** The header `Accept-Language`. */
   readonly accept?: string | undefined;
@@ -75,7 +79,7 @@ export interface LanguageWishes {
   readonly account?: string | null | undefined;
 }
 
-/** Returns the first supported preference; English if there is none. */
+/** Returns the first preferred language that is offered; English if there is none. */
 export function chooseLanguage(
   { chosen = [], accept = '', account }: LanguageWishes,
   offered: readonly TextLanguage[],
@@ -88,7 +92,7 @@ export function chooseLanguage(
   return FALLBACK_LANGUAGE;
 }
 
-/** A page, rendered in the reader's language. */
+/** A page in the reader's language. */
 export interface PageInLanguage {
   readonly html: string;
   readonly language: TextLanguage;

@@ -21,7 +21,10 @@ test('an entry is one line of JSON, for any content', (context) => {
   });
 });
 
-/** Runs `work` with a log on a fake clock. @returns the written lines. */
+/**
+ * Runs `work` with a log and a fake clock.
+ * @returns the lines that it wrote
+ */
 function told(context: TestContext, work: (log: Log, tick: (ms: number) => void) => void) {
   const lines: string[] = [];
   context.mock.timers.enable({ apis: ['setTimeout'] });

@@ -1,6 +1,6 @@
 import { redact } from '#core/redact.ts';
 
-/** Events that matter to operators. Never contains secrets or personal data. */
+/** Logs events that matter to operators. Entries must never contain secrets or personal data. */
 export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
@@ -10,16 +10,18 @@ export interface Log {
 export type LogFields = { readonly [key: string]: unknown };
 
 export interface LogOptions {
-  /** Values that no line may show, even if an error message contains them. */
+  /** Values to mask in every line, because an error message may contain them. */
   readonly secrets?: readonly string[];
-  /** Added to each line, under the name that OpenTelemetry defines. */
+  /** The release, added to each line under OpenTelemetry's name for it. */
   readonly release?: string;
 }
 
-/** Fields that tell entries apart: the same message with two values is logged twice. */
+/**
+ * Fields that distinguish entries: a message is a repetition only if all of these are equal, too.
+ */
 const PLACES = ['network', 'loop', 'worker', 'sender', 'node', 'endpoint'] as const;
 
-/** Writes one line of JSON on stderr; stdout belongs to the output of commands. */
+/** Writes one line of JSON to stderr, because stdout belongs to the output of commands. */
 export function writeEntry(
   entry: LogFields & { readonly message: string },
   { secrets = [] }: LogOptions = {},
@@ -28,9 +30,8 @@ export function writeEntry(
 }
 
 /**
- * Creates a log with one line per entry. The same message (from the same place and with the same
- * fault) is logged once in ten seconds, with the number of omitted ones; only the object that it
- * names may differ.
+ * Creates a log with one line per entry. A repeated message (with the same level, fault and
+ * `PLACES`) is written only once in ten seconds, with the number of omitted entries.
  */
 export function stderrLog(now: () => Date = () => new Date(), options: LogOptions = {}): Log {
   const { release } = options;
@@ -54,7 +55,9 @@ export function stderrLog(now: () => Date = () => new Date(), options: LogOption
   };
 }
 
-/** Removes fields that would overwrite the standard fields of every line. */
+/**
+ * Removes fields that would overwrite the standard fields of every line. `message` becomes `why`.
+ */
 function withoutOwn({ time: _time, level: _level, message: why, ...fields }: LogFields): LogFields {
   return why === undefined ? fields : { ...fields, why };
 }
@@ -68,7 +71,7 @@ export function logWith(log: Log, always: LogFields): Log {
   };
 }
 
-/** A log for tests, and for commands with their own output. */
+/** A log that writes nothing, for tests and for commands with their own output. */
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** Returns the message of an error and of its causes, on one line. */
@@ -83,30 +86,34 @@ function plain(_key: string, value: unknown): unknown {
   return value instanceof Error ? describeError(value) : value;
 }
 
-/** Writes the line, with the number of entries of its kind that were omitted since the last one. */
+/**
+ * Writes a line. `leftOut` is the number of entries of its kind that were omitted since the last
+ * line.
+ */
 type Tell = (leftOut: number) => void;
 
 interface Repeats {
   /**
-   * Writes the first entry of a kind at once; of those that follow, only the last, after the
-   * interval.
+   * Writes the first entry of a kind immediately. Of later ones, writes only the last, at the end
+   * of the interval.
    */
   note(kind: string, tell: Tell): void;
 }
 
 /**
- * Interval for entries of one kind: an outage of a minute writes six lines per loop instead of
+ * Interval between lines of one kind. An outage of a minute then writes six lines per loop, not
  * thousands.
  */
 const SAME_EVERY_MS = 10_000;
 /**
- * Maximum number of kinds that are tracked. Entries of further kinds are written at once, so that
- * no line is lost.
+ * Maximum number of kinds to track. Entries of further kinds are all written, so that none is lost.
  */
 const MAX_KINDS = 1_000;
 
 function createRepeats(): Repeats {
-  /** The entries since the kind was last written: their number, and the last one. */
+  /**
+   * For each kind, the entries since its last line: their number, and how to write the last one.
+   */
   const since = new Map<string, { count: number; tell: Tell }>();
 
   const repeatLater = (kind: string) => {

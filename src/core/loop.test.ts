@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLoop } from '#core/loop.ts';
 
-/** A poll interval far longer than a test, so that the poll causes none of its runs. */
+/** A poll interval so long that polling causes no run during a test. */
 const NEVER = 60_000;
 
 function counting(answers: readonly (boolean | Error)[] = []) {

@@ -1,27 +1,27 @@
-/** One background job of a worker: it runs when woken, and at least every `pollMs`. */
+/** A background job of a worker. It runs when woken, and at least every `pollMs`. */
 export interface LoopOptions {
   readonly name: string;
-  /** Polling interval in milliseconds, in case a wake-up got lost. */
+  /** Polling interval in milliseconds. Polling finds the work if a wake-up was lost. */
   readonly pollMs: number;
   /**
-   * Does one bounded batch of work. `true` requests another run at once. A number requests a run
-   * after this many milliseconds, unless the loop is woken earlier.
+   * Does one limited batch of work. Returns `true` to run again immediately, or a number to run
+   * again after that many milliseconds (earlier if woken).
    */
   readonly run: () => Promise<boolean | number>;
   readonly onError: (name: string, error: unknown) => void;
 }
 
 export interface Loop {
-  /** Signals that work may be waiting. May be called at any time, any number of times. */
+  /** Signals that there may be work. May be called any number of times. */
   wake(): void;
-  /** Lets the current run finish, then ends. */
+  /** Waits for the current run to finish, then stops the loop. */
   stop(): Promise<void>;
 }
 
-/** After a fault the loop waits this long, to spare a database that is down. */
+/** Pause after a fault, which spares a database that is down. */
 const ERROR_PAUSE_MS = 500;
 
-/** Returns the pause: each consecutive fault doubles it, up to the poll interval. */
+/** Returns the pause after faults: each consecutive one doubles it, up to the poll interval. */
 function pauseMs(faultsInRow: number, pollMs: number): number {
   return Math.min(ERROR_PAUSE_MS * 2 ** (faultsInRow - 1), Math.max(pollMs, ERROR_PAUSE_MS));
 }
@@ -45,7 +45,10 @@ export function startLoop(options: LoopOptions): Loop {
       ring = () => (untilWoken || stopped) && end();
       if (stopped || (untilWoken && woken)) end();
     });
-  /** @returns the time until the next run in milliseconds. */
+  /**
+   * Runs the job once.
+   * @returns the milliseconds until the next run
+   */
   const turn = async (): Promise<number> => {
     woken = false;
     try {

@@ -2,8 +2,8 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { NETWORKS } from '#core/mode.ts';
 
 /**
- * The metrics of this process, for `/metrics`. There is one registry per process, and the code that
- * does the work updates it directly, so that counters are not passed as parameters.
+ * The metrics of this process, for `/metrics`. There is one registry per process, and code updates
+ * its metrics directly, so that they need not be passed as parameters.
  */
 export const meters = new Registry();
 
@@ -88,7 +88,8 @@ export const unknownCommits = new Counter({
   registers,
 });
 
-// Initialized to 0, because Prometheus computes a rate only from a value before the first increase.
+// Sets counters to 0, because Prometheus computes no rate for the first increase of a counter that
+// did not exist before.
 for (const network of NETWORKS) {
   paymentsSettled.inc({ network }, 0);
   paymentsDeclined.inc({ network, code: 'settlement_failed' }, 0);

@@ -1,7 +1,10 @@
-/** Test mode runs on the testnet, live mode on mainnet; the key chooses (behavior.md 1.2). */
+/**
+ * Test mode runs on the testnet, live mode on mainnet. The caller's key determines the mode
+ * (behavior.md 1.2).
+ */
 export type Network = 'testnet' | 'mainnet';
 
-/** Every query is scoped by these two. */
+/** The account and the mode, by which every query is scoped. */
 export interface Tenant {
   readonly accountId: string;
   readonly livemode: boolean;

@@ -1,18 +1,18 @@
 import { assert } from './assert.ts';
 
-/** USDC atoms (6 decimals): 2_500_000n is 2.50 USDC. Always an integer, never negative. */
+/** USDC atoms (6 decimals): 2_500_000n is 2.50 USDC. Always an integer and never negative. */
 export type Atoms = bigint & { readonly __unit: 'atoms' };
 
 /** Smallest and largest amount of one intent or refund (behavior.md 5.1). */
 export const MIN_AMOUNT = 1;
 export const MAX_AMOUNT = 1_000_000_000_000;
 
-/** Above this a JSON number would lose digits; no shop's balance comes near. */
+/** JSON numbers above this lose digits. No shop's balance comes near it. */
 const MAX_JSON_ATOMS = BigInt(Number.MAX_SAFE_INTEGER);
 
 export const ZERO = 0n as Atoms;
 
-/** @throws Bug if the value is not a whole, non-negative number of atoms. */
+/** @throws Bug if the value is not a non-negative integer */
 export function atoms(value: bigint | number): Atoms {
   if (typeof value === 'number') assert(Number.isSafeInteger(value), 'atoms must be an integer');
   const wide = BigInt(value);
@@ -24,12 +24,15 @@ export function add(...values: readonly Atoms[]): Atoms {
   return values.reduce((sum, value) => sum + value, 0n) as Atoms;
 }
 
-/** @throws Bug if the result would be negative: check with a refusal first. */
+/** @throws Bug if the result would be negative, so refuse such a request first */
 export function subtract(from: Atoms, what: Atoms): Atoms {
   return atoms(from - what);
 }
 
-/** Returns basis points of an amount, rounded down as the contract does (behavior.md 6.2). */
+/**
+ * Returns a share of an amount, given in basis points and rounded down as in the contract
+ * (behavior.md 6.2).
+ */
 export function basisPoints(amount: Atoms, points: number): Atoms {
   assert(Number.isInteger(points) && points >= 0 && points <= 10_000, 'basis points out of range');
   return ((amount * BigInt(points)) / 10_000n) as Atoms;
@@ -47,7 +50,10 @@ const ONE = 10n ** BigInt(DECIMALS);
 /** Atoms per cent, the smallest unit in headlines. */
 const CENT = ONE / 100n;
 
-/** Writes `2.50`, `1000.25`, `0.000001`: two decimals, and more only if they are not zero. */
+/**
+ * Formats exactly, as `2.50`, `1000.25` or `0.000001`: with two decimals, or more if they are not
+ * zero.
+ */
 export function exactUsdc(value: bigint): string {
   const sign = value < 0n ? '-' : '';
   const size = value < 0n ? -value : value;
@@ -55,17 +61,18 @@ export function exactUsdc(value: bigint): string {
   return `${sign}${size / ONE}.${digits.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
-/** Adds the locale's grouping: `1000.25` becomes `1,000.25`. The locale is a BCP 47 tag. */
+/** Adds the digit grouping of a locale (a BCP 47 tag): `1000.25` becomes `1,000.25`. */
 function grouped(decimal: string, locale: string): string {
   const digits = decimal.length - decimal.indexOf('.') - 1;
   const shape = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  // Formatted from text, because a double would round large amounts.
+  // Pass the decimal as text, because a double would round large amounts.
   return new Intl.NumberFormat(locale, shape).format(decimal as `${number}`);
 }
 
 /**
- * Writes `−1,000.25`: every digit, with grouping. Writes `2.005` as `2.0050`, because its three
- * decimals would look like a group of thousands and could not be typed back.
+ * Formats every digit, with grouping: `−1,000.25`. Three decimals become four (`2.005` is
+ * `2.0050`), because they would look like a group of thousands and could be misread when typed
+ * back.
  */
 export function readableUsdc(value: bigint, locale = 'en'): string {
   if (value < 0n) return `−${readableUsdc(-value, locale)}`;
@@ -74,9 +81,9 @@ export function readableUsdc(value: bigint, locale = 'en'): string {
 }
 
 /**
- * Returns the smallest and the largest amount that a screen displays like this one. Screens round
- * to cents, so an amount of whole cents covers every amount that rounds to it; any other amount
- * covers only itself.
+ * Returns the smallest and the largest amount that a screen shows as this one. Screens round to
+ * cents, so an amount of whole cents stands for every amount that rounds to it; any other amount
+ * stands only for itself.
  */
 export function shownAs(amount: bigint): { readonly least: bigint; readonly most: bigint } {
   if (amount % CENT !== 0n) return { least: amount, most: amount };
@@ -84,8 +91,8 @@ export function shownAs(amount: bigint): { readonly least: bigint; readonly most
 }
 
 /**
- * Writes two decimals for a headline, half a cent rounded up. An amount below half a cent is not
- * shown as 0.
+ * Formats with two decimals for a headline; half a cent is rounded up. A positive amount below half
+ * a cent is shown as `< 0.01` rather than 0.
  */
 export function headlineUsdc(value: bigint, locale = 'en'): string {
   const cents = (value + CENT / 2n) / CENT;

@@ -1,13 +1,14 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 
 /**
- * Maximum length of a name: longer ones break screens and receipts, and no real name needs more.
+ * Maximum length of a name. Longer ones would break screens and receipts, and no real name is
+ * longer.
  */
 export const MAX_NAME_LENGTH = 100;
 
 /**
- * Scripts with look-alike letters, which let one name pass for another if mixed. Real words use one
- * script; Japanese and Korean mix theirs, but do not resemble Latin.
+ * Scripts with look-alike letters. A word that mixes them could pass for another one, and real
+ * words do not mix them. Japanese and Korean do mix scripts, but theirs do not look like Latin.
  */
 const LOOKALIKE_SCRIPTS = [
   /\p{Script=Latin}/u,
@@ -20,15 +21,15 @@ const LOOKALIKE_SCRIPTS = [
 ];
 
 /**
- * Matches invisible, direction-changing (U+202A to U+202E, U+2066 to U+2069) and unassigned
- * characters, and line breaks of all kinds. Joiners are checked separately.
+ * Matches characters that are invisible, change the direction (U+202A to U+202E, U+2066 to U+2069),
+ * are unassigned, or break lines. Joiners are checked separately.
  */
 const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
 const JOINER = /[\u200c\u200d]/u;
-/** Matches emoji with a skin tone or a presentation selector, and letters that join. */
+/** Matches characters that a joiner may connect: emoji with their modifiers, letters and marks. */
 const JOINED = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\p{L}|\p{M}/u;
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/u;
-/** Matches four marks on one letter, which deface it. */
+/** Matches four combining marks in a row, which can cover neighboring text. */
 const MARK_PILE = /\p{M}{4}/u;
 
 function mixesScripts(word: string): boolean {
@@ -36,8 +37,8 @@ function mixesScripts(word: string): boolean {
 }
 
 /**
- * True if a joiner only hides text. Emoji and many scripts need joiners between two characters;
- * anywhere else they have no effect.
+ * True if a joiner does not connect two characters that need it, as in emoji and many scripts. Such
+ * a joiner has no visible effect and only makes names differ.
  */
 function hasIdleJoiner(name: string): boolean {
   const characters = [...name];
@@ -54,8 +55,8 @@ function invalid(param: string, why: string): Refusal {
 }
 
 /**
- * Returns the normal form of a name (NFC, single spaces), or a refusal: too long, hidden
- * characters, or look-alike letters of different scripts within one word.
+ * Returns a name in its normal form (NFC, single spaces), or a refusal if it is too long, has
+ * hidden characters, or mixes look-alike letters of different scripts in one word.
  */
 export function readName(text: string, param: string): string | Refusal {
   const name = text
@@ -76,13 +77,13 @@ export function readName(text: string, param: string): string | Refusal {
   return name;
 }
 
-/** Refuses a label with characters that change the direction of the text next to it. */
+/** Refuses a label with characters that change the direction of neighboring text. */
 export function checkDirections(text: string, param: string): Refusal | null {
   if (!TURNS.test(text)) return null;
   return invalid(param, 'must not contain characters that change the direction of writing');
 }
 
-/** Maximum length of an address in SMTP (RFC 5321). */
+/** Maximum length of an email address (RFC 5321). */
 const MAX_EMAIL_LENGTH = 254;
 const MAILBOX = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -95,8 +96,8 @@ function isEmail(text: string): boolean {
 }
 
 /**
- * Returns the address in lowercase. ASCII only (other domains as punycode), so that no two
- * addresses look alike.
+ * Returns the email address in lowercase. Only ASCII is accepted (other domains as punycode), so
+ * that no two addresses look alike.
  */
 export function readEmail(text: string, param = 'email'): string | Refusal {
   const email = text.trim().toLowerCase();

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Address ranges of this machine and of private networks. */
+/** Types of address ranges that belong to this machine or to a private network. */
 const OWN_RANGES: ReadonlySet<string> = new Set([
   'loopback',
   'private',

@@ -1,8 +1,8 @@
 /**
- * Returns a function that creates a part of a process at its first use, and then returns the same
- * part for the same context: batchers and long-poll registries exist once per process, and the use
- * case that needs one owns it. A copied context is another process, so only the composition root
- * and tests copy one.
+ * Returns a function that creates an object the first time it is called with a context, and then
+ * returns the same object for that context. This way, batchers and long-poll registries exist once
+ * per process, and the use case that needs one owns it. A copied context counts as another process,
+ * so only the composition root and tests may copy one.
  */
 export function perProcess<Context extends object, Part>(
   create: (ctx: Context) => Part,

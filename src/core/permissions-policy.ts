@@ -1,4 +1,4 @@
-/** The browser features that our pages use, and those that no page of ours uses. */
+/** The browser features that at least one of our pages uses. */
 export type Feature =
   | 'camera'
   | 'publickey-credentials-create'
@@ -13,8 +13,8 @@ const FEATURES: readonly Feature[] = [
   'serial',
 ];
 /**
- * Features that no page uses. Omits `bluetooth`, because a Chromium without it logs a warning in
- * the console of each page.
+ * Features that no page uses. `bluetooth` is left out, because a Chromium without it logs a warning
+ * in the console of each page.
  */
 const NEVER = [
   'accelerometer=()',
@@ -33,7 +33,10 @@ const NEVER = [
   'xr-spatial-tracking=()',
 ];
 
-/** Returns the Permissions-Policy of a page that itself uses these features; frames get none. */
+/**
+ * Returns the Permissions-Policy of a page that uses these features. Frames in the page may use
+ * none.
+ */
 export function permissionsOf(features: readonly Feature[]): string {
   const own = FEATURES.map((name) => `${name}=${features.includes(name) ? '(self)' : '()'}`);
   return [...own, ...NEVER].join(', ');

@@ -1,7 +1,7 @@
 import type { IdKey } from '#core/ids.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 
-/** The keys of a process, one per purpose. */
+/** The keys of a process. Each has one purpose. */
 export interface ProcessKeys {
   /** Derives the ids of objects. */
   readonly id: IdKey;
@@ -9,8 +9,8 @@ export interface ProcessKeys {
   readonly card: RotatingKey;
   /** Signs the cursors of lists. */
   readonly cursor: Buffer;
-  /** Encrypts the signing secrets of webhook endpoints. */
+  /** Encrypts the signing secrets of merchants' webhook endpoints. */
   readonly webhook: RotatingKey;
-  /** Encrypts TOTP secrets, documents and queued mail; signs CSRF and device tokens. */
+  /** Encrypts TOTP secrets, documents and queued mail, and signs CSRF and device tokens. */
   readonly people: RotatingKey;
 }

@@ -1,4 +1,6 @@
-/** A map with a size limit: when it is full, the entry that was set longest ago is dropped. */
+/**
+ * A map of limited size. When it is full, adding an entry drops the one that was set longest ago.
+ */
 export class RecentMap<Value> {
   readonly #values = new Map<string, Value>();
   readonly #limit: number;
@@ -12,7 +14,7 @@ export class RecentMap<Value> {
   }
 
   set(key: string, value: Value): void {
-    // A Map iterates in insertion order, so deleting the key before setting it makes it the newest.
+    // A Map iterates in insertion order. Deleting the key first makes this entry the newest.
     this.#values.delete(key);
     this.#values.set(key, value);
     if (this.#values.size <= this.#limit) return;

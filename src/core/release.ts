@@ -5,5 +5,5 @@ const { version } = JSON.parse(
   readFileSync(path.join(import.meta.dirname, '../../package.json'), 'utf8'),
 ) as { readonly version: string };
 
-/** The release of this process, shown in `/readyz`, `/metrics`, each log line and each trace. */
+/** This process's release, shown in `/readyz`, `/metrics`, each log line and each trace. */
 export const RELEASE = version;

@@ -18,7 +18,7 @@ const KINDS = Object.keys(SECRET_PREFIXES) as SecretKind[];
 
 const KEYS: readonly SecretKind[] = ['apiKeyTest', 'apiKeyLive', 'deviceKeyTest', 'deviceKeyLive'];
 
-/** Returns every text with one wrong, swapped or missing character of a secret. */
+/** Returns typical typing errors of a secret: wrong, missing, doubled and swapped characters. */
 function typingErrors(secret: string): string[] {
   const errors = new Set<string>();
   for (let i = 0; i < secret.length; i++) {
@@ -66,7 +66,7 @@ test('a secret is recognized as its own kind and as no other', () => {
   }
 });
 
-/** The kinds of secrets that travel between cells, besides keys. */
+/** Kinds of secrets, besides keys, that must be routed to their cell. */
 const CROSSES: readonly SecretKind[] = [
   ...(['agentToken', 'pass', 'passCode', 'smartTap', 'appleVas'] as const),
   ...(['payerSession', 'session'] as const),

@@ -4,7 +4,7 @@ import { base62 } from './base62.ts';
 import { cellOfDigit, FIRST_CELL } from './cell.ts';
 import { sha256 } from './sha256.ts';
 
-/** Bearer secrets by their prefix (behavior.md 3.1). */
+/** The prefixes of bearer secrets (behavior.md 3.1). */
 export const SECRET_PREFIXES = {
   apiKeyTest: 'tlsk_test_',
   apiKeyLive: 'tlsk_live_',
@@ -26,16 +26,19 @@ export const SECRET_PREFIXES = {
 
 export type SecretKind = keyof typeof SECRET_PREFIXES;
 
-/** 32 base62 digits hold 190 bits; at least 160 are required. */
+/** Number of random base62 digits: 32 hold 190 bits, and at least 160 are required. */
 const RANDOM_LENGTH = 32;
-/** 6 base62 digits of a SHA-256: one made-up secret in 56 billion passes this check. */
+/**
+ * Number of digits of the checksum, from a SHA-256. One made-up secret in 56 billion passes the
+ * check.
+ */
 const CHECKSUM_LENGTH = 6;
 const BODY = /^[0-9A-Za-z]{38}$/;
 const BODY_WITH_CELL = /^[0-9A-Za-z]{39}$/;
 /**
- * Keys of merchants and terminals contain the cell of their account as one digit right after the
- * prefix, so that a load balancer can route a request before reading anything else. Older keys have
- * no digit, and belong to the first cell.
+ * Keys of merchants and terminals contain the cell of their account, as one digit right after the
+ * prefix, so that a load balancer can route a request by its key alone. Older keys lack the digit;
+ * they belong to the first cell.
  */
 const WRITTEN_WITH_CELL: ReadonlySet<SecretKind> = new Set([
   'apiKeyTest',
@@ -44,10 +47,10 @@ const WRITTEN_WITH_CELL: ReadonlySet<SecretKind> = new Set([
   'deviceKeyLive',
 ]);
 /**
- * Secrets that payers and people take from one cell to another also contain the digit, in every
- * cell but the first. There they are written without it, because a new form must be readable one
- * release before it is written; otherwise processes of the previous release would refuse it during
- * a rolling update (docs/going-back.md). No other cell is older than this release.
+ * Secrets that payers and people use in other cells also contain the cell digit, except in the
+ * first cell. The first cell does not write the digit yet, because processes of the previous
+ * release could not read it during a rolling update (docs/going-back.md). No other cell has ever
+ * run an earlier release.
  */
 const READ_WITH_CELL: ReadonlySet<SecretKind> = new Set([
   ...WRITTEN_WITH_CELL,
@@ -71,7 +74,8 @@ function markOf(kind: SecretKind, cell: number): string {
 }
 
 /**
- * Creates a secret: prefix, cell digit, 190 random bits, checksum. Show it once, store its hash.
+ * Creates a secret: prefix, cell digit, 190 random bits, checksum. Show it once and store only its
+ * hash.
  */
 export function newSecret(kind: SecretKind, cell = FIRST_CELL): string {
   const mark = markOf(kind, cell);
@@ -80,7 +84,10 @@ export function newSecret(kind: SecretKind, cell = FIRST_CELL): string {
   return text + checksum(text);
 }
 
-/** True if prefix, length and checksum match: refuses typing errors without a database query. */
+/**
+ * True if the prefix, length and checksum are right. This refuses typing errors without a database
+ * query.
+ */
 export function isSecret(kind: SecretKind, text: string): boolean {
   const prefix = SECRET_PREFIXES[kind];
   const body = text.slice(prefix.length);
@@ -90,8 +97,8 @@ export function isSecret(kind: SecretKind, text: string): boolean {
 }
 
 /**
- * Returns the cell in which a secret of this kind was made; null if it is not one (see {@link
- * isSecret}).
+ * Returns the cell in which a secret of this kind was created; null if `text` is not such a secret
+ * (see {@link isSecret}).
  */
 export function cellOfSecret(kind: SecretKind, text: string): number | null {
   if (!isSecret(kind, text)) return null;
@@ -100,8 +107,8 @@ export function cellOfSecret(kind: SecretKind, text: string): number | null {
 }
 
 /**
- * Returns the stored hash of a bearer secret. A plain SHA-256 is enough: the input has 190 random
- * bits and cannot be guessed, and a look-up by hash leaks nothing through its timing.
+ * Returns the hash of a bearer secret, to be stored. A plain SHA-256 is enough: a secret has 190
+ * random bits and cannot be guessed, and a look-up by hash leaks nothing through its timing.
  */
 export function hashSecret(secret: string): Buffer {
   return sha256(secret);
@@ -116,8 +123,8 @@ const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
 /**
- * A key with an optional predecessor, while the service's secret is being rotated: new data is
- * encrypted and signed with the key itself; existing data is accepted with either.
+ * A key and, while the service's secret is being rotated, its predecessor. The key itself encrypts
+ * and signs new data; existing data is accepted with either.
  */
 export interface RotatingKey extends Buffer {
   previous?: Buffer;
@@ -129,14 +136,14 @@ export function withPrevious(key: Buffer, previous: Buffer | undefined): Rotatin
   return rotating;
 }
 
-/** Returns the key, and its predecessor if there is one. */
+/** Returns the key and, if it has one, its predecessor. */
 export function keysOf(key: RotatingKey): readonly Buffer[] {
   return key.previous === undefined ? [key] : [key, key.previous];
 }
 
 /**
- * Encrypts with AES-256-GCM: iv, tag, ciphertext. `context` (an id) stops a row's secret from being
- * moved to another row.
+ * Encrypts with AES-256-GCM and returns the IV, tag and ciphertext. `context` (an id) prevents the
+ * secret of one row from being moved to another.
  */
 export function encrypt(key: Buffer, plain: string, context: string): Buffer {
   assert(key.length === KEY_BYTES, 'the encryption key must have 32 bytes');
@@ -147,7 +154,7 @@ export function encrypt(key: Buffer, plain: string, context: string): Buffer {
 }
 
 /**
- * @throws if the key or the context is another one than at `encrypt`, or the bytes were changed.
+ * @throws if the key or the context differs from that of `encrypt`, or if the bytes were changed
  */
 export function decrypt(key: RotatingKey, sealed: Buffer, context: string): string {
   if (key.previous === undefined) return open(key, sealed, context);
@@ -161,7 +168,7 @@ export function decrypt(key: RotatingKey, sealed: Buffer, context: string): stri
 function open(key: Buffer, sealed: Buffer, context: string): string {
   assert(key.length === KEY_BYTES, 'the encryption key must have 32 bytes');
   const iv = sealed.subarray(0, IV_BYTES);
-  // The tag length must be given, because Node otherwise accepts tags of four bytes, which can be
+  // Sets the tag length, because Node would otherwise accept tags of four bytes, which can be
   // guessed.
   const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));

@@ -1,7 +1,8 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 
 /**
- * Refuses an edit of an object that was changed since it was read, so that nothing is overwritten.
+ * Refuses to edit an object that was changed since the caller read it, so that no change is
+ * overwritten.
  */
 export function staleVersion(current: number): Refusal {
   return refuse(

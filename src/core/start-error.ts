@@ -1,7 +1,7 @@
 /**
- * A start failure that the operator can fix: a port in use, a locked folder, a missing setting.
- * The message is one line that names the setting or folder and the remedy. The process prints the
- * message alone, without a stack trace, and exits with a status other than 0.
+ * The process cannot start, and the operator can fix that: a port is in use, a folder is locked, or
+ * a setting is missing. The message is one line that names the problem and the remedy. The process
+ * prints only this message, without a stack trace, and exits with a status other than 0.
  */
 export class StartError extends Error {
   override readonly name = 'StartError';

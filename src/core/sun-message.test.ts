@@ -6,7 +6,7 @@ import { type CardKeys, cmac, readSunMessage, writeSunMessage } from '#core/sun-
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const ZERO_KEYS: CardKeys = { metaRead: Buffer.alloc(16), fileRead: Buffer.alloc(16) };
-/** NXP's example (AN12196) of an encrypted PICC data mirror with a MAC. */
+/** NXP's example (AN12196) of a card message: encrypted PICC data and a MAC. */
 const PUBLISHED = {
   piccData: hex('EF963FF7828658A599F3041510671E88'),
   mac: hex('94EED9EE65337086'),

@@ -1,15 +1,16 @@
 import { createCipheriv, createDecipheriv, timingSafeEqual } from 'node:crypto';
 
 /**
- * The message that an NTAG 424 DNA card adds to its URL at each tap ("secure unique NFC"): its
- * encrypted UID and counter, and a MAC over both. Source: NXP AN12196 and the chip's data sheet.
+ * The message that an NTAG 424 DNA card adds to its URL at each tap ("secure unique NFC"): the
+ * encrypted UID and tap counter, and a MAC over both. Source: NXP AN12196 and the chip's data
+ * sheet.
  */
 
 /** The two keys of one card, 16 bytes each. */
 export interface CardKeys {
   /** SDMMetaReadKey: decrypts UID and counter. */
   readonly metaRead: Buffer;
-  /** SDMFileReadKey: the key of the MAC. */
+  /** SDMFileReadKey, from which the key of the MAC is derived. */
   readonly fileRead: Buffer;
 }
 
@@ -29,14 +30,14 @@ export interface CardTap {
 
 const BLOCK = 16;
 const NO_IV = Buffer.alloc(BLOCK);
-/** The tag byte for: UID mirrored, counter mirrored, 7-byte UID. Our cards use only this format. */
+/** The tag byte of the only format that our cards use: with UID (7 bytes) and counter. */
 const PICC_TAG = 0xc7;
 const UID_BYTES = 7;
 const COUNTER_BYTES = 3;
-/** The constant of AN12196 from which the MAC's session key is derived. */
+/** The constant from AN12196 with which the MAC's session key is derived. */
 const SESSION_VECTOR = Buffer.from('3cc300010080', 'hex');
 
-/** Returns UID and counter, or null if the message was not made with this card's keys. */
+/** Returns the UID and the counter; null if the message was not created with this card's keys. */
 export function readSunMessage(message: SunMessage, keys: CardKeys): CardTap | null {
   const plain = decryptBlock(keys.metaRead, message.piccData);
   if (plain[0] !== PICC_TAG) return null;
@@ -48,7 +49,7 @@ export function readSunMessage(message: SunMessage, keys: CardKeys): CardTap | n
   };
 }
 
-/** Writes the message of a card with these keys, for the emulator of tests and test mode. */
+/** Creates the message of a card with these keys, for the card emulator of tests and test mode. */
 export function writeSunMessage(tap: CardTap, keys: CardKeys, padding: Buffer): SunMessage {
   const identity = Buffer.alloc(UID_BYTES + COUNTER_BYTES);
   identity.write(tap.uid, 'hex');
@@ -58,8 +59,8 @@ export function writeSunMessage(tap: CardTap, keys: CardKeys, padding: Buffer): 
 }
 
 /**
- * Computes the MAC. It covers no file data: its input is empty, and its key is derived for this
- * tap.
+ * Computes the MAC of a tap. The UID and counter determine its key; its input is empty, because our
+ * cards do not mirror file data.
  */
 function macOf(identity: Buffer, fileReadKey: Buffer): Buffer {
   const session = cmac(fileReadKey, Buffer.concat([SESSION_VECTOR, identity]));
@@ -68,7 +69,7 @@ function macOf(identity: Buffer, fileReadKey: Buffer): Buffer {
   return Buffer.from(whole.filter((_byte, index) => index % 2 === 1));
 }
 
-/** Computes AES-CMAC, RFC 4493. OpenSSL has it, but node:crypto does not expose it. */
+/** Computes AES-CMAC (RFC 4493). OpenSSL has it, but node:crypto does not expose it. */
 export function cmac(key: Buffer, message: Buffer): Buffer {
   const first = double(encryptBlock(key, NO_IV));
   const whole = message.length > 0 && message.length % BLOCK === 0;

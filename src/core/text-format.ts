@@ -2,10 +2,13 @@ import formatMessage, { type CompiledMessage, type FormatValues } from 'icu-mini
 
 export type { CompiledMessage };
 
-/** The values in a text: names or other strings; numbers are formatted by `Intl`. */
+/** Values to insert into a text. Strings are inserted as they are; `Intl` formats numbers. */
 export type TextValues = Readonly<Record<string, string | number>>;
 
-/** Caches what `make` creates, because creating one takes longer than using it a hundred times. */
+/**
+ * Returns `make` with a cache, because creating one of these objects takes longer than using it a
+ * hundred times.
+ */
 function keep<Args extends readonly unknown[], Made>(make: (...args: Args) => Made) {
   const made = new Map<string, Made>();
   return (...args: Args): Made => {
@@ -28,12 +31,18 @@ const OPTIONS = {
   },
 };
 
-/** Formats a text of the catalog with its values. The catalog marks the placeholders of names. */
+/**
+ * Formats a text from the catalog with its values. The catalog marks placeholders that stand for
+ * names.
+ */
 export function formatText(message: CompiledMessage, locale: string, values: TextValues): string {
   return String(formatMessage(message, locale, values, OPTIONS));
 }
 
-/** Formats a text with tags: returns text and the results of the tags, alternating. */
+/**
+ * Formats a text with tags. Returns its parts in order: strings, and what the tags' functions
+ * return.
+ */
 export function formatParts<Made>(
   message: CompiledMessage,
   locale: string,

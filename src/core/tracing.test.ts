@@ -10,7 +10,7 @@ import {
 } from '#core/tracing.ts';
 
 const PARENT = `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01`;
-/** Limit in nanoseconds per step with tracing off: a thousandth of the cheapest request. */
+/** Maximum nanoseconds per step with tracing off: a thousandth of the cheapest request. */
 const OFF_NS = 1_000;
 
 afterEach(() => traceInto(null));

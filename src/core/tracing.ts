@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 
 /**
- * Manual spans at the steps of a sale. With tracing off, the default, nothing is allocated or
- * stored: `startSpan` returns null first thing.
+ * Spans that the code creates itself at the steps of a sale. With tracing off (the default),
+ * `startSpan` returns null before it allocates or stores anything.
  */
 
-/** The kind of a span, in OTLP's numbers. */
+/** The kinds of spans and their numbers in OTLP. */
 export const SPAN_KINDS = { internal: 1, server: 2, client: 3 } as const;
 
 export type SpanKind = keyof typeof SPAN_KINDS;
@@ -21,19 +21,19 @@ export interface FinishedSpan {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
-  /** The error; `null` if it succeeded. */
+  /** The error; `null` if the work succeeded. */
   readonly fault: string | null;
 }
 
 export interface Span {
-  /** The `traceparent` header for child spans (W3C Trace Context). */
+  /** The `traceparent` header (W3C Trace Context) to give to child spans. */
   readonly traceparent: string;
   set(attributes: Attributes): void;
   fail(fault: string): void;
   end(): void;
 }
 
-/** An object that stores its position in a trace; an object without one is not traced. */
+/** An object that stores its position in a trace. Without one, it is not traced. */
 export interface Traced {
   readonly traceparent?: string | null;
 }
@@ -41,11 +41,11 @@ export interface Traced {
 export interface Tracing {
   /** Receives finished spans; must be quick, and must never throw. */
   readonly sink: (span: FinishedSpan) => void;
-  /** The share of sales without a parent that are traced: 0 to 1. */
+  /** The share, from 0 to 1, of traced sales among those that have no parent span. */
   readonly ratio: number;
 }
 
-/** The destination of spans: the base URL of an OTLP/HTTP receiver. */
+/** Where spans are sent: the base URL of an OTLP/HTTP receiver. */
 export interface TraceSettings {
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -60,12 +60,12 @@ const NO_SPAN = '0'.repeat(16);
 let tracing: Tracing | null = null;
 const active = new AsyncLocalStorage<string>();
 
-/** Starts tracing; null stops it. A process traces all of its parts or none. */
+/** Starts tracing; `null` stops it. Always applies to the whole process. */
 export function traceInto(next: Tracing | null): void {
   tracing = next;
 }
 
-/** True if tracing is on, so that looking for a parent span is worthwhile. */
+/** True if tracing is on. Otherwise, looking for a parent span would be wasted work. */
 export function isTracing(): boolean {
   return tracing !== null;
 }
@@ -83,19 +83,19 @@ function parse(traceparent: string | null | undefined): Parent | null {
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
-/** Returns the traceparent of the current work, to store in rows; null if there is none. */
+/** Returns the traceparent of the current work, to be stored in rows; null if there is none. */
 export function activeTraceparent(): string | null {
   return tracing === null ? null : (active.getStore() ?? null);
 }
 
-/** Runs the work as part of the span. */
+/** Runs the work with the span as its active parent. */
 export function inSpan<T>(span: Span | null, work: () => T): T {
   return span === null ? work() : active.run(span.traceparent, work);
 }
 
 /**
- * Begins a span as a child of `parent`, or as the root of a new trace if that is null.
- * @returns null if tracing is off, or the trace is not sampled.
+ * Starts a span as a child of `parent` or, if that is null, as the root of a new trace.
+ * @returns null if tracing is off, or if this trace is not sampled
  */
 export function startSpan(
   name: string,
@@ -103,7 +103,7 @@ export function startSpan(
     readonly parent: string | null | undefined;
     readonly kind?: SpanKind;
     readonly attributes?: Attributes;
-    /** The start time, if the span is created afterwards. */
+    /** The start time, if the span is created after the work. */
     readonly startMs?: number;
   },
 ): Span | null {
@@ -132,7 +132,7 @@ export function startSpan(
   };
 }
 
-/** Creates a span of finished work, for rows that carry their traceparent. */
+/** Creates a span for work that is finished, in rows that store their traceparent. */
 export function traceSpan(
   name: string,
   timed: { readonly parent: unknown; readonly startMs: number; readonly attributes: Attributes },

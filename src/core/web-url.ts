@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 interface Reached {
   readonly publicUrl: string | null;
   readonly port: number;
-  /** The address at which phones on the network reach a sandbox; null if there is none. */
+  /** The address at which phones on the local network reach a sandbox; null if there is none. */
   readonly lan?: { readonly host: string; readonly port: number } | null;
 }
 
 /**
- * Returns the public origin of the web apps, without a trailing slash. Without a public address it
- * is this machine at its actual port (`PORT=0` picks a free one).
+ * Returns the base URL of the web apps, without a trailing slash. Without a public address, that is
+ * the local network's address, or this machine at its actual port (`PORT=0` picks a free one).
  */
 export function webUrlOf(
   { publicUrl, port, lan }: Reached,

@@ -1,4 +1,7 @@
-/** Text in Windows-1252, which programs on a German Windows read without a byte order mark. */
+/**
+ * Encodes text as Windows-1252, which programs on a German Windows expect in files without a byte
+ * order mark.
+ */
 
 const decoder = new TextDecoder('windows-1252');
 const BYTES = new Map(
@@ -10,13 +13,13 @@ const LETTER = /[\p{L}\p{N}]/u;
 function byteOf(character: string): number {
   const known = BYTES.get(character);
   if (known !== undefined) return known;
-  // Drops marks that the code page lacks from a letter. Any other character becomes a question
-  // mark, because a full-width quotation mark must not end a quoted text.
+  // If the code page has the letter only without its mark, drop the mark. Any other character
+  // becomes a question mark, because a full-width quotation mark must not end a quoted text.
   const letter = character.normalize('NFKD').slice(0, 1);
   return (LETTER.test(letter) ? BYTES.get(letter) : undefined) ?? QUESTION_MARK;
 }
 
-/** Matches characters whose bytes are not those of Latin 1, which Node encodes much faster. */
+/** Matches characters with other bytes than in Latin-1, which Node encodes much faster. */
 const NOT_LATIN = /[^\n\r\t\u0020-\u007e\u00a0-\u00ff]/gu;
 
 export function encodeWindows1252(text: string): Buffer {

@@ -7,7 +7,7 @@ const now = new FakeClock().now();
 const MINUTE = 60_000;
 const NEW: Tries = { wrongAt: [], blockedUntil: null };
 
-/** Returns the recorded tries after wrong codes at these times, in milliseconds. */
+/** Returns the state after wrong codes at these times, in milliseconds from now. */
 function after(...offsets: readonly number[]): Tries {
   return offsets.reduce<Tries>((tries, offset) => afterWrong(tries, addMs(now, offset)), NEW);
 }

@@ -2,16 +2,16 @@ import { addMs } from '#core/clock.ts';
 import { MINUTE_MS } from '#core/durations.ts';
 
 /**
- * Limits guesses at a short code: the fifth wrong one within ten minutes blocks the code for ten
- * more.
+ * Limits guesses at a short code: the fifth wrong one within ten minutes blocks the code for
+ * another ten minutes.
  */
 
 const WRONG_ALLOWED = 5;
 const WRONG_WINDOW_MS = 10 * MINUTE_MS;
 const BLOCKED_MS = 10 * MINUTE_MS;
 /**
- * Requests are not counted in the order in which they arrived, so times may be this far ahead of
- * `now`. Times further ahead come from before the clock was set back.
+ * How far a try's time may be ahead of `now`, because requests are not counted in the order in
+ * which they arrived. Times further ahead date from before the clock was set back.
  */
 const AHEAD_MS = MINUTE_MS;
 
@@ -30,8 +30,8 @@ export function afterWrong({ wrongAt, blockedUntil }: Tries, now: Date): Tries {
 }
 
 /**
- * True if the code is blocked. Ignores a block that ends later than one starting about now could,
- * because then the clock was set back.
+ * True if the code is blocked. Ignores a block that ends too late to have started about now,
+ * because the clock must have been set back since.
  */
 export function isBlocked({ blockedUntil }: Tries, now: Date): boolean {
   if (blockedUntil === null || blockedUntil <= now) return false;

@@ -65,7 +65,9 @@ export function cursorInvalid(): Refusal {
   );
 }
 
-/** Returns the position in a cursor of this pagination. */
+/**
+ * Verifies a cursor and returns the encoded position in it; refuses one from another pagination.
+ */
 export function openCursor(pagination: Pagination, cursor: string): Buffer | Refusal {
   const bytes = Buffer.from(cursor, 'base64url');
   // Node's decoder skips unknown characters, so check that encoding the bytes gives the same text.
