@@ -177,7 +177,7 @@ const NUMBER_LENGTH = 9;
 export const NUMBERS_PER_CELL = 62n ** BigInt(NUMBER_LENGTH - 1);
 /**
  * Number of digits that encode 77 unpredictable bits. With the number before them, the id is as
- * long as any other.
+ * long as all other ids.
  */
 const PROOF_LENGTH = 13;
 /** Length of a derived order id: the longest that the contract accepts. */
