@@ -22,7 +22,9 @@ const MOST_LINES = 42_000;
 const MOST_BYTES = 2_200_000;
 /** A longer line is unreadable in a diff. */
 const COLUMNS = 400;
-/** Files with one item per line of any length, each replaced as a whole. */
+/**
+ * Files that may have longer lines: each line holds one item and is only ever replaced as a whole.
+ */
 const LONG_LINES =
   /^contracts\/artifacts\/|\/mutations\/|^docs\/(released\/|settings\.md$)|\/package-lock\.json$/;
 

@@ -49,7 +49,7 @@ export function groupFiles(files: readonly string[]): string[][] {
   const groups: string[][] = [];
   for (const inside of Map.groupBy(files, roomOf).values()) {
     const count = Math.ceil(inside.length / most);
-    // Splits evenly: nine become five and four.
+    // Divides the files evenly: nine become five and four.
     for (let n = 0; n < count; n++) {
       const bounds = [n, n + 1].map((at) => Math.round((at * inside.length) / count));
       groups.push(inside.slice(bounds[0], bounds[1]));

@@ -74,7 +74,9 @@ async function testFiles(): Promise<string[]> {
   return words.length === 0 ? now : [...chosen, ...others];
 }
 
-/** Resources shared by browser tests, passed through environment variables. */
+/**
+ * Starts the resources that browser tests share, and passes them on through environment variables.
+ */
 async function startBrowserGround(files: readonly string[]) {
   if (!files.some((file) => file.endsWith('.browser.test.ts'))) {
     return { env: {}, stop: async () => {} };

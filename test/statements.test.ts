@@ -13,7 +13,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
  */
 
 const ROOT = path.join(import.meta.dirname, '..');
-/** With fewer, the functions stop before their statements. */
+/** If there are fewer, functions stopped before they sent their statements. */
 const FEWEST_STATEMENTS = 600;
 const FEWEST_TABLES = 60;
 /** Their own tests run them. */

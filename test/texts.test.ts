@@ -32,7 +32,7 @@ const MOVED = [
   'src/apis/pay/receipt-{html,lines,text}.ts',
   'src/apis/pay/refund-receipt.ts',
 ];
-/** With fewer, the search looks in the wrong place. */
+/** If it finds fewer, the search looks in the wrong place. */
 const FEWEST_FILES = 30;
 
 /**
@@ -69,7 +69,9 @@ const keys = Object.keys(english).filter((key) => !key.startsWith('@'));
 const moved = await sources(`web/{${APPS}}/**/*.{ts,tsx}`, ...MOVED);
 const users = await sources('web/**/*.{ts,tsx,html}', 'src/**/*.ts');
 
-/** Matches texts with two consecutive letters, and so not symbols that are the same everywhere. */
+/**
+ * Matches texts with two consecutive letters. Symbols that are the same everywhere do not match.
+ */
 const WORDS = /\p{L}{2}/u;
 const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
   'USDC',

@@ -28,7 +28,8 @@ const TICKS = 100;
 export function childrenSeconds(): number {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
-    // Counted after the name, which may contain spaces: user and system time of finished children.
+    // Fields are counted after the name, which may contain spaces: user and system time of finished
+    // children.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[13]) + Number(fields[14])) / TICKS;
   } catch {
@@ -52,7 +53,7 @@ export function noteTimes(): void {
   });
 }
 
-/** Maximum number of files in a table, which sums up the rest. */
+/** Maximum number of files in a table. Its last row sums up the rest. */
 const MOST = 60;
 
 /** Returns the slowest files, as a table in seconds. */

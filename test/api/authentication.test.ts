@@ -11,7 +11,7 @@ before(async () => {
 
 after(() => api.close());
 
-/** Longer than a process caches a key's row. */
+/** Longer than the time for which a process caches a key. */
 const FORGET_MS = 800;
 
 async function codeFor(key: string | null, headers: Record<string, string> = {}) {
@@ -53,7 +53,7 @@ test('an allowlist admits only its addresses, IPv4 and IPv6, single and as a ran
   assert.equal(await from('192.0.2.8'), '403 ip_not_allowed');
   assert.equal(await from('2001:db9::1'), '403 ip_not_allowed');
   assert.equal(await codeFor(secret), '403 ip_not_allowed');
-  // The trusted proxy appends the address it has seen after those that the client claims.
+  // The trusted proxy appends the address that it saw to those that the client claimed.
   assert.equal(await from('192.0.2.7, 203.0.113.9'), '403 ip_not_allowed');
 });
 

@@ -6,7 +6,7 @@ import { testEndpoint, withBody, wrongIds } from '#testing/endpoint.ts';
 
 const path = (id: string) => `/v1/payment_intents/${id}/confirm`;
 
-// Uses an unknown token, which is declined. Tokens that pay are tested with a chain.
+// Uses an unknown token, which is declined. Payments by valid tokens are tested with a chain.
 testEndpoint({
   name: 'POST /v1/payment_intents/{id}/confirm',
   scope: 'payments:write',

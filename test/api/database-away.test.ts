@@ -87,7 +87,7 @@ test('many requests at once do not queue up while the database is unreachable', 
   assert.equal((await untilBack(() => create(randomUUID()))).status, 201);
 });
 
-/** Forwards the first message that contains this text and drops the database's response to it. */
+/** Forwards the first message that contains `text` to the database, but drops the response. */
 function loseAnswerTo(text: string): () => boolean {
   let isCut = false;
   wire.onClientBytes = (bytes) => {

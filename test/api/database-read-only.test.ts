@@ -13,7 +13,7 @@ before(async () => {
 
 after(() => api.close());
 
-/** Makes the primary a replica, whose connections are read-only. */
+/** Makes new connections read-only, as on a replica, and closes the existing ones. */
 async function setReadOnly(isReadOnly: boolean): Promise<void> {
   const name = new URL(api.databaseUrl).pathname.slice(1);
   const client = await api.db.connect();

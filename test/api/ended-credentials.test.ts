@@ -101,11 +101,11 @@ async function deviceChanges(): Promise<Asked[]> {
   return Object.entries(changes).map(([path, body]) => ({ method: 'POST', path, body }));
 }
 
-/** Checks that every node refuses every change with this code and creates nothing. */
+/** Checks that both nodes refuse every change with this error code and create nothing. */
 async function assertRefused(secret: string, changes: readonly Asked[], code: string) {
   const before = await counts();
   for (const node of nodes) {
-    // In parallel, so that all requests fall within the cache's lifetime.
+    // Sends all changes in parallel, so that the key's row is still cached for each of them.
     const answers = await Promise.all(changes.map((change) => ask(node, secret, change)));
     assert.deepEqual(
       answers.map((answer, index) => [changes[index]?.path, answer.code]),

@@ -13,7 +13,9 @@ import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 /** Requests per API; `FUZZ_REQUESTS` sets another number. The merchant API has its own test. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
 const ENDED_SESSIONS = 10;
-/** The passes, cards and agent tokens of a payer, since requests also delete some of them. */
+/**
+ * Number of passes, of cards and of agent tokens that a payer gets; requests delete some of them.
+ */
 const OF_A_KIND = 6;
 const FILE = 'api/fuzz-surfaces';
 
@@ -75,7 +77,7 @@ test(`payers: ${REQUESTS} wrong requests, answered as documented`, async () => {
   };
   const other = await signInWallet(api.url, newWallet());
   const isSpared = spared(['revokePass', 'deleteCard', 'revokeAgentToken']);
-  // Sent for other wallets, because these operations end the session.
+  // These operations end the session, so they run in the sessions of other wallets.
   const ends = ['signOutPayer', 'erasePayerData'];
   const ending = await Promise.all(
     Array.from({ length: ENDED_SESSIONS }, () => signInWallet(api.url, newWallet())),

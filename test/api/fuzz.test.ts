@@ -49,8 +49,8 @@ async function knownIds(): Promise<KnownIds> {
 }
 
 /**
- * Sent for another merchant, because they expire events and deadlines, or send events without an
- * object.
+ * Operations that are sent as another merchant. Here they would expire events and deadlines, or
+ * send events without an object.
  */
 const DISTURBING = ['testAdvanceClock', 'testTriggerEvent'];
 

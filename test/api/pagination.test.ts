@@ -92,7 +92,7 @@ const behind = (n: number) => ({ ...FIRST, after: { created: placeOf(n), positio
 /** Far fewer blocks than the table has, but enough for a page of scattered rows. */
 const MOST_BLOCKS = 120;
 
-/** One page of a list, and the index whose range it must be. */
+/** The index that a list must read from, and a function that reads one page of the list. */
 type PageOf = readonly [index: string, read: (sql: Sql) => Promise<unknown>];
 
 async function checkPages(pages: readonly PageOf[]): Promise<void> {

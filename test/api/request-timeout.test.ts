@@ -9,9 +9,12 @@ import { openStore, type TestStore } from '#testing/store.ts';
 import { addPayment } from '#testing/store-payments.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 
-/** Replaces the limit of 30 s. Every request below takes longer, however fast the machine is. */
+/**
+ * Replaces the service's limit of 30 s. The requests below wait for a lock, so all of them exceed
+ * it.
+ */
 const TIME_LIMIT_MS = 400;
-/** Allows for a busy machine; work that gets the lock back needs only milliseconds. */
+/** Allows for a busy machine. Once the lock is free, the work takes milliseconds. */
 const WORK_LIMIT_MS = 20_000;
 
 let store: TestStore;

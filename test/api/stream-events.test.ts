@@ -35,7 +35,7 @@ async function open({ query = '', key, lastEventId, node }: Asked = {}): Promise
   return stream;
 }
 
-/** Returns all ids, oldest first, according to the list. */
+/** Returns the IDs of all events that the list endpoint returns, oldest first. */
 async function listed(type = ''): Promise<string[]> {
   const ids: string[] = [];
   let cursor = '';

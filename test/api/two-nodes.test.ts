@@ -50,7 +50,7 @@ async function race(
   return Promise.all(Array.from({ length: times }, (_, i) => send(i % 2 === 0 ? api.url : other)));
 }
 
-/** Exactly one request ran; the others got its response or an "in progress" error. */
+/** Checks that one request ran, and that the others got its response or an "in progress" error. */
 function assertOnce(raced: readonly Raced[], status: number): void {
   const ran = raced.filter((one) => one.status === status && !one.replayed);
   assert.equal(ran.length, 1, JSON.stringify(raced.map((one) => [one.status, one.replayed])));

@@ -46,10 +46,7 @@ export interface Tool {
   readonly outputSchema: object;
 }
 
-/**
- * Returns the checks of a strict client: the result matches its schema, and its text form has the
- * same content.
- */
+/** Returns a validator of each tool's results, by tool name. */
 export function checkersOf(tools: readonly Tool[]): ReadonlyMap<string, ValidateFunction> {
   const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true });
   return new Map(tools.map(({ name, outputSchema }) => [name, ajv.compile(outputSchema)]));
@@ -64,7 +61,10 @@ export function checkAnswer(answer: ToolAnswer, check: ValidateFunction | undefi
   assert.deepEqual(JSON.parse(content[0]?.text ?? ''), structuredContent);
 }
 
-/** Starts an independent protocol client with raw lines. It answers requests with `reply`. */
+/**
+ * Starts the server and an independent client that exchanges raw lines with it. The client answers
+ * the server's requests with `reply`.
+ */
 export function startMcp(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

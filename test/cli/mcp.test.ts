@@ -57,8 +57,7 @@ test('it initializes as the protocol requires, in a version that both support', 
 });
 
 test('no notification gets a response, and no malformed line ends the session', async () => {
-  // Notifications get no response, known or not, even if the same method as a request would do
-  // something.
+  // A notification never gets a response, even if its method is unknown or requires one.
   for (const method of ['notifications/roots/list_changed', 'tools/call', 'charge']) {
     mcp.send(JSON.stringify({ jsonrpc: '2.0', method, params: { name: 'charge' } }));
   }
@@ -246,7 +245,7 @@ interface Delivery {
   readonly response_body: string | null;
 }
 
-/** Returns the delivery as the tool shows it, once it matches. */
+/** Waits until one of the endpoint's deliveries matches. @returns it as the tool shows it. */
 async function deliveryOf(endpoint: string, fits: (one: Delivery) => boolean): Promise<Delivery> {
   for (let look = 0; look < 100; look++) {
     const { structuredContent } = await mcp.call('list_deliveries', { endpoint });
@@ -290,7 +289,7 @@ test('annotations are true: a tool marked as read-only only reads', async () => 
   const writing = tools.filter(({ annotations }) => !annotations.readOnlyHint);
   const names = writing.map(({ name }) => name).sort();
   assert.deepEqual(names, ['create_payment', 'refund_payment', 'resend_delivery']);
-  // Each of these can be repeated, as the tests above do, except that a message is sent each time.
+  // Repeating a call of the other two has no further effect; each call of this one sends a message.
   const once = tools.filter(({ annotations }) => !annotations.idempotentHint);
   assert.deepEqual(
     once.map(({ name }) => name),

@@ -227,10 +227,7 @@ for (const one of CASES) {
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
 const BODY = JSON.stringify({ id: 'evt_1', type: 'payment.succeeded', data: { object: {} } });
 
-/**
- * Each message has one valid spelling of its signature, because receivers store signatures against
- * replay.
- */
+/** A digest has one valid spelling, because receivers store signatures to detect replays. */
 const SIGNATURES: readonly (readonly [
   name: string,
   headers: (good: string) => string[],

@@ -109,7 +109,7 @@ test('MetaMask, ethers and viem sign the same digest of each typed_data', async 
     const typed = answer as TypedData;
     const digest = hashTypedData(typed);
     assert.equal(toHex(metaMask.TypedDataUtils.eip712Hash(typed, 'V4')), digest, which);
-    // Omits this field, because viem's encoder derives the domain's type itself.
+    // Omits EIP712Domain, because viem's encoder derives the domain's type itself.
     const { EIP712Domain: _, ...types } = typed.types;
     const { domain = {}, message } = typed;
     assert.equal(ethers.TypedDataEncoder.hash(domain, types, message), digest, which);

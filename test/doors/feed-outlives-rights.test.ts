@@ -21,7 +21,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** Opens the feed; resolves with the milliseconds until it ended after `cut`. */
+/** Opens the feed and calls `cut`. @returns the milliseconds from then until the feed ended. */
 async function timeToEnd(client: PersonClient, cut: () => Promise<unknown>): Promise<number> {
   const stop = new AbortController();
   const response = await fetch(`${server.dashboard}/accounts/${account}/test/feed`, {

@@ -103,7 +103,9 @@ async function sell(): Promise<void> {
   );
 }
 
-/** Returns the end of the hold in Unix seconds, the same in GET /v1/balance and the dashboard. */
+/**
+ * Returns the end of the hold in Unix seconds. GET /v1/balance and the dashboard must agree on it.
+ */
 async function heldUntil(): Promise<number | null> {
   const { held_until: shown } = (await api.get('/balance')).body;
   const onDashboard = await owner.get(path('balance'));

@@ -7,9 +7,7 @@ import { isRefusal } from '#core/answer.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addOwner } from '#testing/people.ts';
 
-/**
- * The flaw: with a live key, a test helper read the body before it answered that it does not exist.
- */
+/** The flaw: with a live key, a test helper read the request body before it answered 404. */
 
 let server: DashboardServer;
 const keys = { test: '', live: '' };

@@ -53,7 +53,7 @@ async function change(userId: string, role: string) {
   return owner.patch(path(`members/${userId}`), { role, version: await versionOf(userId) });
 }
 
-/** Returns a hold link's page on this test's server. */
+/** Returns the URL of the emailed link that holds payouts, on this test's server. */
 async function linkOf(email: string): Promise<string> {
   const url = await mailedUrl(server, email, HOLD);
   return url.replace(server.origin, server.web);

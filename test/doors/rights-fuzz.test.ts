@@ -9,7 +9,8 @@ import type { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 /**
- * Tests every route × role × age of the second factor, for routes that move money or prepare it.
+ * Tests every route × role × age of the second factor, for routes that move money or prepare a
+ * movement.
  */
 
 const WALLET = `0x${'12'.repeat(20)}`;
@@ -29,7 +30,10 @@ const GUARDED: Readonly<Record<string, object | undefined>> = {
 /** Owner changes that revoke rights or stop something and so must never require a factor. */
 const FREE = ['cancelWalletChange', 'revokeInvitation'];
 
-/** Requires a factor if the owners change with the organization (`organizations.test.ts`). */
+/**
+ * Requires a factor if the account's owners change with its organization. Tested in
+ * `organizations.test.ts`.
+ */
 const BY_OWNERS = 'moveAccount';
 
 let network: TestNetwork;

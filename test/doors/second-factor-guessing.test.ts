@@ -39,7 +39,10 @@ async function collectDevices(howMany: number): Promise<string[]> {
   return tokens;
 }
 
-/** Guesses with the password's session, each round with a different cookie. */
+/**
+ * Signs in with the password in each round, with a different device cookie, and guesses a code.
+ * @returns how many guesses got a 429.
+ */
 async function guess(tokens: readonly string[], rounds: number): Promise<number> {
   let refused = 0;
   for (let i = 0; i < rounds; i++) {

@@ -18,7 +18,7 @@ import { freePort } from '../../web/testing/free-port.ts';
 import { runCli, startCli } from '../cli/run-cli.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Allows for a block per second and the webhook after it. */
+/** Allows for the next block, one per second, and the webhook that follows it. */
 const PAID_WITHIN_MS = 30_000;
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;

@@ -162,7 +162,9 @@ function newestBlock(): Promise<bigint> {
   return world.onChain(async (chain) => (await chain.newest()).number);
 }
 
-/** Checks ledger and chain, and that today's statement ends with what the contract holds. */
+/**
+ * Checks that ledger and chain agree, and that today's statement ends with the contract's balance.
+ */
 async function isWhole(): Promise<void> {
   await world.comeToRest();
   assert.equal((await balances(await today())).closing, await held());

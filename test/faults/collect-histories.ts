@@ -3,8 +3,8 @@ import path from 'node:path';
 import { type History, toHistories, toText } from '#testing/step-history.ts';
 
 // node test/faults/collect-histories.ts <folder of STEP_HISTORY> <file>
-// Selects recorded histories that show something new: an observation in a phase that has not led to
-// this phase and these effects before. The longest come first.
+// Selects recorded histories with something new: a phase, an observation, and the next phase and
+// effects to which it led, in a combination that no selected history has. The longest come first.
 
 /** Few enough for a person to review and for the repository to store. */
 const MOST_ENTRIES = 150;

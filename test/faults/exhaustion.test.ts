@@ -113,8 +113,8 @@ describe('when a resource is exhausted', () => {
     await blocker.query('select 1 from account_modes for update');
     const keys = Array.from({ length: 40 }, () => randomUUID());
     const began = performance.now();
-    // One create of a batch holds a connection while it waits for the row; the others queue behind
-    // it.
+    // A create that runs for the whole batch holds a connection while it waits for the row. The
+    // others queue behind it.
     const answers = Promise.all(keys.map((key) => create(stage, key)));
     await sleep(300);
     const reads = await Promise.all(

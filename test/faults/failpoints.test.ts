@@ -27,7 +27,7 @@ const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
  */
 const BESIDE_SALES = /^(recovery|mail|reorganizations)\.|\.signature_given$/;
 const NIGHTLY = process.env.FAULTS === 'nightly';
-/** Root of an earlier build. Its workers are killed, and this build's continue. */
+/** Root of an earlier build. Its workers are killed, and workers of this build take over. */
 const firstRoot = process.env.EARLIER_BUILD;
 const REST_MS = 30_000;
 const DEATH_MS = 15_000;

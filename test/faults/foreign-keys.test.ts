@@ -20,10 +20,11 @@ import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore
 const AMOUNT = 2_500_000n;
 const REFUNDED = 500_000n;
 const WITHDRAWN = 300_000n;
-/** Settlement numbers that the service has not drawn. */
+/** Settlement numbers that the service has not drawn start here. */
 const DRAWN_BY_NOBODY = 900_000_000n;
 /**
- * Reconciliation runs once a minute on blocks at least 15 seconds old, so the second run finds it.
+ * Reconciliation runs once a minute on blocks at least 15 seconds old, so its second run finds a
+ * foreign settlement.
  */
 const FOUND_MS = 150_000;
 
@@ -126,8 +127,7 @@ describe("an operator's key settles, refunds and withdraws without the service",
     const accountId = world.sandbox.account;
     const ask = (key: string, amount: bigint) =>
       world.onChain((chain) => askToWithdraw({ db, chain, idKey }, { accountId, key, amount }));
-    // The amount paid out has left the balance, and the same amount is also held until an operator
-    // decides.
+    // The payout has reduced the balance. The same amount is also held until an operator decides.
     const left = AMOUNT - 2n * REFUNDED - 2n * WITHDRAWN;
     const held = await ask('an atom too much', left + 1n);
     assert.equal(held.status, 409, JSON.stringify(held.body));

@@ -22,7 +22,7 @@ import { repeatTest, requireKept, type Step } from '#testing/history.ts';
 import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts';
 import { SEED } from '#testing/random.ts';
 
-/** Few seeds in every test run, 100 in the long run, and this many at night: FAULTS=nightly. */
+/** `FAULTS=nightly` runs this many seeds. `npm test` runs few, the long run 100. */
 const NIGHTLY_RUNS = 300;
 const RUNS = Number(
   process.env.FAULTS_RUNS ?? (process.env.FAULTS === 'nightly' ? NIGHTLY_RUNS : 6),
@@ -183,7 +183,7 @@ function tapCommand(at: number, pass: ModelPass): Command {
     const path = `/payment_intents/${intent.id}/tap`;
     const body = { credential: { type: 'nfc_id', value } };
     const reply = await terminal.post(path, body, `model tap ${++keys}`);
-    // Another terminal's intent is not visible to this one.
+    // A terminal does not see another terminal's intents.
     if ((await terminalOf(intent)) !== counter) {
       assert.deepEqual([reply.status, errorCodeOf(reply.body)], [404, 'resource_missing']);
       return;
@@ -350,7 +350,7 @@ function allCommands() {
   ];
 }
 
-/** The shortest sequence that differs, as an earlier run has printed it. */
+/** The shortest sequence that differs from the model, as printed by an earlier run. */
 const [path, replayPath] = (process.env.SEQUENCE ?? '').split(' ');
 const REPLAYED = path ? { path, endOnFailure: true } : {};
 

@@ -29,7 +29,7 @@ import type { Seen } from '#testing/store-payments.ts';
 const AMOUNT = 2_500_000n;
 /** Amount with the fees of behavior.md 6.2, minus the cashback. */
 const CHARGE = 2_511_250n;
-/** Settlement numbers that the service has not drawn. */
+/** Settlement numbers that the service has not drawn start here. */
 const DRAWN_BY_NOBODY = 900_000_000n;
 
 let world: RestoreGround;
@@ -82,7 +82,7 @@ async function alarms(subject: string): Promise<string[]> {
   return rows.map(({ kind }) => kind);
 }
 
-/** Replaces the two sums that a violation compares by their difference. */
+/** Replaces the two sums that a violation compares with their difference. */
 function withDifference(detail: string): string {
   const sums = /^(merchant \d+ has|the contract holds|the books of \S+ have) (-?\d+)\D+?(-?\d+)/;
   const [, subject, first, second] = sums.exec(detail) ?? [];

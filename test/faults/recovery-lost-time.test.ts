@@ -88,7 +88,10 @@ async function selectDemo(): Promise<{ payerId: string; passId: string }> {
   return present(found, 'demo payer');
 }
 
-/** Returns a card of the demo payer, as stored in the backup, and its messages at the next taps. */
+/**
+ * Adds a card for the payer, before the backup. @returns a function that makes the message of a tap
+ * from its counter.
+ */
 async function addCard(payerId: string): Promise<(counter: number) => string> {
   const card = await world.db.transaction((tx) =>
     createCard(tx, {

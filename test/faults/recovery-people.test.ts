@@ -14,7 +14,7 @@ import { addMember, addOwner, PASSWORD } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** A database that is restored while a person is signed in at a till. */
+/** Restores a database while a person is signed in at a till. */
 
 const actor = { type: 'system', name: 'test' } as const;
 const CLEO = 'cleo@restored.test';
@@ -80,7 +80,9 @@ async function addOrganization(): Promise<void> {
 const readOrganization = () => cleo.get(`/organizations/${organization}`);
 const signInCleo = () => cleo.post('/session', { email: CLEO, password: PASSWORD });
 
-/** Changes PINs and people and sells, all of which the restored database has lost. */
+/**
+ * Changes PINs, edits people and makes sales, all of which are missing from the restored database.
+ */
 async function loseChanges(open: unknown): Promise<void> {
   const { db, sandbox } = world;
   const tapped = await world.tap(0, open, 'tap OPEN');

@@ -84,7 +84,7 @@ function optionsOf(): Schedule {
   };
 }
 
-/** Returns the command that was given, with its seed. */
+/** Returns the command line of this run, with its seed. */
 function repeatOf({ seed }: Schedule): string {
   const given = process.argv.slice(2);
   const isSeeded = values.seed !== undefined || values.replay !== undefined;

@@ -13,7 +13,7 @@ const FEWEST_PAYMENTS = 8;
 test('no rule is broken while processes, database and chain are killed', async (t) => {
   const report = await runChaos({
     seed: SEED,
-    // The choices are fixed, so it needs no seed.
+    // The seed is fixed, so the command does not name it.
     repeat: 'npm test -- faults/smoke',
     seconds: SECONDS,
     clients: 6,

@@ -31,7 +31,10 @@ const STEPS = ['announced', 'applied', 'canceled'] as const;
 type Step = (typeof STEPS)[number];
 
 const WALLET_DELAY_S = 3;
-/** Lifetime of a worker between kills. The last one's leases expire. */
+/**
+ * How long a worker lives between kills, which is enough for the leases of its predecessor to
+ * expire.
+ */
 const LIFE_MS = 9_000;
 /** Reconciliation runs once a minute. */
 const FOLLOWED_MS = 120_000;
@@ -210,7 +213,7 @@ async function apply(shop: Shop): Promise<void> {
   shop.wallet = shop.next;
 }
 
-/** Kills the worker immediately, and again after each lifetime. */
+/** Kills the worker now, and again each time it has been ready for `LIFE_MS`. */
 async function keepKilling(worker: ChaosProcess, ends: AbortSignal): Promise<void> {
   while (!ends.aborted) {
     const starts = worker.starts();

@@ -19,7 +19,7 @@ const ROLE = path.join(import.meta.dirname, '../../deploy/watch/role.sql');
 const PASSWORD = 'watch-only';
 const STOLEN = 200_000_000n;
 const NUMBER = 900_000_001n;
-/** Two blocks, and the pause in the next one. A busy machine may need more. */
+/** Time limit for two blocks and the pause in the next one, with a reserve for a busy machine. */
 const STOPPED_MS = 20_000;
 const MAILED_MS = 10_000;
 
@@ -53,7 +53,7 @@ after(async () => {
   await world?.close();
 });
 
-/** Runs the file in psql. @returns the database URL with the role. */
+/** Runs `deploy/watch/role.sql`. @returns the database URL with that role. */
 async function grantRole(): Promise<string> {
   const { ground } = world;
   const url = new URL(ground.database.url);

@@ -11,7 +11,10 @@ export const STRIKES = [
 ] as const;
 export type Strike = (typeof STRIKES)[number];
 
-/** The mutation per fault that any way must detect. */
+/**
+ * For each fault, the mutation that every way of paying must detect, unless `OF_WAY` names another
+ * one.
+ */
 const OF_STRIKE: Readonly<Record<Strike, string>> = {
   'put back': 'a payment of the lost time is not booked',
   'lost tail': 'a loss ends nothing that may have been used',
@@ -23,7 +26,7 @@ const OF_STRIKE: Readonly<Record<Strike, string>> = {
   'foreign key': 'what somebody else has settled is booked like a loss',
 };
 
-/** Mutations that only one way detects. */
+/** Mutations that a single way must detect instead. */
 const OF_WAY: Readonly<Partial<Record<Strike, Readonly<Record<string, string>>>>> = {
   'put back': {
     'a rotating code': 'rotating codes of the lost time pay on',

@@ -33,8 +33,8 @@ import { killedBy, STRIKES } from './ways-kills.ts';
 
 /**
  * Tests every way to pay in the table under every fault. `npm test` restores the database once,
- * with all cells; the other faults take half a minute each and run in `npm run test:long --
- * test/long/ways.test.ts`.
+ * with every combination in the table. The other faults take half a minute each and run in `npm run
+ * test:long -- test/long/ways.test.ts`.
  */
 const LONG = { skip: process.env.WAYS === 'long' ? false : 'in the long run' };
 /** Reconciliation runs once a minute on blocks at least 15 seconds old. */

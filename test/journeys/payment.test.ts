@@ -241,7 +241,7 @@ test('killing the process right after the tap still ends in one payment', async 
   const intentId = String(created.id);
   const key = 'tap-before-the-crash';
   const lost = tap(intentId, 'ok_2', key).catch(() => null);
-  // Waits until the tap has written its row, while the block that settles it is not mined yet.
+  // Waits until the tap has stored its payment attempt. The block that settles it is not mined yet.
   for (;;) {
     const { body } = await merchant.get(`/payment_intents/${intentId}`);
     if (body.status !== 'requires_payment_method') break;

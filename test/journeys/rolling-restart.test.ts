@@ -223,7 +223,10 @@ test('nothing fails or runs twice while two nodes under load change their releas
   for (const node of pair) assert.equal(await node.stop(), 0);
 });
 
-/** Interval at which new customers arrive. One who waits for a settlement starts no other sale. */
+/**
+ * Interval at which new customers arrive. A customer who waits for a settlement starts no other
+ * sale.
+ */
 const ARRIVAL_MS = 400;
 
 test('no request is refused while the only worker is replaced', async (t) => {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { caller } from '#testing/api-client.ts';
 import { spawnMain, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
-/** Stops processes by another signal than `payment.test.ts` does, or earlier. */
+/** Stops processes with a different signal than `payment.test.ts`, or earlier. */
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
 /** State created by the first start. */

@@ -76,7 +76,7 @@ before(async () => {
       WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       OTEL_EXPORTER_OTLP_ENDPOINT: `${await listen(collector)}/otlp`,
       OTEL_EXPORTER_OTLP_HEADERS: `x-key=${SECRET}`,
-      // Traces only requests with a trace context: here, the merchant's own sale.
+      // Traces only requests that carry a trace context. Here that is the merchant's own sale.
       OTEL_TRACES_SAMPLER_ARG: '0',
     },
   });

@@ -29,7 +29,7 @@ const ROUNDS = 2;
 /** Limit of rows that a statement may read: a page of a list, or everything open. */
 const MOST_ROWS = 150;
 const MOST_PAGES = 300;
-/** With fewer, the log was not parsed. */
+/** If there are fewer, the log was not parsed. */
 const FEWEST_STATEMENTS = 150;
 /** Statements of work that follows the rounds; without them the test would check less. */
 const MUST_RUN: Readonly<Record<string, RegExp>> = {

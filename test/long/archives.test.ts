@@ -10,9 +10,9 @@ import { ensurePackages } from '#packages/built.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
- * Installs the client's archive in empty projects and tests each way to load it, the common
- * TypeScript version, a browser bundle, and the package managers of Bun and Deno. Their tools have
- * folders with their own lockfiles.
+ * Installs the client's archive in empty projects and tests each way to load it: in Node, with the
+ * common TypeScript version, in a browser bundle, and with the package managers of Bun and Deno.
+ * TypeScript, Bun and Deno are installed from folders with their own lockfiles.
  */
 
 const run = promisify(execFile);
@@ -117,8 +117,8 @@ for (const modules of MODES) {
       TYPED.replace('create(order)', 'create({ till: 1 })'),
     );
     assert.match(await compile('wrong.mts', modules), /'till' does not exist/);
-    // With node16, TypeScript forbids `require` of an ES module, which that Node version could not
-    // do yet.
+    // With node16, TypeScript forbids `require` of an ES module, because Node 16 did not support
+    // it.
     await writeFile(path.join(project, 'use.cts'), REQUIRED);
     const required = await compile('use.cts', modules);
     if (modules[0] === 'node16') assert.match(required, /TS1471|TS1479|TS1542/);

@@ -30,7 +30,8 @@ const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<strin
 
 for (const [file, settings] of BUDGETS) {
   test(`${file} with ${JSON.stringify(settings)}`, async () => {
-    // Removed; otherwise the child runner behaves like a file of this run and hides its failures.
+    // Removes NODE_TEST_CONTEXT. With it, the child runner would behave like a file of this run and
+    // hide its failures.
     const { NODE_TEST_CONTEXT: _own, ...environment } = process.env;
     const child = spawn(process.execPath, ['--test', file], {
       cwd: ROOT,

@@ -310,7 +310,7 @@ test('receipts and refunds of both cells open at the shared address', async () =
     });
     const slip = new URL(String(refund.receipt_url));
     assert.equal((await fetch(shared + slip.pathname)).status, 200, slip.pathname);
-    // Refunds once, and never more than was paid.
+    // Once the payment is refunded in full, even one more atom is refused.
     assert.equal((await merchant.post('/refunds', { payment, amount: 1 })).status, 409);
   }
 });

@@ -39,7 +39,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const PASSWORD = randomBytes(12).toString('hex');
 const UP_MS = 240_000;
 const SALE_MS = 6_000;
-/** The folder of candidates, or an empty text to build images from this tree. */
+/** The folder of candidates. If empty, images are built from this tree. */
 const { TAPLINE_TEST_RELEASE: kept = '' } = process.env;
 const [FIRST, NEXT] = VERSIONS;
 const run = promisify(execFile);
@@ -280,7 +280,10 @@ async function replaceServices({ services }: Update): Promise<readonly string[]>
   return versions;
 }
 
-/** Takes the next program: a built image with one more migration, or the next release. */
+/**
+ * Installs the next program: an image built from this tree with one more migration, or the next
+ * release.
+ */
 async function takeNext({ build }: Update): Promise<void> {
   if (kept === '') {
     const migration = path.join(place, '../../migrations/9998_next_release.sql');

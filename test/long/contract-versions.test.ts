@@ -78,7 +78,7 @@ let chain: Chain;
 const merchants: Merchant[] = [];
 const payers: Payer[] = [];
 let selling = true;
-/** The test has ended or failed. */
+/** True once the test has ended or failed. */
 let isOver = false;
 /** Number of taps that got a 5xx or no answer while the service was replaced. */
 let unanswered = 0;

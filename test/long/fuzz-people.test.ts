@@ -111,7 +111,7 @@ async function putFactors(factor: Factor): Promise<void> {
   await api.db.query('update users set factor_trusted_from = $1', [trustedFrom]);
 }
 
-/** True if the declaration requires a factor of this age for this user and path. */
+/** True if this route requires a fresher second factor for this path. */
 function isAsked(route: DeclaredRoute, path: string, factor: Factor): boolean {
   const { asks } = consentOf(route);
   if (factor === 'fresh') return false;
@@ -153,7 +153,7 @@ interface Watched {
   done: number;
   /** Requests that the audit log must contain, by request id. */
   readonly changes: Map<string, string>;
-  /** Requests that owners must be notified of. */
+  /** IDs of the requests of which owners must be notified by email. */
   readonly mailed: string[];
 }
 
@@ -164,8 +164,8 @@ interface Asker {
 }
 
 /**
- * Routes that succeed without an entry if already in effect. consent.test.ts (terminals, keys) and
- * four-eyes.test.ts (payers) test their first call.
+ * Routes that succeed without an audit log entry if the change is already in effect.
+ * consent.test.ts (terminals, keys) and four-eyes.test.ts (payers) test the first call of each.
  */
 const REPEATABLE: ReadonlySet<string> = new Set([
   'enableAccount',

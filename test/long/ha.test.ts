@@ -10,8 +10,9 @@ import { type Cluster, type Machine, openCluster, whyNot } from './ha/machines.t
 import { outage, requireWhole } from './ha/strikes.ts';
 
 /**
- * `npm run ha`: the cluster of deploy/ha under two API and two worker processes. They sell
- * continuously while its primary is killed, frozen, cut off and filled up.
+ * `npm run ha`: runs two API and two worker processes on the cluster of deploy/ha. They sell
+ * continuously while its primary is killed, is frozen, loses the network, and runs out of disk
+ * space.
  */
 
 const KILLS = Number(process.env.HA_KILLS ?? '5');

@@ -28,7 +28,8 @@ const WITH_DASHBOARD: ReadonlySet<string> = new Set(['de', 'es']);
 for (const language of LANGUAGES.slice(1)) {
   test(`every screen in ${language}`, async () => {
     const files = WITH_DASHBOARD.has(language) ? [...FOR_ALL, ...OF_DASHBOARD] : FOR_ALL;
-    // Removed; otherwise the child runner behaves like a file of this run and hides its failures.
+    // Removes NODE_TEST_CONTEXT. With it, the child runner would behave like a file of this run and
+    // hide its failures.
     const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
     const child = spawn(process.execPath, ['test/run.ts', ...files], {
       cwd: ROOT,

@@ -9,7 +9,8 @@ import { LATER } from '../later.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 
 test('files that npm test leaves out', async (t) => {
-  // Removed; otherwise the child runner behaves like a file of this run and hides its failures.
+  // Removes NODE_TEST_CONTEXT. With it, the child runner would behave like a file of this run and
+  // hide its failures.
   const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
   const child = spawn(process.execPath, ['test/run.ts', '--later'], {
     cwd: ROOT,

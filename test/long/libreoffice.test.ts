@@ -18,8 +18,8 @@ import { openStore, TEST_RECEIPTS } from '#testing/store.ts';
 
 /**
  * Opens and saves statements and the accountants' file of payments with LibreOffice, on a German
- * and an English system: every cell must stay as written. Quoted cells are opened as text, an
- * option of its dialog.
+ * and an English system: every cell must stay as written. LibreOffice imports quoted cells as text,
+ * which is an option of its import dialog.
  */
 
 const run = promisify(execFile);

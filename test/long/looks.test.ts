@@ -10,7 +10,7 @@ import { test } from 'node:test';
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** With fewer, the test has not found the journeys. */
+/** If there are fewer, the search for journeys looks in the wrong place. */
 const FEWEST_FILES = 6;
 
 test('every journey in each of its looks', async () => {
@@ -18,7 +18,8 @@ test('every journey in each of its looks', async () => {
     readFileSync(path.join(ROOT, file), 'utf8').includes('looksToRun('),
   );
   assert.ok(files.length >= FEWEST_FILES, files.join());
-  // Removed; otherwise the child runner behaves like a file of this run and hides its failures.
+  // Removes NODE_TEST_CONTEXT. With it, the child runner would behave like a file of this run and
+  // hide its failures.
   const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
   const child = spawn(process.execPath, ['test/run.ts', ...files], {
     cwd: ROOT,

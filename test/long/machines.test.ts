@@ -65,7 +65,10 @@ const UP_MS = 240_000;
 const BACK_MS = 60_000;
 /** Time limit until a person is notified. */
 const ALERTED_MS = 180_000;
-/** Time limit for a full disk: it gets one WAL file per minute, and the next one has no space. */
+/**
+ * Time limit until a primary with a full disk is replaced: there is one WAL file per minute, and
+ * the next one has no space.
+ */
 const REPLACED_MS = 150_000;
 /** Longer than most rules wait. */
 const QUIET_MS = 90_000;
@@ -347,7 +350,7 @@ step(
       'nobody comes by PgBouncer',
     );
     for (const { from, query } of connections.filter(({ from }) => from.startsWith('10.0.0.1'))) {
-      // The test's own connections come from outside the room.
+      // The test's own connections come from outside the machines' network.
       if (from !== OUTSIDE) assert.match(query, /^(listen|select pg_notify|copy request_log) ?/);
     }
     pooled = true;

@@ -73,7 +73,7 @@ async function requireWhole(shop: Sales): Promise<void> {
 test('sales go through PgBouncer in transaction mode', async (t) => {
   if (why !== null) return t.skip(why);
   const shop = await sellFor(6_000, 'report');
-  // Ignores node time-outs, which a busy machine causes and which are not the subject here.
+  // Ignores time-outs of the node, which a busy machine causes and this test does not cover.
   assert.deepEqual(
     shop.failures.filter((said) => !said.includes(CHAIN_AWAY)),
     [],

@@ -11,11 +11,17 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTestNetwork } from '#testing/test-network.ts';
 
-/** Goals for RPC calls of one network without a subscription, at any block time. */
+/**
+ * Maximum number of RPC calls per minute for an idle network without a subscription, at any block
+ * time.
+ */
 const MOST_IDLE = 15;
-/** The same goal for a whole process: three calls a minute read the wallets of its merchants. */
+/**
+ * The same limit for a whole process, which also reads its merchants' wallets, with three calls a
+ * minute.
+ */
 const MOST_IDLE_PROCESS = 18;
-/** The same goal with five blocks per second. */
+/** The same limit with five blocks per second. */
 const MOST_IDLE_FAST = 60;
 const MOST_PER_PAYMENT = 8;
 const MOST_IN_BURSTS = 3;
@@ -70,7 +76,7 @@ async function onGround(
   }
 }
 
-/** Checks each payment, pays it, and waits for its result. */
+/** Runs the check before a payment for each payer, pays, and waits for the results. */
 async function pay({ world }: Ground, payers: readonly PrivateKeyAccount[]): Promise<void> {
   const { merchantNumber } = world.merchant;
   const check = createPaymentCheck(world.network.chain);

@@ -32,7 +32,7 @@ import { type Machine, openMachine, type Unit, untilReady } from './release/mach
 import { cloneTree, commitNext, rehearse, VERSIONS } from './release/next.ts';
 
 /**
- * Takes a release candidate of this commit, and sets up a network from its files alone, by the
+ * Makes a release candidate of this commit, and sets up a network from its files alone, by the
  * commands of the guides, in a folder without the repository. The network sells, is updated during
  * sales to a next candidate with migrations, and goes back.
  *
@@ -49,7 +49,7 @@ const INSTANCES = ['api-1', 'api-2', 'worker-1', 'worker-2', 'registrar'].map(
 );
 /** The release that the guides use as an example. */
 const EXAMPLE = /\b1\.0\.0\b/g;
-/** A folder, or an empty text. */
+/** The folder that keeps the candidates, or an empty string. */
 const { TAPLINE_TEST_RELEASE: kept = '' } = process.env;
 const run = promisify(execFile);
 
@@ -68,7 +68,7 @@ let sandbox: SandboxFile;
 let balancer: Balancer;
 let door = '';
 const ports = new Map<string, { readonly PORT: number; readonly OPS_PORT: number }>();
-/** The time of each instance from its stop until it was ready again. */
+/** For each instance, how long it was down during its restart. */
 let restarts: string[] = [];
 const units = new Map<string, Unit>();
 const undo: Undo = [];

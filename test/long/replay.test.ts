@@ -6,7 +6,10 @@ import { PLANTED_FAULTS, plant } from '../faults/planted-faults.ts';
 /** A fault that chance finds only sometimes must be reproduced by its schedule in most replays. */
 const REPLAYS = 5;
 const FOUND = 3;
-/** Time limit: a planted fault never comes to rest, and the other promises settle sooner. */
+/**
+ * Time limit. With a planted fault the network never comes to rest, but the other promises are
+ * settled sooner.
+ */
 const REST_S = 15;
 
 const ROOT = path.join(import.meta.dirname, '../..');

@@ -272,7 +272,7 @@ async function byTag({ from, sign }: Kind): Promise<string> {
   return summary(await pay.post(`/tags/${tag}/authorization`, body));
 }
 
-/** Pays by a chip at the till that has this wallet's address. */
+/** Pays at the till with a chip that has this wallet's address. */
 async function byChip({ from, sign }: Kind): Promise<string> {
   await ground.mint(from, PULLED);
   const { intentId } = await ground.newLink();
@@ -431,7 +431,7 @@ const ALL: Told = {
   consent: 'valid',
   x402: 'done',
 };
-/** Results of the ways in which USDC asks the contract, which has no ERC-1271 here. */
+/** Results where USDC itself verifies the signature, and this account's code lacks ERC-1271. */
 const REFUSED_BY_USDC = {
   link: '400 signature_invalid',
   tag: '400 signature_invalid',

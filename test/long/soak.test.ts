@@ -8,9 +8,15 @@ import { WAYS } from '#testing/ways/ways.ts';
 const MINUTES = Number(process.env.SOAK_MINUTES ?? '6');
 /** Far fewer than eight slow clients make in a minute, so that a soak without sales fails. */
 const FEWEST_PAYMENTS_PER_MINUTE = 2;
-/** A soak of so many minutes must have sold in each way: twenty times and more, usually. */
+/**
+ * A soak of at least this many minutes must sell in every way to pay. Usually each is used twenty
+ * times or more.
+ */
 const EVERY_WAY_MINUTES = 30;
-/** Adds time for the setup and for coming to rest, which take minutes on a busy machine. */
+/**
+ * Adds time for the setup and until the network comes to rest, which takes minutes on a busy
+ * machine.
+ */
 const TIMEOUT_MS = (MINUTES + 20) * 60_000;
 const SIZE = { terminals: 8, payers: 24, limited: 4, refundDailyLimit: 2_400_000n };
 

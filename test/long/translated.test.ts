@@ -11,7 +11,7 @@ import { TRANSLATION_SETTING } from '../../web/testing/translation.ts';
  * crash.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
-/** With fewer, the search looks in the wrong place. */
+/** If it finds fewer, the search looks in the wrong place. */
 const FEWEST_FILES = 40;
 
 test('every app works, and shows the right amounts, while its pages are translated', async () => {
@@ -20,7 +20,8 @@ test('every app works, and shows the right amounts, while its pages are translat
     if (!file.includes('node_modules')) files.push(file);
   }
   assert.ok(files.length >= FEWEST_FILES, `only ${files.length} files were seen`);
-  // Removed; otherwise the child runner behaves like a file of this run and hides its failures.
+  // Removes NODE_TEST_CONTEXT. With it, the child runner would behave like a file of this run and
+  // hide its failures.
   const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
   const child = spawn(process.execPath, ['test/run.ts', ...files.sort()], {
     cwd: ROOT,

@@ -93,7 +93,7 @@ function madeBy(input: Hex): Hex {
 }
 
 /**
- * Counts the transactions that the service has signed for the wallet, by the rows that are left.
+ * Counts the transactions that the service has signed for the wallet, from the rows that remain.
  */
 async function signedFor(wallet: Hex): Promise<number> {
   const rows = await ways.world.db.query(
@@ -233,7 +233,7 @@ describe('a wallet that is deployed for its payment pays once', () => {
   });
 });
 
-// Before the restores: a recovery ends sessions, also one that begins while it runs.
+// Runs before the restores, because a recovery also ends sessions that begin while it runs.
 describe('a wallet that is deployed for its approval approves', () => {
   test('when the worker that deploys it dies', async () => {
     const approving = await beginApproval();
@@ -320,7 +320,7 @@ describe('a wallet that is deployed for its payment, when the database is restor
     await restore();
     const { status, recovered } = await read(sale);
     assert.deepEqual([status, recovered], ['succeeded', true]);
-    // The service lost the key with the first response, but the sale is paid.
+    // The restored database lacks the idempotency key and its response, but the sale is paid.
     await checkPaid(sale, said, 'payment_intent_unexpected_state');
   });
 

@@ -117,8 +117,8 @@ export function candidates(file: string, text: string): Candidate[] {
 }
 
 /**
- * Returns a number that depends only on its own place, so that a change elsewhere does not change
- * the choice.
+ * Returns a sort key that depends only on the candidate's own place, so that a change elsewhere
+ * does not change the choice.
  */
 function drawn(seed: number, text: string, one: Candidate): string {
   const nth = text.slice(0, one.offset).split(one.from).length;

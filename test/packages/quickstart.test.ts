@@ -75,7 +75,7 @@ interface Machine {
   readonly command: readonly [program: string, ...args: string[]];
   readonly uid?: number;
   readonly gid?: number;
-  /** The expected output of `PROOF` there. */
+  /** The output that `PROOF` must have on this machine. */
   readonly is: RegExp;
 }
 

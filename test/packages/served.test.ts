@@ -184,7 +184,7 @@ test('doctor compares the installed command with the served one', async () => {
   const known = { ...env, TAPLINE_BASE_URL: `${origin}/api`, TAPLINE_API_KEY: key };
   const packages = async () => {
     const doctor = run('npx', ['--no-install', 'tapline', 'doctor', '--json'], { cwd, env: known });
-    // All other findings are failures, because there is no API here.
+    // Fails, because there is no API here. Only the finding about packages matters.
     const { stdout } = await doctor.catch((error: { stdout: string }) => error);
     const findings = stdout
       .trim()

@@ -128,7 +128,7 @@ class Chip {
     const data = bytes.subarray(5, 5 + (bytes[4] ?? 0));
     if (cla === 0x00) return this.#iso(ins ?? 0, { p1, p2, data, le: bytes.at(-1) ?? 0 });
     if (cla !== 0x90) return hex('6e00');
-    // Another command aborts an unfinished authentication.
+    // Any other command aborts an unfinished authentication.
     if (ins !== 0xaf) this.#proof = null;
     if (ins === 0x60) {
       this.#parts = [hex('04040201001105'), Buffer.concat([hex(this.#uid), Buffer.alloc(7)])];

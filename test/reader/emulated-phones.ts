@@ -184,7 +184,7 @@ function passData(
 
 export interface ApplePhoneOptions {
   readonly passIdentifier: string;
-  /** The public half in the pass. */
+  /** The reader's public key, as stored in the pass. */
   readonly passKey: EphemeralKey;
   readonly message: string;
   readonly at: Date;

@@ -56,7 +56,7 @@ describe('computations that chips leave to the reader', () => {
       ],
     };
     const message = { name: 'Cow', wallet: '0xCD2a3d9F938E13CD947Ec05AbC7FE734Df8DD826' };
-    // The domain separator and the hash of Cow, from the EIP's own example.
+    // The domain separator and the message hash of EIP-712's own example, Cow.
     const separator = 'f2cee375fa42b42143804025fc449deafd50cc031ca257e0b194a650a912090f';
     const cow = 'fc71e5fa27ff56c350aa531bc129ebdf613b772b6604664f5d8dbe21b85eb0c8';
     assert.equal(

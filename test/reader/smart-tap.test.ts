@@ -11,7 +11,7 @@ import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { DeviceApi, readTap } from '../../reader/src/index.ts';
 import { googlePhone } from './emulated-phones.ts';
 
-/** A pass in Google Wallet at a terminal's reader, whose network signs the session for it. */
+/** Taps a Google Wallet pass at a terminal's reader, whose network signs the session for it. */
 
 const COLLECTOR_ID = 20_180_608;
 const actor = { type: 'system', name: 'test' } as const;
@@ -24,7 +24,10 @@ let version = 0;
 
 const change = () => ({ actor, reason: 'A test.', now: store.clock.now() });
 
-/** @returns the private half of a new active key, in place of Google's registration. */
+/**
+ * Creates and activates a collector key, as an operator does after registering it with Google.
+ * @returns the private key.
+ */
 async function newKey() {
   const collectorId = BigInt(COLLECTOR_ID);
   const made = await store.db.transaction((tx) =>

@@ -91,9 +91,9 @@ export interface ServedRegister {
   connect(): Promise<TestRegister>;
   /** Starts another reader at the same port, with the same file. */
   second(): Promise<RegisterServer>;
-  /** Stops the register's part and starts it again from its file. */
+  /** Stops the register server and starts it again from its file. */
   restart(): Promise<void>;
-  /** Stops the register's part and starts it again without its file. */
+  /** Stops the register server and starts it again without its file. */
   forget(): Promise<void>;
   end(): Promise<void>;
 }

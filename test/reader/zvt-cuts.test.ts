@@ -168,7 +168,8 @@ function mutated(random: () => number): string {
   const valid = [...Object.values(ASK), authorization(1250), authorization(99, '0117')];
   const bytes = Buffer.from(valid[Math.floor(random() * valid.length)] ?? '', 'hex');
   for (let times = 1 + Math.floor(random() * 2); times > 0; times--) {
-    // Keeps lengths, so that another frame follows; the tests of the codec cut frames.
+    // Never changes the length byte, so the next frame stays readable. The codec's tests truncate
+    // frames.
     const at = Math.floor(random() * bytes.length);
     if (at !== 2) bytes[at] = Math.floor(random() * 256);
   }

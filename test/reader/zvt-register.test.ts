@@ -135,7 +135,7 @@ test('a reversal returns the whole sale, and a refund names its receipt', async 
   };
   const first = await sell(600);
   await sell(400);
-  // The amount differs from that of the receipt's sale.
+  // Differs from the amount of the receipt's sale.
   register.send(`06300d00000087${first}04000000000500`);
   await register.until(NOT_POSSIBLE);
   const untouched = (await paymentsOf(served)).map((one) => one.amount_refunded);

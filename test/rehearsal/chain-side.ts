@@ -109,7 +109,7 @@ async function sweep(own: Wallet, others: readonly Wallet[]): Promise<bigint> {
   for (const wallet of others) {
     const balance = await own.getBalance({ address: wallet.account.address });
     const { maxFeePerGas, maxPriorityFeePerGas } = await own.estimateFeesPerGas();
-    // Some chains charge for calldata on top.
+    // Keeps three times the gas of a transfer, because some chains also charge for calldata.
     const value = balance - 3n * TRANSFER_GAS * maxFeePerGas;
     if (value <= 0n) continue;
     const fees = { gas: TRANSFER_GAS, maxFeePerGas, maxPriorityFeePerGas };

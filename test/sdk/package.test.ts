@@ -87,7 +87,7 @@ test('every operation has a method', async () => {
   assert.ok(operations.length >= 30);
   const methods = await routesOfMethods();
   const missing = operations
-    // The method of the stream has another form: `events.stream`.
+    // This operation's method is named differently: `events.stream`.
     .filter((operation) => operation !== 'GET /v1/events/stream')
     .filter((operation) => !methods.has(operation.replaceAll(/\{\w+\}/g, '{id}')));
   assert.deepEqual(missing, []);

@@ -9,13 +9,13 @@ const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const NOW = 1_800_000_000;
 const BODY = JSON.stringify({ id: 'evt_1', type: 'payment.succeeded', data: { object: 'é' } });
 
-/** Computed as behavior.md 11.3 describes it, independently of the package. */
+/** Computes a signature as behavior.md 11.3 describes it, independently of the package. */
 function signature(body: string, secret = SECRET, t = NOW): string {
   const digest = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
   return `t=${t},v1=${digest}`;
 }
 
-/** Computed as Standard Webhooks describes it. */
+/** Computes a signature as Standard Webhooks describes it, independently of the package. */
 function standard(body: string, secret = SECRET, t = NOW) {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const digest = createHmac('sha256', key).update(`evt_1.${t}.${body}`).digest('base64');

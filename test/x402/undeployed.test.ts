@@ -45,7 +45,8 @@ const WITHIN_MS = 60_000;
 /** A factory's code that deploys its call data (CREATE2, salt 0). */
 const HONEST_CODE = '0x365f5f375f365f5ff500';
 /**
- * Such code that deploys only where gas is free, as in a simulation, and reverts in a transaction.
+ * A factory's code that deploys only if the gas price is 0, as in a simulation, and otherwise
+ * reverts.
  */
 const HOSTILE_CODE = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
 const HONEST = numberToHex(0xfac70011n, { size: 20 });

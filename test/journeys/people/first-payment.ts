@@ -23,7 +23,7 @@ async function openAccount({ page }: TestWindow, { mail, url }: { mail: Mail; ur
   await page.getByRole('heading', { name: 'Your first payment, without code' }).waitFor();
 }
 
-/** Counts clicks from the account's first page, like the promise of six clicks. */
+/** Counts clicks from the account's first page, as the promise of six clicks does. */
 export const FIRST_PAYMENT: Journey = {
   name: 'from a new account to the first test payment',
   width: 1280,

@@ -9,9 +9,9 @@ export interface JourneyScene {
 /** A user's goal across the apps, from the first click to the result. */
 export interface Journey {
   readonly name: string;
-  /** Width in pixels of the screen on which most of it happens. */
+  /** Width in pixels of the screen on which most of the journey happens. */
   readonly width: number;
-  /** Runs in `npm test`; the others in `npm run test:long`. */
+  /** True if the journey runs in `npm test`. The others run in `npm run test:long`. */
   readonly quick?: boolean;
   run(scene: JourneyScene): Promise<void>;
 }

@@ -320,7 +320,7 @@ export class PairGround {
     return this.world.network.rpc.call('anvil_setBalance', [address, COIN]);
   }
 
-  /** Sends all in one block, in this order. @throws if any reverted. */
+  /** Sends the calls in one block, in this order. @throws if any reverted. */
   private async sendInOneBlock(calls: readonly Call[]): Promise<void> {
     const { rpc, chain, mine } = this.world.network;
     const hashes: Hex[] = [];
@@ -328,7 +328,7 @@ export class PairGround {
       const nonce = await rpc.call('eth_getTransactionCount', [from.address, 'pending']);
       const raw = await from.signTransaction({
         ...{ type: 'legacy', chainId: TEST_CHAIN_ID, nonce: Number(nonce), to, data, value },
-        // Blocks order transactions by fee; a plain transfer needs exactly its gas.
+        // Blocks order transactions by fee. A plain transfer uses exactly 21,000 gas.
         ...{ gas: data === '0x' ? 21_000n : GAS, gasPrice: GAS_PRICE - BigInt(hashes.length) },
       });
       hashes.push((await rpc.call('eth_sendRawTransaction', [raw])) as Hex);

@@ -117,7 +117,7 @@ function handsIn(send: Send, session: string): Hands {
     clickIn({ [ELEMENT]: element?.[ELEMENT] ?? '' }, { x: 0, y: 0 });
   return {
     goto: (url) => send('POST', `${root}/url`, { url }),
-    // Not supported, because the locale is that of the driver's process.
+    // Not supported, because the environment of the driver's process determines the locale.
     useLocale: async () => false,
     resize: async (width) => {
       await send('POST', `${root}/window/rect`, { ...WINDOW, width });

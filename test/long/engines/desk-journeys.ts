@@ -6,7 +6,7 @@ import { type Ground, type Journeys, signIn, ZONE } from './journey.ts';
 
 /** Journeys of the dashboard and the operator console. */
 
-/** Pages whose rows open a page each. */
+/** Pages with a table whose rows each open a page. */
 const LISTS = ['Overview', 'Payments', 'Refunds', 'Intents', 'Request log'];
 
 /** Marks a cell without controls in the second row. @returns the target of its row. */

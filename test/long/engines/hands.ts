@@ -32,7 +32,7 @@ export interface Hands {
 
 export interface Engine {
   readonly name: string;
-  /** The reason why it cannot run here, or `null`. */
+  /** The reason why this browser cannot run here, or `null`. */
   readonly missing: string | null;
   /** Opens a window of 1,280 px without stored data. */
   open(): Promise<Hands>;

@@ -37,7 +37,7 @@ export const OTHER_JOURNEYS: Journeys = {
     await hands.followNewWindow();
     await hands.fill('Amount', '2.50');
     await click('button', /^Charge/);
-    // Counts choosing a pass as a click.
+    // Adds one click, for choosing a pass.
     clicks++;
     await hands.choose('Test pass', 'ok');
     await hands.sees(/Paid/);

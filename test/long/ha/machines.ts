@@ -44,7 +44,7 @@ export async function whyNot(): Promise<string | null> {
 export interface Machine {
   readonly name: string;
   readonly address: string;
-  /** Sends SIGKILL to every process on it. */
+  /** Sends SIGKILL to every process on the machine. */
   kill(): Promise<void>;
   /** Starts etcd and Patroni (again). */
   start(): Promise<void>;

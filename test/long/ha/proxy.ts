@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#sandbox/processes.ts';
 
 const CONFIG = path.join(import.meta.dirname, '../../../deploy/ha/haproxy.cfg');
-/** Time in which it checks every machine once. */
+/** HAProxy checks every machine once within this time. */
 const STARTED_MS = 500;
 
 /** HAProxy of deploy/ha on this machine, for test programs. */

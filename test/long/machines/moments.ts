@@ -63,8 +63,8 @@ export async function restoreOnce(at: Restorable): Promise<string> {
 }
 
 /**
- * Restores again to a later time, because the first target was too early.
- * @param timeline Of the database before both.
+ * Restores again to a later time, because the first target was too early. @param timeline The
+ * database's timeline before both restores.
  */
 export async function restoreTwice(at: Restorable, timeline: string): Promise<string> {
   const { db, sellFor, restore } = at;

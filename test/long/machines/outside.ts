@@ -8,7 +8,7 @@ import { startMailServer } from '#testing/mail-server.ts';
 import { startProxy } from '../ha/proxy.ts';
 import { OUTSIDE } from './room.ts';
 
-/** Services outside the room: chains, a mail server, merchants, a pager. */
+/** Services outside the simulated machines: chains, a mail server, merchants, a pager. */
 
 /** The address that keepalived assigns to one of the machines. */
 export const SHARED_ADDRESS = '10.0.0.10';
@@ -113,8 +113,8 @@ interface SentAlert {
 }
 
 /**
- * Receives Alertmanager's notifications for pager and tickets.
- * @returns its address in the room.
+ * Receives Alertmanager's notifications for pager and tickets. @returns the URL at which the
+ * machines reach this pager.
  */
 export async function openPager(notices: Notice[], undo: Undo): Promise<string> {
   const told = new Set<string>();

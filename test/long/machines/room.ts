@@ -48,13 +48,13 @@ export async function whyNoMachines(packages: readonly string[]): Promise<string
 export interface GuideMachine {
   readonly name: string;
   readonly address: string;
-  /** Path of its root on this machine. */
+  /** Path of the machine's root directory on the host. */
   readonly root: string;
   /** Runs commands as root in the repository. @throws with their output if one fails. */
   type(commands: string, env?: Readonly<Record<string, string>>): Promise<string>;
   /** Runs commands like `type`, with access to package registries, which the room does not have. */
   typeOnline(commands: string): Promise<string>;
-  /** Sends SIGKILL to every process on it. */
+  /** Sends SIGKILL to every process on the machine. */
   kill(): Promise<void>;
   /** Starts every enabled unit. */
   boot(): Promise<void>;

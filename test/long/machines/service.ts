@@ -34,7 +34,7 @@ export async function edit(machine: GuideMachine, file: string, change: (text: s
   await writeFile(place, change(text));
 }
 
-/** Replaces the example's first machine by this one where the file means its own machine. */
+/** Replaces the example's first machine with this one where the file means its own machine. */
 export function asOwn({ name, address }: GuideMachine, text: string): string {
   return text.replaceAll(/^(\w+)=(.*)$/gm, (line, setting: string, value: string) => {
     if (/HOSTS$|INITIAL_CLUSTER$|^HA_/.test(setting)) return line;

@@ -24,7 +24,7 @@ const NOBODY = 65_534;
 /** `PGBOUNCER` overrides the program found in the PATH. */
 export const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';
 
-/** Returns why it cannot run here, or `null`. */
+/** Returns why PgBouncer cannot run here, or `null`. */
 export async function whyNot(): Promise<string | null> {
   const ran = await promisify(execFile)(PROGRAM, ['--version']).catch(() => null);
   if (ran === null) return 'PgBouncer is not installed (Debian: apt install pgbouncer)';

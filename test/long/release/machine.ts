@@ -38,8 +38,8 @@ export interface Machine {
 }
 
 /**
- * Returns the settings of a unit's [Service] section that this needs; the last value of each
- * counts.
+ * Returns the settings of a unit's [Service] section that `start` needs. If a setting is repeated,
+ * its last value counts.
  */
 function readUnit(text: string, role: string) {
   const whole = text.replaceAll(/ *\\\n\s*/g, ' ').replaceAll('%i', role);

@@ -5,7 +5,7 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {SimpleAccount} from "../node_modules/@account-abstraction/contracts/accounts/SimpleAccount.sol";
 import {IEntryPoint} from "../node_modules/@account-abstraction/contracts/interfaces/IEntryPoint.sol";
 
-/// @title The sample account of ERC-4337 with ERC-1271, as accounts in use have it and it lacks.
+/// @title The sample account of ERC-4337 with ERC-1271, which it lacks but accounts in use have.
 contract ConfirmingAccount is SimpleAccount {
     constructor(IEntryPoint entryPoint_) SimpleAccount(entryPoint_) {}
 
