@@ -10,7 +10,10 @@ export interface Alarm {
   readonly details: { readonly [key: string]: unknown };
 }
 
-/** Raises alarms. One is open per kind and subject, with the details of the first. */
+/**
+ * Raises alarms. While an alarm is open, another of its kind and subject is ignored, so the details
+ * stay those of the first.
+ */
 export async function insertAlarms(
   tx: Tx,
   livemode: boolean,
@@ -32,9 +35,9 @@ function bigintText(_key: string, value: unknown): unknown {
 }
 
 /**
- * Raises an alarm about a result for an object that does not exist or is not waiting. Only a result
- * ends the wait, so this cannot happen; if it does, money may have moved without a record. The
- * alarm commits in the transaction that marks the result as applied.
+ * Raises an alarm about a settlement result whose object does not exist or is not waiting for one.
+ * This should never happen, because only a result ends the wait; if it does, money may have moved
+ * without a record. The alarm commits in the transaction that marks the result as applied.
  */
 export async function alarmUnfit(
   tx: Tx,

@@ -9,8 +9,8 @@ export interface Depth {
 }
 
 /**
- * The longest wait that can be set: customers at a counter do not wait longer, so a longer wait
- * would only delay the ledger.
+ * The longest wait that an operator can set. Customers do not stay at a counter longer than this,
+ * so a longer wait would only delay the ledger.
  */
 export const MAX_WAIT_MS = 600_000;
 
@@ -23,9 +23,9 @@ interface Reached {
 }
 
 /**
- * Returns when a payment counts on an external chain: at inclusion if two providers can confirm it,
- * or if blocks cannot be undone; one block later with a single provider. `asked` is the setting;
- * `null` if it is not set.
+ * Returns when a payment counts on a chain that the service does not run itself. If `asked`, the
+ * operator's setting, is `null`: at inclusion if two providers can confirm it or if blocks cannot
+ * be undone; otherwise one block later.
  * @throws StartError if success at inclusion is set with a single provider.
  */
 export function confirmationsFor(asked: Depth | null, network: Reached): Confirmations {

@@ -7,10 +7,10 @@ const TRANSFER_BLOCKED: Failure = { succeeded: false, reason: 'transfer_blocked'
 
 const BLOCKED = chainRequests.pick(['blocked_since', 'blocked_by']);
 
-/** Why a refund or withdrawal cannot be sent now, as text for users. */
+/** Since when and why a refund or withdrawal cannot be sent. `blocked_by` is a text for users. */
 export type BlockedRow = { [N in keyof Row<typeof BLOCKED>]: NonNullable<Row<typeof BLOCKED>[N]> };
 
-/** Stores why the contract currently refuses a job. The job remains queued. */
+/** Stores why the contract currently refuses a job, which remains queued. */
 export async function markBlocked(
   sql: Sql,
   request: { readonly id: bigint; readonly by: string },
@@ -23,7 +23,7 @@ export async function markBlocked(
   );
 }
 
-/** Returns the reason why a refund or withdrawal waits; `undefined` if it does not wait. */
+/** Returns why and since when a refund or withdrawal is blocked; `undefined` if it is not. */
 export async function selectBlocked(
   sql: Sql,
   kind: 'refund' | 'withdrawal',
@@ -38,8 +38,8 @@ export async function selectBlocked(
 }
 
 /**
- * Fails a refund that is blocked, unless one of its signed transactions may still be mined, or it
- * was paid before a reorganization.
+ * Fails a blocked refund, unless one of its signed transactions may still be mined, or it was paid
+ * and a reorganization then removed the payment.
  * @returns true if the refund was failed.
  */
 export async function endBlockedRefund(tx: Tx, refundId: string): Promise<boolean> {

@@ -25,9 +25,7 @@ export interface ChainProfile {
     readonly symbol: string;
     /** Decimals of the native balance, in which fees are counted. */
     readonly decimals: number;
-    /**
-     * The unit in which the coin's price is given. A coin worth a dollar needs no exchange rate.
-     */
+    /** The unit of the coin's price. A coin worth one dollar needs no exchange rate. */
     readonly priceUnit: 'USD' | 'coin';
   };
   /** Gas per second that all users together can use; `null` if unknown. */
@@ -59,8 +57,8 @@ export interface ChainProfile {
 
 const GWEI = 1_000_000_000n;
 
-// The profiles. Each fact has its source, and the date when it was read. Addresses and names of
-// USDC on Base and Ethereum: Circle's list
+// The profiles. The comment beside a fact names its source and the date when it was read. Addresses
+// and names of USDC on Base and Ethereum: Circle's list
 // (developers.circle.com/stablecoins/usdc-contract-addresses).
 
 /** The same addresses on Base and Base Sepolia. */
@@ -76,8 +74,8 @@ const WALLET_FACTORIES: readonly Hex[] = [
 const BASE: ChainProfile = {
   name: 'base',
   chainId: 8453,
-  // docs.base.org, specs/upgrades/denim/overview, 2026-11-22: since 2026-11-05; five blocks share a
-  // timestamp.
+  // docs.base.org, specs/upgrades/denim/overview, 2026-11-22: in effect since 2026-11-05; five
+  // blocks share a timestamp.
   blockMs: 200,
   finality: 'sequencer',
   coin: { symbol: 'ETH', decimals: 18, priceUnit: 'coin' },
@@ -91,7 +89,7 @@ const BASE: ChainProfile = {
   },
   explorerUrl: 'https://basescan.org',
   // docs.base.org, network-information/configuration-changelog, 2026-11-22: the lowest base fee is
-  // 0.005 gwei. At a thousand times that, settling small sums is pointless.
+  // 0.005 gwei. At a thousand times that fee, settling a small sum costs more than it is worth.
   highestFee: 5n * GWEI,
   highestTip: GWEI,
   walletFactories: WALLET_FACTORIES,
@@ -114,7 +112,7 @@ const BASE_SEPOLIA: ChainProfile = {
 const ARC: ChainProfile = {
   name: 'arc',
   // docs.dune.com/data-catalog/evm/arc and docs.arc.network/arc/references, 2026-11-23: main net
-  // since 2026-09-16, a block every half second, final at inclusion, USDC is the coin.
+  // since 2026-09-16, a block every half second, final at inclusion, USDC is the native coin.
   chainId: 5042,
   blockMs: 500,
   finality: 'deterministic',
@@ -122,8 +120,8 @@ const ARC: ChainProfile = {
   // 30 million a block, dev.to "Arc Chain, in Numbers", read from the chain on 2026-09-20.
   gasPerSecond: 60_000_000,
   usdc: {
-    // docs.arc.network/arc/references/contract-addresses, 2026-11-23: the coin's balance, with 6
-    // decimals.
+    // docs.arc.network/arc/references/contract-addresses, 2026-11-23: this token contract shows the
+    // native balance with 6 decimals.
     address: '0x3600000000000000000000000000000000000000',
     name: 'USDC',
     version: '2',
@@ -132,7 +130,7 @@ const ARC: ChainProfile = {
   },
   // docs.bitquery.io/docs/blockchain/arc-mainnet, 2026-11-23.
   explorerUrl: 'https://explorer.arc.io',
-  // The base fee is fixed at 20 gwei (18 decimals): a tenth of a cent for a single payment.
+  // The base fee is fixed at 20 gwei (18 decimals), so a single payment costs a tenth of a cent.
   highestFee: 200n * GWEI,
   highestTip: 20n * GWEI,
   walletFactories: [],
@@ -156,12 +154,13 @@ const ETHEREUM: ChainProfile = {
   explorerUrl: 'https://etherscan.io',
   highestFee: 200n * GWEI,
   highestTip: 10n * GWEI,
-  // At 20 gwei a million gas is 0.02 ETH, more than most sales bring in.
+  // No factories: at 20 gwei, the million gas of a deployment costs 0.02 ETH, more than most sales
+  // earn.
   walletFactories: [],
   hasL1Fee: false,
 };
 
-/** An unknown chain: everything is measured, read, or set. */
+/** An unknown chain: its facts are measured, read from it, or set by the operator. */
 export const CUSTOM: ChainProfile = {
   name: 'custom',
   chainId: null,

@@ -3,7 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** SQL: a condition on the status of job `r`, which is looked up by its id. */
+/** Returns an SQL condition on the status of job `r`, which the statement looks up by its id. */
 export function hasStatus(...statuses: readonly ('queued' | 'submitted' | 'succeeded')[]): string {
   return checked(`r.status in (${statuses.map((one) => `'${one}'`).join(', ')})`);
 }
@@ -69,12 +69,11 @@ const INSERT_REQUESTS = `
   from input i`;
 
 /**
- * Inserts the jobs as `queued`, payments and withdrawals with their number in the contract. An
- * intent keeps its number over all of its attempts, so that the contract settles it at most once,
- * whatever happened to earlier ones. Intents of an earlier release have none: they get one at the
- * first attempt, from a trigger (0011_settlement.sql). They live for minutes, so this part can be
- * removed in the release after the next. Deadlines use the database's time, which all processes
- * share and no test clock moves.
+ * Inserts the jobs as `queued`. All attempts of an intent have the intent's number, so the contract
+ * settles it at most once, whatever happened to earlier attempts. Intents that an earlier release
+ * created have no number: a trigger (0011_settlement.sql) draws one at their first attempt. Intents
+ * live for minutes, so the release after the next can remove this part. Deadlines use the
+ * database's time, which all processes share and no test clock changes.
  */
 export async function insertRequests(
   tx: Tx,
@@ -93,8 +92,8 @@ export async function insertRequests(
 }
 
 export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promise<OutcomeRow[]> {
-  // Payments and refunds get the next number of a series. Until a restored database has been
-  // compared with its chain, that number may be on a receipt of the lost period.
+  // Booking a payment or refund gives it the next receipt number. Until a restored database has
+  // been compared with its chain, a receipt of the lost period may already have that number.
   const numbered = kind === 'payment' || kind === 'refund';
   const modes = [false, true].filter((livemode) => !numbered || tx.watch.serves(livemode));
   return chainRequests.list(
@@ -108,14 +107,15 @@ export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promi
 
 /**
  * Ends payments that were not signed by their deadline. A signed payment has broadcasts or a
- * transaction, so only the chain can show if it settles.
+ * transaction, so only the chain can show whether it settles.
  */
 export async function endOverdue(
   tx: Tx,
   outcome: { readonly succeeded: false },
   limit: number,
 ): Promise<OutcomeRow[]> {
-  // The chain may have settled them by a transaction that was lost with the replaced database.
+  // Skips a mode whose database was replaced and not yet compared with its chain: a transaction
+  // that was lost with the old database may have settled these payments.
   const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
   return tx.query(
     `update chain_requests r set status = 'failed', outcome = $1::text::jsonb
@@ -134,9 +134,9 @@ export async function endOverdue(
 }
 
 /**
- * Ends payments that were requested before a loss and are not known to have been signed, because
- * they may have been declined in the lost period. Signed ones are left to the chain, and not signed
- * again.
+ * Ends payments that were requested before `before`, when data was lost, and are not known to have
+ * been signed: they may have been declined in the lost period. The chain decides about signed ones,
+ * which are not signed again.
  * @returns the intents of the ended payments.
  */
 export async function endUnsigned(
@@ -177,8 +177,8 @@ export async function markOutcomesApplied(
 export type WaitsFor = 'time' | 'safe' | 'finalized';
 
 /**
- * Returns the confirmations that a payment in a block still needs; `null` if it needs none, or is
- * in no block.
+ * Returns the confirmations that a mined payment still needs; `null` if it needs none, or is in no
+ * block.
  */
 export async function selectWaitsFor(sql: Sql, intentId: string): Promise<WaitsFor | null> {
   const rows = await sql.query<{ waits_for: WaitsFor | null }>(

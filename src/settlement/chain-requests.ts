@@ -25,7 +25,10 @@ export interface RequestPayloads {
     orderId: string;
     /** If set, the payer signed this one payment, which is sent in a transaction of its own. */
     authorization?: PaymentAuthorization;
-    /** Returned unchanged if the chain settles the payment after it was declined. */
+    /**
+     * Context that the result returns unchanged if the chain settles the payment after it was
+     * declined.
+     */
     attempt?: unknown;
   };
   /** Subject: the refund. */
@@ -95,11 +98,11 @@ export interface PaymentAuthorization {
    * id.
    */
   readonly bindsOrder?: false;
-  /** Unix seconds: the token accepts it in blocks after this time. Missing for 0. */
+  /** Unix seconds: the token accepts it in blocks after this time. Omitted if 0. */
   readonly validAfter?: string;
   /** Unix seconds: the token accepts it in blocks before this time. */
   readonly validBefore: string;
-  /** 65 bytes from a key; a contract wallet (ERC-1271) signs with any length. */
+  /** 65 bytes if a key signed; any length if a contract wallet (ERC-1271) signed. */
   readonly signature: Hex;
 }
 
@@ -112,20 +115,26 @@ export interface ChainPlace {
   readonly blockTime: string;
 }
 
-/** The reason why nothing moved. Payment reasons are the contract's; the rest are ours. */
+/**
+ * The reason why no money moved. Reasons for payments are the contract's; the rest are the
+ * service's.
+ */
 export type FailureReason =
   | 'insufficient_funds'
   | 'approval_insufficient'
   | 'limit_exceeded'
-  /** The token refused the payer's signature, or the rates have changed since it was made. */
+  /**
+   * The token refused the payer's signature, or the contract's rates changed after the payer
+   * signed.
+   */
   | 'authorization_refused'
   | 'settlement_failed'
   | 'insufficient_balance'
-  /** USDC or the hourly ceiling refused the payout for a day, or an operator gave it up. */
+  /** USDC or the hourly ceiling refused the payout for a day, or an operator canceled it. */
   | 'transfer_blocked'
-  /** Withdrawals: another wallet was registered before it was paid. */
+  /** Withdrawals: another wallet was registered before the withdrawal was paid. */
   | 'wallet_changed'
-  /** Wallet changes: the contract has no such proposal, or no longer has it. */
+  /** Wallet changes: the contract does not have this proposal, or not anymore. */
   | 'wallet_not_announced'
   | 'transaction_reverted';
 
@@ -133,7 +142,7 @@ export interface OutcomeFacts {
   payment: ChainPlace & {
     /**
      * ISO 8601: when a worker first saw the block, if several blocks share a second; otherwise
-     * missing.
+     * omitted.
      */
     seenAt?: string;
     settlementNumber: string;
@@ -164,7 +173,7 @@ export type Outcome<K extends RequestKind = RequestKind> = {
           readonly succeeded: true;
           readonly facts: OutcomeFacts[Kind];
           /**
-           * The attempt from the payload, if it was declined and a reorganization then settled it.
+           * The payload's `attempt`, if a reorganization settled the payment after it was declined.
            */
           readonly afterDecline?: unknown;
         }
@@ -198,7 +207,7 @@ export interface NewRequest<K extends OtherKind> {
   readonly kind: K;
   readonly subjectId: string;
   readonly payload: RequestPayloads[K];
-  /** For withdrawals: the number under which the contract pays them, once. */
+  /** For withdrawals: the number under which the contract pays this withdrawal at most once. */
   readonly number?: bigint;
   readonly now: Date;
 }
@@ -252,18 +261,18 @@ export async function takeOutcomes<K extends RequestKind>(
 }
 
 /**
- * Locks up to `limit` payments whose deadline passed before they were signed, so that nothing has
- * moved or will. Apply their results in this transaction, like others. This needs neither a worker
- * of their network nor a lease, because a second process finds nothing to do.
+ * Locks up to `limit` payments whose deadline passed before they were signed, so no money has moved
+ * or will move. Apply their results in this transaction, like other results. Any process may do
+ * this, without a worker or a lease: other processes skip the locked payments.
  */
 export async function takeOverduePayments(tx: Tx, limit: number): Promise<Outcome<'payment'>[]> {
   return (await endOverdue(tx, NOT_IN_TIME, limit)).map((row) => toOutcome<'payment'>(row));
 }
 
 /**
- * Ends up to `limit` payments that were requested before a loss and never signed, because they may
- * have been declined in the lost period.
- * @returns their intents, still `processing`.
+ * Ends up to `limit` payments that were requested before `before`, when data was lost, and never
+ * signed: they may have been declined in the lost period.
+ * @returns their intents, which are still `processing`.
  */
 export async function dropUnsignedPayments(
   tx: Tx,
@@ -273,8 +282,8 @@ export async function dropUnsignedPayments(
 }
 
 /**
- * Marks these results as applied, in the transaction that applies them, so that they are not
- * returned again.
+ * Marks these results as applied, in the transaction that applies them, so that they are not taken
+ * again.
  */
 export async function applied(tx: Tx, requestIds: readonly bigint[], now: Date): Promise<void> {
   await markOutcomesApplied(tx, requestIds, now);

@@ -4,7 +4,7 @@ import type { Database } from '#db/database.ts';
 import { type Contracts, contractsOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** True if an earlier start has recorded a contract of this network. */
+/** True if a contract of this network was recorded at an earlier start. */
 export async function hasContracts(db: Database, livemode: boolean): Promise<boolean> {
   const rows = await db.query(
     'select 1 as known from settlement_contracts where livemode = $1 limit 1',
@@ -16,9 +16,9 @@ export async function hasContracts(db: Database, livemode: boolean): Promise<boo
 type Known = Contracts & Pick<NetworkConfig, 'livemode' | 'network'>;
 
 /**
- * Records a network's contracts in order, because merchant numbers depend on it. The settings may
- * name a contract long after its deployment, so a new row is not marked `read`: reconciliation
- * reads the contract's earlier events once.
+ * Records a network's contracts in order, because merchant numbers depend on the order. An operator
+ * may add a contract long after its deployment, so a new row is not marked `read`: reconciliation
+ * then reads the contract's earlier events once.
  * @throws StartError if the settings omit or replace a contract that the ledger has used.
  */
 export async function keepContracts(db: Database, network: Known): Promise<void> {

@@ -7,9 +7,14 @@ export interface ContractPlace {
   readonly deployedAtBlock: bigint;
 }
 
-/** A network's contracts: the one that merchants and payers join now, and the previous ones. */
+/**
+ * A network's contracts: the current one, which merchants and payers join now, and the previous
+ * ones.
+ */
 export interface Contracts extends ContractPlace {
-  /** The previous contracts, oldest first. Payments made there are refunded and withdrawn there. */
+  /**
+   * The previous contracts, oldest first. Payments made on one are refunded and withdrawn on it.
+   */
   readonly formerSettlements: readonly ContractPlace[];
 }
 
@@ -36,7 +41,7 @@ export function contractVersionOf(merchantNumber: bigint): number {
   return Number(merchantNumber >> VERSION_BITS);
 }
 
-/** Returns the version that merchants and payers join now. */
+/** Returns the version of the contract that merchants and payers join now. */
 export function currentContractVersion({ formerSettlements }: Contracts): number {
   return formerSettlements.length;
 }
@@ -48,8 +53,8 @@ export function knowsMerchant(contracts: Contracts, merchantNumber: bigint): boo
 
 /**
  * Returns the contract on which this merchant is registered.
- * @throws RpcUnavailable if only another process's newer settings name that contract; this process
- * then does nothing.
+ * @throws RpcUnavailable if this process's settings do not name that contract yet; the process must
+ * then do nothing for this merchant.
  */
 export function contractOf(contracts: Contracts, merchantNumber: bigint): Hex {
   const contract = contractsOf(contracts)[contractVersionOf(merchantNumber)];

@@ -19,7 +19,7 @@ describe('an address whose nodes disagree', () => {
   let world: OddWorld<ProviderProxy>;
   let proxy: ProviderProxy;
   let stopMining: () => Promise<void>;
-  /** Each transaction sent, with the relayer's head at that time. */
+  /** Each broadcast transaction, with the relayer's head at that time. */
   let sent: { readonly hash: Hex; readonly head: bigint }[];
 
   before(async () => {
@@ -33,7 +33,7 @@ describe('an address whose nodes disagree', () => {
     [proxy] = world.nodes as [ProviderProxy];
     sent = [];
     steps.subscribe(noteSent);
-    // Lets all nodes know the blocks of the setup before they begin to disagree.
+    // Lets all nodes see the blocks of the setup before their heads begin to differ.
     await world.network.mine(4);
     stopMining = world.network.mineEvery(BLOCK_MS);
   });

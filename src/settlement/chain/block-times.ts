@@ -13,8 +13,8 @@ interface HeadPoll {
   /** The block's timestamp. */
   readonly time: number;
   /**
-   * The time when the block was first seen as the head; `stillAt` is the time when it was last
-   * seen.
+   * The time when the block was first seen as the head; `stillAt` is the time when it was last seen
+   * as the head.
    */
   readonly at: number;
   readonly stillAt: number;
@@ -22,7 +22,7 @@ interface HeadPoll {
 
 export const NO_BLOCK_TIMES: BlockTimes = { polls: [] };
 
-/** Number of observations that are kept. On the slowest chain, they span some minutes. */
+/** Number of observations that are kept. On the slowest chain, they span several minutes. */
 const REMEMBERED = 24;
 /** With fewer observations, blocks may look regular by chance. */
 const MIN_POLLS = 4;
@@ -34,17 +34,18 @@ const SLACK = 0.15;
  */
 const MAX_WIDTH = 0.3;
 /**
- * Block timestamps are used if they differ from our clock by at most this share of the interval.
+ * The interval of the block timestamps is used if it differs from the interval that this process
+ * observes by less than this share of it.
  */
 const TIMES_AGREE = 0.35;
 /**
- * From this interval on, timestamps are preferred: slower chains give each block a slot, and some
- * slots stay empty.
+ * From this interval on, the time between two blocks is computed from their timestamps instead of
+ * their numbers: slower chains give each block a slot, and some slots stay empty.
  */
 const SLOTS_FROM_MS = 2_000;
 /**
- * Nodes behind one address differ by up to this many blocks, or by up to this many seconds on a
- * faster chain.
+ * The heads of nodes behind one address differ by up to this many blocks, or by up to this many
+ * milliseconds of blocks on a faster chain.
  */
 const USUAL_LAG = 3;
 const USUAL_LAG_MS = 3_000;
@@ -98,7 +99,7 @@ export interface DueWindow {
   readonly intervalMs: number;
 }
 
-/** Returns when the next block is due; `null` if blocks are irregular. */
+/** Returns the window in which the next block is due; `null` if blocks are irregular. */
 export function dueWindow(blockTimes: BlockTimes): DueWindow | null {
   const { polls } = blockTimes;
   const intervalMs = blockInterval(blockTimes);
@@ -113,12 +114,12 @@ export function dueWindow(blockTimes: BlockTimes): DueWindow | null {
   let agreeing = 1;
   for (const poll of polls.slice(0, -1).toReversed()) {
     const shift = behindMs(poll);
-    // The window must fit this block, and also the next block, which had not been mined yet.
+    // This block had been mined at `at`, and the next block had not been mined at `stillAt`.
     const latest = Math.min(to, poll.at + shift + intervalMs);
     const earliest = Math.max(from, poll.stillAt + shift);
     if (earliest > latest + SLACK * intervalMs) break;
     agreeing++;
-    // If two observations differ slightly, the newer one counts.
+    // If two observations contradict each other slightly, keep the window of the newer one.
     if (earliest <= latest) [from, to] = [earliest, latest];
   }
   return agreeing < MIN_POLLS ? null : { from, to, intervalMs };
@@ -135,8 +136,8 @@ export function nextBlockAt(blockTimes: BlockTimes, now: number): number | null 
 }
 
 /**
- * While the next block's time is unknown, the next poll waits for this share of the time since the
- * last block.
+ * While the next block's time is unknown, pauses between polls grow to a quarter of the time that
+ * the payment has already waited.
  */
 const GROWTH = 4;
 /** Polls per interval, once the interval is known. */
@@ -152,7 +153,7 @@ export function nextLookAt(
   blockTimes: BlockTimes,
   times: {
     readonly lastLookAt: number;
-    /** The time since which a payment has been waiting. */
+    /** The time at which the payment began to wait. */
     readonly since: number;
     readonly shortestMs: number;
   },
@@ -184,8 +185,8 @@ export function nextLookAt(
 
 /**
  * Returns when to poll next while nothing waits: at most `idleMs` after the last poll. If block
- * times are known only roughly, it polls in the middle of the window, which halves the window each
- * time, so that a later payment needs few polls.
+ * times are known only roughly, the next poll is in the middle of the window. Each such poll halves
+ * the window, so that a later payment needs few polls.
  */
 export function idleLookAt(
   blockTimes: BlockTimes,

@@ -1,14 +1,14 @@
 import { concat, numberToHex, size } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** A call in a program; the program ends with zeros if it fails. */
+/** A call that a program makes. If the call fails, the program returns a zero word. */
 export interface ProgramCall {
   readonly to: Hex;
   readonly data: Hex;
   readonly gas: bigint;
 }
 
-// Lengths of the parts below, in bytes. They are fixed, so that each jump offset is known in
+// Lengths of the program's parts, in bytes. They are fixed, so that each jump offset is known in
 // advance.
 const COPY_LENGTH = 10;
 const CALL_LENGTH = 35;
@@ -16,7 +16,7 @@ const STATIC_CALL_LENGTH = 34;
 const CHECK_LENGTH = 5;
 const FAIL = '0x5b5f5f5260205ff3'; // fail: return zeros
 
-/** Ends with the first word that the last call returned; the program fails if there is none. */
+/** Returns the first word that the last call returned; fails if it returned less than a word. */
 const ANSWER = {
   condition: '0x601f3d1116', // ok := ok and more than 31 bytes were returned
   end: '0x60205f5f3e60205ff3', // return the first word
@@ -26,9 +26,9 @@ const DONE = { condition: '0x', end: '0x60015f5260205ff3' } as const;
 
 /**
  * Encodes a program that makes these calls in order and never reverts: it returns one word, which
- * is zero if a call failed. With direct calls, a contract's refusal would look like a faulty node.
- * The last call is a STATICCALL whose first word is returned or, with `answer: false`, a CALL that
- * only has to succeed.
+ * is zero if a call failed. (If the node made the calls directly, a contract's refusal would look
+ * like a fault of the node.) The last call is a STATICCALL whose first word is returned or, with
+ * `answer: false`, a CALL that only has to succeed.
  */
 export function callProgram(
   calls: readonly ProgramCall[],
@@ -52,7 +52,7 @@ export function callProgram(
   return concat([...parts, ending.end, FAIL, ...calls.map(({ data }) => data)]);
 }
 
-/** memory := the call's data, which is stored behind the program. */
+/** memory := the call's data, which is stored after the program's code. */
 function copyOf({ data }: ProgramCall, offset: number): Hex {
   return concat(['0x62', word3(size(data)), '0x62', word3(offset), '0x5f39']);
 }

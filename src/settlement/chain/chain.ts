@@ -4,8 +4,8 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-// A block. `open-chain.ts` opens a chain, `read-chain.ts` queries its nodes, `decode.ts` parses
-// their responses.
+// `open-chain.ts` opens a chain, `read-chain.ts` queries its nodes, and `decode.ts` parses their
+// responses.
 
 export interface Block {
   readonly number: bigint;
@@ -26,7 +26,7 @@ export interface Receipt {
   readonly from: Hex;
   readonly gasUsed: bigint;
   readonly logs: readonly RawLog[];
-  /** The host of the provider that returned it. */
+  /** The host of the provider that returned the receipt. */
   readonly host: string;
 }
 
@@ -40,34 +40,40 @@ export type CallAnswer =
 export interface Chain {
   readonly config: NetworkConfig;
   readonly rpc: Rpc;
-  /** `null` if the block does not exist yet, or no longer exists. */
+  /** Returns a block; `null` if it does not exist yet, or no longer exists. */
   block(tag: BlockTag): Promise<Block | null>;
   newest(): Promise<Block>;
   /** Returns the newest block and the receipts of these transactions, from one request. */
   newestWith(hashes: readonly Hex[]): Promise<NewestWith>;
-  /** Polls the heads of all providers, and prefers providers whose head advances. */
+  /** Polls the heads of all providers. Providers whose head advances are then preferred. */
   compareHeads(): Promise<void>;
   /** Returns blocks in the given order; `undefined` for those that no node returned. */
   blocks(numbers: readonly bigint[]): Promise<(Block | null | undefined)[]>;
-  /** `null` if the transaction is in no block, `undefined` if no node answered. */
+  /**
+   * Returns receipts in the given order: `null` if the transaction is in no block, `undefined` if
+   * no node answered.
+   */
   receipts(hashes: readonly Hex[]): Promise<(Receipt | null | undefined)[]>;
   /** Makes `eth_call`s in one round trip. */
   calls(calls: readonly EthCall[], at?: BlockTag, priority?: RpcPriority): Promise<CallAnswer[]>;
   /** Returns how many transactions each address has sent, up to a block or the newest one. */
   nonces(addresses: readonly Hex[], at?: BlockTag): Promise<bigint[]>;
   balances(addresses: readonly Hex[]): Promise<bigint[]>;
-  /** Returns all logs of a range, in as many requests as it takes. */
+  /** Returns all logs of a range, with as many requests as necessary. */
   logs(filter: LogFilter): Promise<RawLog[]>;
   /**
    * Yields the logs of a range in portions that nodes are willing to return, the newest first if
    * requested.
    */
   logPortions(filter: LogFilter & { readonly newestFirst?: boolean }): AsyncGenerator<LogPortion>;
-  /** Returns the cached value if it is at most this old; otherwise reads it. */
+  /** Returns the cached value if it is at most `maxAgeMs` old; otherwise reads it. */
   remember<T>(what: string, maxAgeMs: number, read: () => Promise<T>): Promise<T>;
   /** Reads the token's name and version again, unless they were read in the last half minute. */
   refreshToken(): Promise<void>;
-  /** True once the contracts were found to match the settings. Until then nothing is signed. */
+  /**
+   * True once the contracts were found to match the settings. Until then, the relayer signs
+   * nothing.
+   */
   isChecked(): boolean;
   /** Resolves with the reason if a check fails after startup. */
   readonly refuted: Promise<string>;

@@ -12,7 +12,9 @@ import { cellOfNumber, isOfCell } from '#settlement/numbers.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
-/** Minimum delays for real money, which leave time to notice a stolen key. */
+/**
+ * Minimum delays of contracts for real money, so that operators have time to notice a stolen key.
+ */
 export const MIN_CONTRACT_DELAY_SECONDS = 86_400;
 
 /** Guardians need this long to cancel an operation. */
@@ -102,8 +104,8 @@ export async function requireTimelock(chain: Chain): Promise<void> {
 }
 
 /**
- * Portions of the newest logs to read: enough to find a payment on an active contract, and quickly
- * read on an unused one.
+ * The number of portions of logs to read, from the newest: enough to find a payment on an active
+ * contract, and few enough to read quickly if the contract is unused.
  */
 const PORTIONS = 20;
 

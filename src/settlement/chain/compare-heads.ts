@@ -10,13 +10,13 @@ export interface HeadReport {
   readonly number: bigint;
   /**
    * True if the head has changed since the last comparison; `null` if that comparison did not
-   * include it.
+   * include this provider.
    */
   readonly hasMoved: boolean | null;
 }
 
 /**
- * Heads may differ by this many blocks, because providers rarely have the same one (see
+ * Heads may differ by this many blocks, because providers rarely have the same head (see
  * `blocksLasting`).
  */
 const TOLERANCE = 3;
@@ -48,8 +48,8 @@ function referenceOf(reports: readonly HeadReport[]): bigint | null {
 }
 
 /**
- * Creates the comparison, which polls the heads of all providers and prefers providers whose head
- * advances.
+ * Creates a function that polls the heads of all providers and marks those behind or on a fork as
+ * stale, so that others are tried first.
  */
 export function createHeadComparison(
   {

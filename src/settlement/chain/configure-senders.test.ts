@@ -60,8 +60,8 @@ describe('senders and chains at the start', () => {
       configureSenders({ chain: chainWith({ relayerKeys }), db: database.db }),
       (error) => error instanceof StartError && error.message.includes(address),
     );
-    // A sender that was removed too early: its transaction's block can still leave the chain, and
-    // only its key can send again.
+    // Remove a sender too early: a reorganization can still undo its transaction, and only its key
+    // can then send another.
     const set = (status: string) =>
       database.db.query(
         `update chain_transactions set status = $1, tx_hash = '0x1', block_number = 1,

@@ -24,7 +24,7 @@ export interface ConfiguredSender {
   readonly address: Hex;
   readonly role: SenderRole;
   readonly account: Signer;
-  /** True if a remote signer signs for it; that program may be unreachable. */
+  /** True if a remote signer signs for this sender; the signer may be unreachable. */
   readonly signsElsewhere: boolean;
 }
 
@@ -51,8 +51,8 @@ export function hasSenders({ relayerKeys, registrarKey, sponsorKey }: NetworkCon
 }
 
 /**
- * Stores the senders and checks that their keys have their roles. The service starts even if the
- * chain cannot be reached: the relayer repeats the check once it answers.
+ * Stores the senders and checks that their keys have the necessary roles. If the chain is
+ * unreachable, the service starts anyway, and the relayer repeats the check once a node answers.
  * @throws StartError when senders and keys contradict each other.
  */
 export async function prepareSenders(deps: Deps & { readonly log: Log }) {
@@ -83,7 +83,7 @@ export async function configureSenders({ db, chain }: Deps) {
     await lockConfiguration(tx);
     const known = await selectSenders(tx, livemode);
     const roles = new Set(wanted.map((sender) => sender.role));
-    // The sponsor's key is configured together with the operators'.
+    // The operators' process also holds the sponsor's key.
     const isOurs = (role: SenderRole) => roles.has(role === 'sponsor' ? 'operator' : role);
     for (const row of known) {
       // Another process holds the keys of this role.
@@ -110,9 +110,9 @@ const ROLES: Record<SenderRole, string | null> = {
 };
 
 /**
- * Checks the roles, because a key without its role would only waste gas. Previous contracts need
- * the same keys, for refunds, withdrawals and changes there.
- * @throws StartError naming the first key.
+ * Checks that each sender has its role, because a key without its role would only waste gas.
+ * Previous contracts must know the same keys, for refunds, withdrawals and changes there.
+ * @throws StartError naming the first key without its role.
  */
 export async function requireRoles(chain: Chain): Promise<void> {
   const { network } = chain.config;

@@ -16,8 +16,8 @@ type Found =
   | { readonly succeeded: true; readonly facts: Pick<ChainPlace, 'blockNumber' | 'blockTime'> };
 
 /**
- * Returns the additional wait of a payment in a block, by the tier of its amount in `countsFrom`;
- * `null` if it waits no longer than every payment does.
+ * Returns the additional wait that `countsFrom` requires of a payment of this amount; `null` if it
+ * requires none.
  */
 export function countsRuleOf(
   { countsFrom, profile }: Rules,
@@ -32,9 +32,8 @@ export function countsRuleOf(
 }
 
 /**
- * True if a success that was found on the chain may be booked now; false while its payment must
+ * True if a success that was found on the chain may be booked now; false while the payment must
  * wait.
- * @throws RpcUnavailable
  */
 export async function countsYet(chain: Chain, request: Payable, result: Found): Promise<boolean> {
   const rule = countsRuleOf(chain.config, request);
@@ -57,7 +56,7 @@ export function strictestRule(rules: readonly (CountsRule | null)[]): CountsRule
   return rules.filter((rule) => rule !== null).toSorted(isLonger)[0] ?? null;
 }
 
-/** Groups payments by tier, so that a small sum never waits for a large one. */
+/** Groups payments by their additional wait, so that a small sum never waits for a large one. */
 export function groupByRule<T extends Payable>(config: Rules, requests: readonly T[]): T[][] {
   return [...Map.groupBy(requests, (request) => countsRuleOf(config, request)).values()];
 }

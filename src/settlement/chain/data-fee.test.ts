@@ -5,7 +5,7 @@ import { profileNamed } from '#settlement/chain-profiles.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 const ORACLE = '0x420000000000000000000000000000000000000F';
-/** EVM code that returns a thousand times the first word after the selector. */
+/** EVM code that returns the first word after the selector, multiplied by a thousand. */
 const TIMES_1000 = '0x6004356103e80260005260206000f3';
 
 let network: TestNetwork;

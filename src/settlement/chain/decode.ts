@@ -16,10 +16,7 @@ export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex
   }
 }
 
-/**
- * Converts a refusal of a request that every healthy node answers: the refusal means that the nodes
- * are unavailable.
- */
+/** Converts a refusal into RpcUnavailable, for requests that every healthy node answers. */
 export function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailable {
   if (refusal instanceof RpcUnavailable) return refusal;
   return new RpcUnavailable('no node of the chain answers', { cause: refusal });

@@ -8,7 +8,8 @@ const ANYBODY: Hex = '0x00000000000000000000000000000000000ab0DE';
 
 /**
  * True if anyone can mint the network's token: TestUSDC, but not Circle's USDC, even on a test
- * network. Read once, because it does not change. @throws RpcUnavailable
+ * network. The result never changes, so it is read only once.
+ * @throws RpcUnavailable
  */
 export function hasFaucet(chain: Pick<Chain, 'calls' | 'config' | 'remember'>): Promise<boolean> {
   return chain.remember('faucet', Number.POSITIVE_INFINITY, async () => {
@@ -21,5 +22,5 @@ export function hasFaucet(chain: Pick<Chain, 'calls' | 'config' | 'remember'>): 
   });
 }
 
-/** The source of test USDC if the network's token is Circle's. */
+/** Where to get test USDC if the network's token is Circle's. */
 export const CIRCLE_FAUCET = 'https://faucet.circle.com';

@@ -25,7 +25,7 @@ export function readRates(data: Hex): FeeRates {
 }
 
 /**
- * Reads the fee rates, by default of the contract that payers join now.
+ * Reads a contract's fee rates; by default, those of the network's current contract.
  * @throws RpcUnavailable
  */
 export async function readFeeRates(
@@ -46,7 +46,7 @@ export interface Charges {
   readonly pulled: bigint;
 }
 
-/** Computes a sale's charges. Each is rounded down separately, as in the contract. */
+/** Computes a sale's charges. Each charge is rounded down separately, as in the contract. */
 export function chargesOf(amount: bigint, rates: FeeRates): Charges {
   const share = (points: number) => basisPoints(atoms(amount), points);
   const [acquirer, protocol, cashback] = [

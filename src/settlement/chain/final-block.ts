@@ -2,19 +2,19 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 
 /**
- * Assumed depth of final blocks on chains that do not report them: two epochs of Ethereum. Faster
- * chains need as many seconds of blocks, and so more blocks.
+ * Assumed depth of final blocks on chains that do not report them: two epochs of Ethereum. If
+ * blocks are shorter than `minBlockMs`, the depth spans the time of 64 blocks of that length.
  */
 const FINAL_DEPTH = 64;
 
 /**
  * A node may show a block before it returns the block's events, and some chains report their newest
- * block as final immediately. Events are therefore read again for the time of this many one-second
- * blocks.
+ * block as final immediately. The events of the newest blocks, at least this many, are therefore
+ * read again.
  */
 const SHOWN_LATE = 15;
 
-/** Returns the newest final block that is old enough for every node to have indexed its events. */
+/** Returns the newest final block that is old enough that every node has indexed its events. */
 export async function shownBlock(
   chain: Pick<Chain, 'block' | 'config'>,
   head: bigint,

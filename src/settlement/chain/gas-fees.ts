@@ -42,8 +42,8 @@ export function lowerTips(reported: readonly (readonly bigint[])[]): readonly bi
 
 /**
  * Returns the fees for a replacement at the same nonce: an eighth more than before, or the
- * suggested fees if those are higher. `null` if the fee ceiling is too low for a replacement that
- * nodes accept; the sender then waits until fees fall.
+ * suggested fees if those are higher. `null` if the ceiling is below what nodes accept for a
+ * replacement; the sender then waits until fees fall.
  */
 export function bumpFees(before: Fees, suggested: Fees, ceiling: bigint): Fees | null {
   const fee = bump(before.maxFeePerGas);

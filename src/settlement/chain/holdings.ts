@@ -25,13 +25,13 @@ const COUNT = { abi: settlementAbi, functionName: 'merchantCount' } as const;
 const SUMS = { abi: settlementLensAbi, functionName: 'holdings' } as const;
 
 export interface HoldingsOptions {
-  /** Defaults to the contract that merchants join now. */
+  /** The contract to read; by default, the network's current one. */
   readonly settlement?: Hex;
   readonly pageSize?: number;
 }
 
 /**
- * Reads the sums over all merchants from the contract itself, without using the database.
+ * Reads the sums over all merchants from the contract, independently of the database.
  * @throws RpcUnavailable
  */
 export async function readHoldings(

@@ -7,13 +7,13 @@ import type { NodeFault, Reply, RpcCall } from '#settlement/chain/rpc-reply.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 /**
- * How long a provider that refused all logs gets no further requests for logs. Receipts contain the
- * same logs, while each request would cost a series of refusals.
+ * How long a provider that refused all logs gets no further requests for logs. Each such request
+ * would cost a series of refusals, and receipts contain the same logs.
  */
 const NO_LOGS_MEMORY_MS = 600_000;
 /**
  * How long a provider's limit on the range is remembered. The limit may be temporary; if it is not,
- * halving finds it again.
+ * halving the range finds it again.
  */
 const NARROW_MEMORY_MS = 600_000;
 
@@ -51,8 +51,8 @@ export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<L
 }
 
 /**
- * Faults that mean that the provider refuses this request for good. Others (rate limits, time-outs)
- * are temporary.
+ * Faults that mean that the provider will not return these logs. Others, such as rate limits, are
+ * temporary.
  */
 const GIVES_NONE: readonly NodeFault['kind'][] = [
   'range',
@@ -81,14 +81,14 @@ async function askHalving(
     if (fault === null)
       throw new RpcUnavailable('a node answered a request for logs with a revert');
     if (fault.kind === 'slow') {
-      // Checks that the node is up. If it is down, halving would only waste time.
+      // Check whether the node is up. If it is down, halving would only waste time.
       const [alive] = await address.ask([blockCall(portion.toBlock)], { urgent: false });
       if (alive?.status !== 'answered') return faultOf(alive) ?? fault;
     }
     const isTooWide = ['range', 'results', 'slow'].includes(fault.kind);
     if (!isTooWide || width === 1n) return fault;
     width /= 2n;
-    // Too many logs is a property of these blocks rather than of the provider, so it is not
+    // That there are too many logs is a property of these blocks, not of the provider, so it is not
     // remembered.
     if (fault.kind === 'results') continue;
     address.logWidth = width;

@@ -23,8 +23,8 @@ export interface MerchantBalance {
 }
 
 /**
- * Reads a merchant's balance on its settlement contract, at the newest block. @throws
- * RpcUnavailable
+ * Reads a merchant's balance on its settlement contract, at the newest block.
+ * @throws RpcUnavailable
  */
 export async function readMerchantBalance(
   chain: Chain,

@@ -1,8 +1,8 @@
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
- * Validates the results of each RPC method. An invalid result is a fault of the node: the next
- * provider is tried, and nothing is decided from the result.
+ * Checks the result of an RPC method. An invalid result is the node's fault: the next provider is
+ * tried, and no decision uses the result.
  */
 
 type Check = (result: unknown, params: readonly unknown[]) => boolean;
@@ -34,8 +34,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
 };
 
 /**
- * True if the method can have this result. Methods that the service does not use may return
- * anything.
+ * True if this is a possible result of the method. Results of methods that the service does not use
+ * are not checked.
  */
 export function isWellFormed(
   call: { readonly method: string; readonly params: readonly unknown[] },
@@ -84,13 +84,16 @@ function isBlockOrNull(result: unknown, [tag]: readonly unknown[]): boolean {
   );
 }
 
-/** A transaction's hash or the whole transaction, depending on the request. */
+/**
+ * True for a transaction's hash or a whole transaction; the request determines which one the block
+ * contains.
+ */
 function isTransactionOfBlock(one: unknown): boolean {
   if (!isFields(one)) return matches(one, HASH);
   return matches(one.hash, HASH) && matches(one.from, ADDRESS) && isQuantity(one.nonce);
 }
 
-/** In seconds: the latest time that a Date can hold. */
+/** In seconds: the latest time that a JavaScript Date can hold. */
 const MAX_TIMESTAMP = 8_640_000_000_000n;
 
 function isReceiptOrNull(result: unknown, [hash]: readonly unknown[]): boolean {

@@ -36,7 +36,7 @@ interface Rule {
   readonly text?: RegExp;
 }
 
-/** Matches any of these, ignoring case. */
+/** Returns a pattern that matches any of these, ignoring case. */
 function oneOf(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
 }
@@ -48,8 +48,8 @@ const LOGS = /^eth_getLogs$/;
 /**
  * Rules; the first that matches by code, status or text decides. Codes mean different things at
  * different providers (-32005 is a rate limit at one, and a range of logs at another), so
- * unambiguous texts come before ambiguous codes. Sources are named by the title of the page: each
- * is the provider's documentation or the node's source.
+ * unambiguous texts come before ambiguous codes. A comment names its sources, which are pages of
+ * the provider's documentation or the node's source code, by title.
  */
 const RULES: readonly Rule[] = [
   // HTTP semantics (RFC 9110) take precedence over the body.
@@ -69,8 +69,8 @@ const RULES: readonly Rule[] = [
     ),
   },
   // go-ethereum "core/types: transaction signing" ("invalid sender: invalid chain id for signer"),
-  // reth "InvalidTransactionError" ("chain ID mismatch"): this node belongs to another chain; the
-  // next one may be right.
+  // reth "InvalidTransactionError" ("chain ID mismatch"): this node serves another chain, and the
+  // next node may serve the right one.
   { kind: 'unknown', methods: SENDS, text: /chain.?id/i },
   // go-ethereum "core/txpool: errors" and "core: error", reth "pool errors", Erigon "txpool",
   // Besu "Transaction validation errors", Nethermind "AcceptTxResult", anvil
@@ -203,8 +203,8 @@ function fits(rule: Rule, { method, status, code, message }: Said): boolean {
 }
 
 /**
- * The longest pause granted to a provider. If a faulty gateway requests an hour, it is tried again
- * after this time.
+ * The longest pause that a provider may request. If a faulty gateway requests an hour, it is tried
+ * again after this time.
  */
 const MAX_PAUSE_MS = 600_000;
 

@@ -41,9 +41,9 @@ export function offlineMessage(
 }
 
 /**
- * Verifies, without querying the chain, what a till has forwarded. Contract wallets do not sign
- * offline, so the address's key must have signed. @returns the part that does not verify, or
- * `null`.
+ * Verifies, without querying the chain, an authorization that a till has forwarded. Contract
+ * wallets do not sign offline, so the payer's own key must have signed.
+ * @returns the part that does not verify; `null` if all parts do.
  */
 export async function verifyOffline(
   config: NetworkConfig,

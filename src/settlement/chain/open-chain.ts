@@ -17,7 +17,7 @@ import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 const USUAL_DOMAIN = { name: 'USD Coin', version: '2' };
 
 /**
- * Copies the settings for this chain, because later reads of the token's name are written into the
+ * Copies the settings for this chain, because a token name that is read later is written into the
  * copy.
  */
 function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
@@ -29,7 +29,7 @@ function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain'])
   };
 }
 
-/** How often a chain that was unreachable at startup is tried again. */
+/** Interval at which a chain that was unreachable at startup is tried again. */
 const CHECK_MS = 1_000;
 
 /**
@@ -85,7 +85,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   return chain;
 }
 
-/** The remaining steps for a chain that was unreachable at startup. */
+/** The state of the checks of a chain that was unreachable at startup. */
 interface Later {
   isChecked: boolean;
   readonly refuted: Promise<string>;
@@ -111,7 +111,8 @@ function checkLater(later: Later, check: () => Promise<void>): void {
 }
 
 /**
- * Checks that all providers serve the right chain; a provider of another chain would never be used.
+ * Checks that all providers serve the right chain, because a provider of another chain would
+ * silently never be used.
  * @throws StartError
  */
 function requireChainId(probed: readonly ProbedAddress[], setting: string, chainId: number): void {

@@ -25,7 +25,7 @@ type SpendingPolicy =
       readonly perPayment: bigint;
       readonly perPeriod: bigint;
       readonly periodSeconds: number;
-      /** Atoms spent on sales in the current period, without fees. */
+      /** Atoms spent on sales in the current period, excluding fees. */
       readonly spent: bigint;
       readonly expiresAt: Date;
       /** Basis points: the maximum sum of fees that the payer accepts. */
@@ -40,7 +40,7 @@ const NEVER_SET = 0;
 const REVOKED = 1;
 
 /**
- * Reads a payer's account, by default on the contract that payers join now.
+ * Reads a payer's account; by default, on the network's current contract.
  * @throws RpcUnavailable
  */
 export async function readPayerAccount(

@@ -15,7 +15,9 @@ import {
 } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** How often one attempt requests data that a node lacks, before it fails. */
+/**
+ * The number of times that one attempt requests data that a node lacks, before the attempt fails.
+ */
 const LOOKS_WITHIN_A_TRY = 2;
 
 describe('the check before a payment', () => {

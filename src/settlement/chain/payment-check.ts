@@ -59,13 +59,16 @@ export type CheckResult =
   | { readonly status: 'hour_full' }
   | { readonly status: 'unavailable' };
 
-/** Simulates whether the contract would accept a payment now, without spending gas. */
+/**
+ * Simulates a payment, to find out whether the contract would accept it now, without spending gas.
+ */
 export type CheckPayment = (check: PaymentCheck) => Promise<CheckResult>;
 
-/** A settlement number that is never assigned, and so never settled. */
+/** A settlement number that is never assigned and therefore never settled. */
 export const NO_NUMBER = 2n ** 64n - 1n;
 /**
- * Checks per call: as many as a batch holds. With more, one slow call would replace two fast ones.
+ * Maximum number of checks per call: as many as a batch holds. With more, one slow call would
+ * replace two fast ones.
  */
 const MAX_CHECKS = 100;
 /**
@@ -76,8 +79,8 @@ const CALLS_IN_FLIGHT = 2;
 
 /**
  * Creates the payment check. Checks that arrive while calls are running share the next call; a
- * single check is sent immediately. Two checks of one payer do not see each other's sums; the
- * contract decides which of them passes.
+ * single check is sent immediately. Two concurrent checks of one payer ignore each other's sums;
+ * the contract decides which payment passes.
  */
 export function createPaymentCheck(chain: Chain): CheckPayment {
   const batcher: Batcher<PaymentCheck, CheckResult> = createBatcher({
@@ -100,7 +103,7 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
       return await askContracts(chain, checks);
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
-      // The node has used up the time that a customer is willing to wait.
+      // The checks have already taken as long as a customer is willing to wait.
       if (pauseMs === null || performance.now() - started > MAX_TRY_MS) break;
       await sleep(pauseMs);
     }
@@ -108,7 +111,7 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
   return checks.map(() => ({ status: 'unavailable' }));
 }
 
-/** After this time no retry is started. */
+/** No retry starts later than this after the first try. */
 const MAX_TRY_MS = 2_000;
 
 /** Sends a batch of checks, each to its merchant's contract. */
@@ -189,8 +192,8 @@ function declined(reason: FailureReason): CheckResult {
 }
 
 /**
- * True if the payer's account must be read, because a reason other than the contract's may take
- * precedence.
+ * True if the payer's account must be read, because another reason may take precedence over the
+ * contract's.
  */
 function needsExplaining(reason: PaymentReason): boolean {
   if (reason === 'None') return false;
@@ -204,7 +207,7 @@ function plainResult(reason: PaymentReason): CheckResult {
 }
 
 /**
- * Chooses the reason to show. Whether a payment passes is the contract's decision; if several
+ * Chooses the reason to show. The contract alone decides whether a payment passes; if several
  * checks fail, the first in the order of behavior.md 12.1 is shown: approval, then funds, then
  * limits.
  */

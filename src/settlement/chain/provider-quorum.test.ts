@@ -11,14 +11,14 @@ const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
 const BLOCK_MS = 60;
 /**
- * More requests than two polls of the head make. After this many requests the second poll, which
- * sees further blocks, has ended.
+ * Two polls of the head make fewer requests than this, so after this many requests the second poll,
+ * which sees further blocks, has ended.
  */
 const ASKED = 10;
 const WAIT_MS = 15_000;
 const SLOW_MS = 250;
 
-/** How often the slow provider was queried for a transaction's block. */
+/** The number of times that the slow provider was queried for a transaction's block. */
 let asked: number;
 
 /** Returns a provider behavior that names this block for every transaction. */

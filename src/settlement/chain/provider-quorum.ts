@@ -7,12 +7,14 @@ import type { Hex } from '#settlement/chain-requests.ts';
 /** The number of providers that must name the same block. */
 const AGREEING = 2;
 /**
- * How often a second provider is queried. Nodes receive a block some hundred milliseconds apart.
+ * Number of times that other providers are queried about a receipt. A block reaches different nodes
+ * some hundred milliseconds apart.
  */
 const LOOKS = 4;
 const LOOK_MS = 120;
 /**
- * If no second provider answers, this many further blocks are required, as with a single provider.
+ * If no second provider answers, this many further blocks are required, the same as with a single
+ * provider.
  */
 const DEPTH_UNCONFIRMED = 1n;
 
@@ -20,20 +22,22 @@ const DEPTH_UNCONFIRMED = 1n;
 type Word = 'agreed' | 'denied' | 'silent';
 
 /**
- * The block that a provider names per transaction: `null` if the transaction is in none,
- * `undefined` without an answer.
+ * The block that a provider names for each transaction: `null` if the transaction is in no block,
+ * `undefined` if the provider did not answer.
  */
 type NamedBlocks = ReadonlyMap<Hex, string | null | undefined>;
 
-/** The blocks that a second provider names for transactions of the first. */
+/**
+ * The blocks that a second provider names for transactions whose receipts the first one returned.
+ */
 export interface SecondWord {
-  /** The host of the provider that returned the receipts. */
+  /** The host of the provider that returned the receipts, the first one. */
   readonly on: string;
   readonly blocks: NamedBlocks;
 }
 
 /**
- * Queries a second provider about the head's transactions while the first one returns their
+ * Asks a second provider for the blocks of these transactions while the first one returns their
  * receipts, so that customers do not wait for two round trips.
  */
 export async function askSecond(
@@ -53,8 +57,8 @@ function agrees(word: SecondWord, { host, txHash, blockHash }: Receipt): boolean
 /**
  * Returns the confirmed receipts. If success at inclusion needs two providers, a receipt is
  * confirmed if both name the same block, or if no second provider answers and another block was
- * mined since. Other receipts are `undefined`: not known yet. If one provider denies the block, the
- * receipt waits. A receipt that one of `seconds` confirms needs no further request.
+ * mined since. Receipts that are not confirmed yet, such as those whose block one provider denies,
+ * are `undefined`. A receipt that one of `seconds` confirms needs no further request.
  */
 export async function believe(
   chain: Pick<Chain, 'config' | 'rpc'>,

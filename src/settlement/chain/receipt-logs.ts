@@ -5,19 +5,20 @@ import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 /**
  * Reads logs without `eth_getLogs`: receipts contain them too, and nodes that return no logs
- * (because of the plan, or a pruned index) still return the receipts of a block. This is a last
- * resort, because every block is requested; without it, such a node would prevent the comparison of
- * the ledger with the chain.
+ * (because of the customer's plan, or a pruned index) still return the receipts of a block. This is
+ * a last resort, because it requests every block; without it, such a node would prevent the
+ * comparison of the ledger with the chain.
  */
 
-/** Blocks per round: each takes two calls. */
+/** Blocks per round; each block takes two calls. */
 const BLOCKS = 10n;
 /** Receipts per request, if they are requested individually. */
 const RECEIPTS = 50;
 
 /**
- * Reads the logs from receipts.
- * @throws RpcUnavailable if a block or a receipt is missing, so that no log is ever omitted.
+ * Reads the logs from receipts. Throws if a block or a receipt is missing, because a log must never
+ * be omitted.
+ * @throws RpcUnavailable
  */
 export async function readReceiptLogs(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
   const portion = portionOf(question, BLOCKS);

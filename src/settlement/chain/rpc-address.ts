@@ -17,14 +17,14 @@ export interface Address {
   readonly index: number;
   readonly host: string;
   /**
-   * The number of blocks of logs that the provider returns per response, and the process time until
-   * which that is remembered.
+   * The number of blocks whose logs the provider returns in one response; remembered until
+   * `narrowUntil` on this process's clock.
    */
   logWidth: bigint;
   narrowUntil: number;
   /**
-   * The process time until which the provider is not asked for logs, because it refused all of
-   * them.
+   * The time on this process's clock until which the provider gets no requests for logs, because it
+   * refused all of them.
    */
   noLogsUntil: number;
   /** True if its head does not advance, or is far behind; other providers are then tried first. */
@@ -37,10 +37,10 @@ export interface Address {
    */
   chainId(): Promise<number>;
   /**
-   * Reads the chain id, unless it was just read. The provider is used only while the id is right.
+   * Reads the chain id, unless it was just read. The provider is used only while its id is right.
    */
   confirmChain(): Promise<void>;
-  /** True if the provider failed recently; others are then tried first. */
+  /** True if the provider failed recently; the other providers are then tried first. */
   isResting(): boolean;
   close(): Promise<void>;
 }
@@ -50,15 +50,17 @@ export interface AskOptions {
   readonly urgent: boolean;
 }
 
-/** For this long, a node that failed is tried last. */
+/** How long a provider that failed is tried after all others. */
 const REST_MS = 5_000;
 /** The interval at which each provider's chain id is read. */
 const CHAIN_CHECK_MS = 60_000;
 /** Minimum time between two reads of a chain id, even if a response suggests another chain. */
 const CHAIN_DOUBT_MS = 5_000;
-/** How often a provider of another chain is checked again. Short, because customers wait. */
+/**
+ * Interval at which a provider of another chain is checked again. Short, because customers wait.
+ */
 const WRONG_CHAIN_MS = 1_000;
-/** A chain id this fresh need not be read again. */
+/** A chain id that was read within this time is not read again. */
 const CONFIRMED_MS = 250;
 /** Maximum number of blocks of logs requested at once. */
 export const LOG_WIDTH = 2_000n;
@@ -143,8 +145,8 @@ function createPause(log: Log, name: Name) {
 }
 
 /**
- * Calls per request: as many as most providers accept, then fewer, down to one, because some accept
- * no batches.
+ * Calls per request: first as many as most providers accept, then fewer. Some providers accept no
+ * batches, so the last size is one.
  */
 const BATCH_SIZES = [50, 10, 3, 1] as const;
 /** After this time a larger batch is tried again, because the refusal may have been temporary. */
@@ -236,7 +238,8 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
     },
     require: async () => {
       if (known === chainId && !isDoubted) {
-        // Read in the background, because the last read was right and is only a minute old.
+        // The last read was right and is only a minute old, so the next read runs in the
+        // background.
         if (ageMs() > CHAIN_CHECK_MS) {
           checkedAt = performance.now();
           checkOnce().catch(() => {});

@@ -95,8 +95,8 @@ function allOf(calls: readonly RpcCall[], fault: NodeFault): Posted {
 }
 
 /**
- * Returns the fault for an exceeded time limit. After a request for logs it is `slow`: the node may
- * be up, and a smaller range may work.
+ * Returns the fault for an exceeded time limit: `slow` after a request for logs, because the node
+ * may be up, and a smaller range may work.
  */
 function noAnswer(calls: readonly RpcCall[], what: string): NodeFault {
   const hasLogs = calls.some(({ method }) => method === 'eth_getLogs');
@@ -112,7 +112,10 @@ interface Exchanged {
 
 type Scrub = (text: string) => string;
 
-/** Removes secrets from texts, because URLs and headers contain keys, and providers repeat them. */
+/**
+ * Creates a function that removes secrets from texts: URLs and headers contain keys, and providers
+ * repeat them in their messages.
+ */
 function createScrubber({ url, headers }: PostOptions): Scrub {
   const { pathname, searchParams, username, password } = new URL(url);
   const parts = [...pathname.split('/'), ...searchParams.values(), username, password];

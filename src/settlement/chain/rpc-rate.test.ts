@@ -32,7 +32,7 @@ describe('a ceiling of requests per second', () => {
     const ceiling = createCeiling(20, clock);
     const started = performance.now();
     await Promise.all(Array.from({ length: 40 }, () => ceiling.take(1, TAP)));
-    // 20 are granted immediately; the rest at 20 per second.
+    // The first 20 are granted immediately, the rest at a rate of 20 per second.
     assert(performance.now() - started >= 950, `${performance.now() - started} ms`);
   });
 

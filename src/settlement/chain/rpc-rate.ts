@@ -22,7 +22,8 @@ interface Waiting {
 
 /**
  * Creates a token bucket that fills at `perSecond` and holds one second's worth. Urgent requests go
- * first and may empty it; others leave a share in it. With `null` there is no limit.
+ * first and may empty the bucket; other requests must leave a share in it. If `perSecond` is
+ * `null`, there is no limit.
  */
 export function createCeiling(perSecond: number | null, now: () => number): Ceiling {
   if (perSecond === null) return { largest: Number.POSITIVE_INFINITY, take: async () => {} };

@@ -31,9 +31,9 @@ type FaultKind =
   /** The result is not valid for this method. */
   | 'malformed'
   | 'wrong_chain'
-  /** Not sent, because the provider has requested a pause. */
+  /** The call was not sent, because the provider has requested a pause. */
   | 'closed'
-  /** Not sent, because our own limit of requests per second was reached. */
+  /** The call was not sent, because our own limit of requests per second was reached. */
   | 'ceiling';
 
 export class NodeFault extends Error {
@@ -41,7 +41,7 @@ export class NodeFault extends Error {
   readonly kind: FaultKind;
   /** The node's error, if it returned one. */
   readonly refusal: RpcRefusal | null;
-  /** The pause that the provider requests; `null` if it named none. */
+  /** The pause that the provider requests; `null` if it requested none. */
   readonly pauseMs: number | null;
 
   constructor(

@@ -14,7 +14,7 @@ export { RpcRefusal } from '#settlement/chain/rpc-reply.ts';
 export { RpcUnavailable } from '#settlement/rpc-unavailable.ts';
 
 export type RpcAnswer =
-  /** `host` is the provider that answered. */
+  /** `host` is the host of the provider that answered. */
   | { readonly ok: true; readonly result: unknown; readonly host: string }
   /** The chain refused, or no node answered this call. */
   | { readonly ok: false; readonly refusal: RpcRefusal | RpcUnavailable };
@@ -77,9 +77,12 @@ export interface RpcOptions {
   readonly log: Log;
 }
 
-/** Default time-out. After this long, asking the next node is faster than waiting. */
+/** Default time-out. After this long, it is faster to ask the next node than to wait. */
 const TIMEOUT_MS = 3_000;
-/** Pause before missing data is requested again: nodes behind one address rarely lag by more. */
+/**
+ * Pause before missing data is requested again. Nodes behind one address rarely lag by more than
+ * this.
+ */
 const MISSING_MS = 150;
 
 export function connectRpc(options: RpcOptions): Rpc {
@@ -127,7 +130,9 @@ export function connectRpc(options: RpcOptions): Rpc {
 /** A reply with the host of the provider that sent it. */
 type HostReply = Reply & { readonly host: string };
 
-/** Asks one provider after the other for the calls that have no answer yet. */
+/**
+ * Asks the providers one after another. Each is asked only for the calls that are still unanswered.
+ */
 async function askRound(
   addresses: readonly Address[],
   calls: readonly RpcCall[],
@@ -181,15 +186,16 @@ function inOrderOf(addresses: readonly Address[]): Address[] {
 }
 
 /**
- * Faults that a working node may report. If every node reports one of them, it counts as an answer.
+ * Faults that a working node may report. If every node reports one of these faults, the refusal
+ * counts as an answer.
  */
 const REFUSALS: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
 
-/** Combines a call's result so far with another provider's reply. */
+/** Combines a call's previous reply with another provider's reply. */
 function merge(before: HostReply | undefined, now: HostReply): HostReply {
   if (now.status !== 'passed' || before?.status !== 'passed') return now;
   if (now.fault.kind === 'wrong_chain') return before;
-  // A provider that may still answer later takes precedence over one that refused.
+  // The fault of a provider that may answer later takes precedence over a refusal.
   return REFUSALS.includes(before.fault.kind) ? now : before;
 }
 

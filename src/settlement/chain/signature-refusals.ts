@@ -11,12 +11,15 @@ import {
 import type { Hex } from '#settlement/chain-requests.ts';
 import { isListedFactory } from '#settlement/wallet-factories.ts';
 
-/** The refusal of a signature that is not the wallet's. */
+/** The error to return when a signature is not by the wallet. */
 interface WrongSignature {
   readonly code: ErrorCode;
   readonly message: string;
   readonly param: string | null;
-  /** The parameter that names the wallet, if another one is to blame for a missing wallet. */
+  /**
+   * The parameter that names the wallet, if it differs from `param`. A wallet that is not deployed
+   * is reported under this parameter.
+   */
   readonly walletParam?: string;
 }
 
@@ -27,14 +30,14 @@ export interface CheckedSignature {
   readonly deployment: Deployment | null;
 }
 
-/** Returns the chain of a mode; `null` if this process has none. */
+/** Returns the chain of the mode; `null` if this process does not have it. */
 export function chainOrNull(chains: readonly Chain[], livemode: boolean): Chain | null {
   return chains.find(({ config }) => config.livemode === livemode) ?? null;
 }
 
 /**
- * Checks a wallet's signature before anything is written or spent. If the chain does not answer,
- * the signature is neither valid nor invalid: 503.
+ * Checks a wallet's signature before anything is written or spent. If no node answers, the
+ * signature is neither valid nor invalid, and the refusal is a 503.
  */
 export async function checkSignature(
   chain: Chain | null,
@@ -71,10 +74,7 @@ export type DeployFirst = (wanted: {
   readonly chain: Chain;
   readonly wallet: Hex;
   readonly deployment: Deployment;
-  /**
-   * Returns the reason for which the chain would refuse the signed call; `null` if it would accept
-   * it.
-   */
+  /** Returns the chain's reason to refuse the signed call; `null` if the chain would accept it. */
   readonly whyUnable: () => Promise<Refusal | null>;
 }) => Promise<Refusal | null>;
 
@@ -97,7 +97,7 @@ export async function onceDeployed<
   const unable = await steps.deploy(first, first.deployment);
   if (unable !== null) return unable;
   const again = await steps.check();
-  // A lagging node does not know the wallet yet.
+  // If a deployment still seems necessary, a lagging node does not know the wallet yet.
   return isRefusal(again) || again.deployment === null ? again : chainUnreachable();
 }
 
@@ -120,7 +120,7 @@ export async function verifyDeployable(
 }
 
 /**
- * Returns the refusal for a signature that could not be verified, with the remedy.
+ * Returns the refusal for a signature that could not be verified, including the remedy.
  * @param factories the factories that the operator lists, whose wallets are deployed or simulated.
  */
 export function refusalOf(
@@ -146,7 +146,7 @@ export function refusalOf(
   }
 }
 
-/** Returns the reason why a wallet will not be deployed. */
+/** Explains why a wallet will not be deployed. */
 function whyNot(deployment: Deployment | null, factories: readonly Hex[] | null): string {
   if (deployment === null || factories === null) return 'so its signature cannot be checked';
   return factories.length === 0
@@ -154,7 +154,7 @@ function whyNot(deployment: Deployment | null, factories: readonly Hex[] | null)
     : `and this network does not deploy wallets from its factory, ${deployment.factory}`;
 }
 
-/** Returns the refusal for a wallet that is not deployed, with what its owner can do. */
+/** Returns the refusal for a wallet that is not deployed, including what its owner can do. */
 export function notDeployed(why: string, param: string | null): Refusal {
   return refuse(
     'wallet_not_deployed',

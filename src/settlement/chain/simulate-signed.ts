@@ -25,7 +25,10 @@ interface SignedCall {
   readonly gas: bigint;
 }
 
-/** Simulates a signed transfer with limited gas, after the deployment, if any. Never throws. */
+/**
+ * Simulates a signed transfer with limited gas, after the wallet's deployment if one is given.
+ * Never throws.
+ */
 export function simulateTransfer(
   chain: Chain,
   transfer: RequestPayloads['transfer'],
@@ -35,7 +38,10 @@ export function simulateTransfer(
   return simulate(chain, call, deployment);
 }
 
-/** Simulates a signed policy, permit or both in the same way. */
+/**
+ * Simulates a signed policy, permit or both, with limited gas, after the wallet's deployment. Never
+ * throws.
+ */
 export function simulateEnrolment(
   chain: Chain,
   enrolment: RequestPayloads['enrolment'],

@@ -89,7 +89,7 @@ describe('a node that announces blocks', () => {
       return 'cut';
     };
     const own = subscribe();
-    // Waits for two requests: the second one follows the first refusal.
+    // Wait for two requests: the second one follows the first refusal.
     await until(() => requests >= 2, 'not asked again');
     assert.equal(own.isLive(), false);
     // The node never announced a block, so its silence causes no warning.

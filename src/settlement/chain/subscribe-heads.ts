@@ -23,8 +23,8 @@ const RECONNECT_MS = 1_000;
 /** Maximum pause between attempts to reconnect, for providers that refuse subscriptions. */
 const MAX_RECONNECT_MS = 60_000;
 /**
- * Reconnects after this much silence, because a dead socket may go unnoticed. Longer than 12 s,
- * because Ethereum occasionally misses a slot.
+ * Reconnects after this much silence, because a dead socket may go unnoticed. Longer than two slots
+ * of 12 s, because Ethereum occasionally misses a slot.
  */
 const SILENT_MS = 40_000;
 
@@ -33,7 +33,7 @@ export function subscribeHeads(
   onHead: (head: AnnouncedHead) => void,
   log: Log,
 ): HeadSubscription {
-  // Only the host, because paths and queries of such URLs often contain a key.
+  // Log only the host, because paths and queries of such URLs often contain a key.
   const node = new URL(url).host;
   let socket: WebSocket | undefined;
   let live = false;
@@ -125,8 +125,8 @@ function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
 }
 
 /**
- * Returns the URL at which the provider of an http(s) URL announces blocks: the same one with
- * ws(s), except for Infura, which has a separate path.
+ * Returns the URL at which the provider of an http(s) URL announces blocks: the same URL with
+ * ws(s), except that Infura has a separate path.
  */
 export function headsUrlOf(rpcUrl: string): string {
   const url = new URL(rpcUrl);
@@ -135,7 +135,7 @@ export function headsUrlOf(rpcUrl: string): string {
   return url.href;
 }
 
-/** Returns the log line for a start without a WS_URL setting. */
+/** Returns a log line of advice if the service starts without a WS_URL setting. */
 export function headsAdvice(config: {
   readonly network: string;
   readonly headsUrl: string | null;

@@ -5,7 +5,7 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /**
  * True if the token currently cannot be transferred to the contract, because its issuer has paused
- * all transfers or blocks the contract. A token without such functions is never stopped.
+ * all transfers or blocks the contract. False for a token without these functions.
  * @throws RpcUnavailable
  */
 export async function isTokenStopped(chain: Chain, settlement: Hex): Promise<boolean> {

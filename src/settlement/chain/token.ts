@@ -22,7 +22,7 @@ const SETTLEMENT_ABI = parseAbi(['function TOKEN() view returns (address)']);
 
 type Domain = NetworkConfig['usdcDomain'];
 
-/** What the contracts return; `null` for functions that they lack. */
+/** Values that the contracts return; `null` for functions that a contract lacks. */
 interface TokenFacts {
   readonly name: string | null;
   readonly version: string | null;
@@ -42,14 +42,14 @@ interface CanCall {
 type TokenFunction = Exclude<(typeof TOKEN_ABI)[number]['name'], 'nonces'>;
 
 /**
- * Reads the facts that the token's contract reports.
+ * Reads what the token's contract reports.
  * @throws RpcUnavailable
  */
 async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promise<TokenFacts> {
   const ofToken = (functionName: TokenFunction) => ({
     to: usdc,
     data: encodeFunctionData({ abi: TOKEN_ABI, functionName }),
-    // Names vary in length. A node that returns nothing fails at the other calls.
+    // Names vary in length. If a node returns nothing at all, the other calls fail.
     words: functionName === 'DOMAIN_SEPARATOR' ? 1 : ('any' as const),
   });
   const settlesIn = encodeFunctionData({ abi: SETTLEMENT_ABI, functionName: 'TOKEN' });
@@ -58,7 +58,8 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
   const answers = await chain.calls([
     ...names.map(ofToken),
     { to: settlement, data: settlesIn, words: 1 },
-    // The token's fallback function may return anything, so any length is accepted.
+    // A token without this function may run its fallback function, which may return anything, so
+    // any length is accepted.
     { to: usdc, data: nonces, words: 'any' },
   ]);
   const data = answers.map((answer) => (answer.ok && answer.data !== '0x' ? answer.data : null));
@@ -92,14 +93,14 @@ function separatorOf(config: NetworkSettings, domain: Domain): Hex {
   return domainSeparator({ domain: { ...domain, chainId, verifyingContract: usdc } });
 }
 
-/** The part of a chain that keeps the token's data current. */
+/** The part of a chain that token refreshes need. */
 interface CanRefresh extends CanCall {
   readonly config: Pick<NetworkConfig, 'usdcDomain' | 'token'>;
   remember<T>(what: string, maxAgeMs: number, read: () => Promise<T>): Promise<T>;
   isChecked(): boolean;
 }
 
-/** How long a read is reused, so that a new name is in use within a minute. */
+/** How long a read name is reused. A new name is in use within a minute. */
 const DOMAIN_MS = 30_000;
 
 /**
@@ -163,7 +164,7 @@ interface Token {
 /**
  * Reads the token's data and checks it.
  * @throws StartError if the token's DOMAIN_SEPARATOR does not match its name and version, or if the
- * settlement contract settles in another token.
+ * settlement contract uses another token.
  * @throws RpcUnavailable
  */
 export async function readToken(
@@ -182,7 +183,7 @@ export async function readToken(
   }
   const name = config.usdcDomain.name ?? facts.name;
   const version = config.usdcDomain.version ?? facts.version;
-  // If no node reports the function, the profile of the chain's USDC decides.
+  // If no node reports the function, the chain's profile decides.
   const hasPermit = facts.nonce !== null || config.profile.usdc?.permit === true;
   if (facts.separator === null && !hasPermit) {
     const domain = { name: name ?? usual.name, version: version ?? usual.version };

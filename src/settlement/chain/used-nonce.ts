@@ -1,7 +1,7 @@
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** A used nonce of an address, and the blocks in which to search for its transaction. */
+/** A used nonce of an address, and the range of blocks that contains its transaction. */
 export interface UsedNonce {
   readonly address: Hex;
   readonly nonce: bigint;

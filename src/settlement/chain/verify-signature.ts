@@ -27,14 +27,14 @@ export type SignatureVerdict =
   | { readonly status: 'invalid' }
   /**
    * The account's own key has signed, but the account has delegated to a contract (EIP-7702) that
-   * rejects the signature, and so the token rejects it too.
+   * rejects the signature, so the token would also reject it.
    */
   | { readonly status: 'delegate_refuses' }
   /** The signer is a contract wallet that is not deployed yet, so it cannot be called. */
   | { readonly status: 'not_deployed'; readonly deployment: Deployment | null }
   | { readonly status: 'unavailable' };
 
-/** How a wallet's factory deploys it, and which signature the deployed wallet will accept. */
+/** How the factory deploys a wallet, and which signature the deployed wallet will accept. */
 export interface Deployment {
   readonly factory: Hex;
   readonly data: Hex;
@@ -42,12 +42,15 @@ export interface Deployment {
 }
 
 /**
- * Which contract decides, based on the code that the account has at that moment. * `token`:
- * permits, transfers and payments. USDC asks an address that has code (ERC-1271), even if it has
- * only delegated (EIP-7702); for other addresses, the signature must be by the address's key. *
- * `contract`: policies and consents, and messages for this service alone. As in the settlement
- * contract, a signature by the address's key is valid; otherwise an address that has code is asked.
- * A key controls its delegation, so its signature is always valid here.
+ * The contract that decides whether a signature is valid, based on the code that the account has at
+ * that moment.
+ *
+ * * `token`: for permits, transfers and payments. USDC asks an address that has code (ERC-1271),
+ * even if it has only delegated (EIP-7702); for other addresses, the address's key must have
+ * signed.
+ * * `contract`: for policies and consents, and messages for this service alone. As in the
+ * settlement contract, a signature by the address's key is valid; otherwise an address that has
+ * code is asked. A key controls its delegation, so its signature is always valid here.
  */
 export type DecidedBy = 'token' | 'contract';
 
@@ -77,7 +80,7 @@ const PROGRAM_GAS = 700_000n;
  * an operator pays for one.
  */
 export const DEPLOYMENT_GAS = 1_000_000n;
-/** Gas per byte of call data: the higher price (EIP-7623), and the cost of init code. */
+/** Gas per byte of call data: the higher price (EIP-7623) plus the cost of init code. */
 const BYTE_GAS = 50n;
 /** Length of a key's signature: r, s and v. */
 const KEY_SIGNATURE_BYTES = 65;
@@ -98,10 +101,10 @@ export function normalSignature(signature: Hex): Hex {
 }
 
 /**
- * Checks whether `signer` signed one of the digests, as the chain would decide now. Never call it
- * in a database transaction.
- * @param chain `null` if this process has no chain for the network: then only a key's signature can
- * be found valid, and any other is `unavailable`.
+ * Checks whether `signer` signed one of the digests, as the chain would decide now. Never call this
+ * function in a database transaction.
+ * @param chain `null` if this process has no chain for the network: only a signature by a key can
+ * then be found valid, and any other is `unavailable`.
  */
 export async function verifySignature(
   chain: Chain | null,
@@ -125,7 +128,10 @@ export async function verifySignature(
   });
 }
 
-/** True if the signature does not have the form of a key's, so only a contract can check it. */
+/**
+ * True if the signature does not have the form of a key's signature, so only a contract can check
+ * it.
+ */
 function isForWallet({ signature }: Signed): boolean {
   return size(signature) > KEY_SIGNATURE_BYTES || isErc6492Signature(signature);
 }

@@ -22,9 +22,9 @@ import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.t
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 import { orderIdToBytes8, packPayment } from '../../../contracts/payment-tree.ts';
 
-// A payment as the contract packs it. This file encodes all calls of the contracts;
+// A payment as the contract packs it. This file encodes all calls to the contracts, and
 // contract-events.ts decodes their events. Merchant numbers here are the service's
-// (contract-versions.ts); the encoded calls contain the contract's own.
+// (contract-versions.ts); the encoded calls contain the contract's own numbers.
 
 export interface PaymentCall {
   readonly number: bigint;
@@ -126,7 +126,7 @@ export function refundCall(refund: {
   readonly nodeIndex: bigint;
   readonly proof: readonly Hex[];
   readonly amount: bigint;
-  /** The sum that was refunded before. The contract rejects the call if it is wrong. */
+  /** The sum that was refunded before this refund. The contract rejects the call if it is wrong. */
   readonly refundedBefore: bigint;
   /** 16 bytes that identify the refund in the contract's event. */
   readonly reference: Hex;
@@ -221,7 +221,7 @@ export function permitCall(payer: Hex, spender: Hex, permit: Permit): Hex {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'permit', args });
 }
 
-/** Encodes what a payer signed: a policy, a permit or both. A permit alone goes to the token. */
+/** Encodes what a payer signed: a policy, a permit or both. A permit alone is sent to the token. */
 export function enrolmentCall(
   { payer, policy, permit }: RequestPayloads['enrolment'],
   { settlement, usdc }: { readonly settlement: Hex; readonly usdc: Hex },
@@ -234,10 +234,10 @@ export function enrolmentCall(
   return { to: usdc, data: permitCall(payer, settlement, permit) };
 }
 
-/** Values of v in signatures of keys; only contract wallets use others. */
+/** Values of v in signatures by keys; only contract wallets use other values. */
 const KEY_V = [0, 1, 27, 28];
 
-/** True if the signature has the form of a key's: r, s and v. */
+/** True if the signature has the form of a key's signature: r, s and v. */
 export function isKeySignature(signature: Hex): boolean {
   return size(signature) === 65 && KEY_V.includes(Number(slice(signature, 64)));
 }
@@ -248,8 +248,8 @@ const BYTES_TRANSFER = parseAbi([
 
 /**
  * Encodes an EIP-3009 transfer, which any account may submit. A key's signature is passed as v, r
- * and s, which every version of the token accepts; a contract wallet's as bytes (USDC from version
- * 2.2 on).
+ * and s, which every version of the token accepts; a contract wallet's signature is passed as bytes
+ * (USDC from version 2.2 on).
  */
 export function transferCall(signed: {
   readonly from: Hex;
@@ -285,7 +285,7 @@ function errorName(data: unknown): string {
   }
 }
 
-/** Errors that mean that an earlier transaction has already done this. */
+/** Errors that mean that an earlier transaction has already made this change. */
 const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered']);
 
 /** Error of a refund whose proof ends at a node that the contract has since replaced. */
@@ -294,9 +294,9 @@ export const PAYMENT_NOT_PROVED = 'PaymentNotProved';
 /**
  * Errors of calls that may succeed when they are sent again: later batches have overwritten the
  * node at which a proof ends; a reorganization has moved the payment to another batch, or removed
- * it for now; another refund of the payment came first, so that this one named the wrong sum; the
+ * it for now; another refund of the payment was mined first, so this one named the wrong sum; the
  * chain's time has jumped past the settlement deadline; or the guardian has paused settling, and a
- * payment that was requested before waits for its deadline.
+ * payment that was requested earlier waits until its deadline.
  */
 const PASSING = new Set([
   PAYMENT_NOT_PROVED,
@@ -308,15 +308,18 @@ const PASSING = new Set([
 /** Errors that block a payout until the contract's guardian or the token allows it again. */
 const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Error', '']);
 
-/** The refund would exceed the contract's hourly ceiling, so it waits. */
+/** Error of a refund that would exceed the contract's hourly ceiling, so the refund waits. */
 const HOUR_FULL = 'OutflowCeilingReached';
 const HOUR_FULL_WORDS = "The contract's hourly limit is used up, or this transfer would exceed it.";
 
-/** A new wallet is proposed, so nothing is paid out until it is applied or canceled. */
+/**
+ * Error of a payout while a new wallet is proposed; the payout waits until the proposal is applied
+ * or canceled.
+ */
 const WALLET_PENDING = 'WalletChangePending';
 const WALLET_PENDING_WORDS = 'Another settlement wallet was announced';
 
-/** Returns the text that users see for a temporary refusal. */
+/** Returns the text that explains a temporary refusal to users. */
 function wordsOf(data: unknown): string {
   const name = errorName(data);
   if (name !== 'Error') return name === '' ? 'USDC refuses the transfer' : name;
@@ -335,7 +338,7 @@ export type Revert =
       readonly error: string;
       readonly words: string;
     }
-  /** A withdrawal waits until a proposed wallet is applied or canceled. */
+  /** The withdrawal waits until a proposed wallet is applied or canceled. */
   | {
       readonly kind: 'wallet_pending';
       readonly reason: FailureReason;
@@ -369,7 +372,7 @@ export function readRevert(data: unknown): Revert {
   return { kind: 'refused', reason: REASONS[error] ?? reason, error };
 }
 
-/** Errors that users get an explanation for. */
+/** Errors that have a failure reason which is explained to users. */
 const REASONS: { readonly [error: string]: FailureReason } = {
   InsufficientMerchantBalance: 'insufficient_balance',
   NotMerchantWallet: 'wallet_changed',
