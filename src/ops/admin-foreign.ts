@@ -83,7 +83,10 @@ const DONE = {
   refuse: 'refused: they stay unbooked',
 } as const;
 
-/** These two kinds of proposals send no mail and seal nothing, and always need two operators. */
+/**
+ * Accepting or refusing a settlement sends no mail and encrypts nothing, and always needs two
+ * operators.
+ */
 const NOTHING_TO_SEAL = { secretKey: Buffer.alloc(0), factorAgeMs: 1 };
 
 const OPERATOR = { type: 'operator', requestId: 'admin command', address: '' } as const;

@@ -1,7 +1,7 @@
 export interface AdminInput {
   /** The command and its arguments. */
   readonly args: readonly string[];
-  /** A password, if one is needed: read from the terminal or a pipe, never from an argument. */
+  /** Asks for a password, on the terminal or through a pipe, never as an argument. */
   readonly readPassword: () => Promise<string>;
   readonly now: Date;
 }

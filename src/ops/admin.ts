@@ -21,7 +21,7 @@ import {
   updateUser,
 } from '#people/user-queries.ts';
 
-/** The machine knows who runs a command; the service does not. */
+/** The actor in the audit log. Only the machine knows which person ran a command. */
 const ACTOR: Actor = { type: 'system', name: 'admin command' };
 
 export const USAGE = `npm run admin -- <command>
@@ -139,7 +139,10 @@ async function resetFactor(db: Database, input: AdminInput): Promise<Outcome> {
   });
 }
 
-/** Runs the commands that a network needs before, or in addition to, the operator API. */
+/**
+ * Runs the commands that a network needs before the operator API is available, or in addition to
+ * it.
+ */
 export async function runAdmin(db: Database, input: AdminInput): Promise<Outcome> {
   switch (input.args[0]) {
     case 'create-operator':

@@ -19,21 +19,21 @@ export interface AnchorDelivery {
 }
 
 /**
- * How long a process holds its claim on a day, and so the delay before a retry. Longer than any
- * mail server or receiver may take.
+ * How long a process holds its claim on a day, and so the delay before a retry. Longer than a mail
+ * server or receiver may take to respond.
  */
 const CLAIM_MS = 300_000;
 const POST_TIMEOUT_MS = 20_000;
 
-/** Returns one line of JSON, which `--anchors` can read. */
+/** Returns the anchor as one line of JSON, which `--anchors` can read. */
 function anchorJson(heads: readonly Anchor[], now: Date): string {
   const plain = heads.map((head) => ({ ...head, sequence: Number(head.sequence) }));
   return JSON.stringify({ object: 'audit_anchor', created: now.toISOString(), heads: plain });
 }
 
 /**
- * Returns the mail's text. It is also a valid file for `--anchors`: all lines but the heads begin
- * with #.
+ * Returns the anchor mail's text. The text is also a valid file for `--anchors`: every line except
+ * the heads begins with #.
  */
 function anchorText(heads: readonly Anchor[]): string {
   return [
@@ -71,7 +71,7 @@ async function post(url: string, body: string): Promise<void> {
   if (!response.ok) throw new Error(`the receiver of anchors answered ${response.status}`);
 }
 
-/** Syncs the line to disk before it returns, because the day counts as anchored from then on. */
+/** Appends the line and syncs it to disk, because the day then counts as anchored. */
 async function append(path: string, line: string): Promise<void> {
   const file = await openOwn(path, 'append');
   try {

@@ -4,9 +4,9 @@ import { StartError } from '#core/start-error.ts';
 import { runCommand } from '#ops/command-database.ts';
 
 /**
- * `npm run audit-log`: verifies every audit log and prints the head of each. `npm run
- * audit-log -- --anchors <file>`: also checks that the heads in the file (an earlier output or
- * daily anchors, kept where the database's owner cannot write) are still part of their audit logs.
+ * `npm run audit-log`: verifies every audit log and prints the head of each. `npm run audit-log --
+ * --anchors <file>`: also checks that the heads in the file are still part of their audit logs. The
+ * file is an earlier output or the daily anchors; keep it where the database's owner cannot write.
  */
 async function readAnchors(file: string | undefined): Promise<Anchor[]> {
   if (file === undefined) throw new StartError('--anchors needs a file');

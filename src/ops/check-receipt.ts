@@ -46,10 +46,7 @@ export interface Finding {
   readonly what: string;
 }
 
-/**
- * Converts `<web>/receipts/<token>` to the URL of its JSON; `null` if it is not the URL of a
- * receipt.
- */
+/** Converts `<web>/receipts/<token>` to the URL of the receipt's JSON; `null` for any other URL. */
 export function receiptJsonUrl(url: string): string | null {
   if (!URL.canParse(url)) return null;
   const { origin, pathname } = new URL(url);
@@ -101,7 +98,8 @@ function compare(receipt: ReceiptClaims, event: Found): Finding[] {
 }
 
 /**
- * Checks the block, which nodes keep forever: it must contain the event and list the transaction.
+ * Checks the receipt's block, which nodes keep forever: it must contain the event and list the
+ * transaction.
  */
 async function checkBlock(
   client: PublicClient,

@@ -28,17 +28,21 @@ export interface Finding {
   readonly detail: string;
 }
 
-/** The clock difference that the service tolerates: see the reason `clock` in docs/operate.md. */
+/**
+ * Maximum clock difference that the service tolerates: see the reason `clock` in docs/operate.md.
+ */
 const CLOCK_SKEW_MS = 30_000;
 const ANSWER_MS = 10_000;
-/** Minimum validity: a certificate that expires sooner was not renewed in time. */
+/** Minimum validity of a TLS certificate: one that expires sooner was not renewed in time. */
 const CERTIFICATE_DAYS = 7;
 const MIN_SERVER_VERSION = 150_000;
 const HTTPS_PORT = 443;
 
 type Look = () => Promise<string>;
 
-/** Runs a check: it returns its detail if it passes, and throws the problem if it fails. */
+/**
+ * Runs a check. `look` returns the detail if the check passes, and throws the problem if it fails.
+ */
 async function finding(check: string, look: Look): Promise<Finding> {
   try {
     return { check, ok: true, detail: await look() };
@@ -116,8 +120,8 @@ async function describeDatabase(db: Database, { maxConnections }: Config): Promi
 }
 
 /**
- * Turns warnings into failures: a start tolerates them because they may go away, but an operator
- * should see them first.
+ * Turns warnings into failures. The service starts despite warnings, because they may be temporary,
+ * but an operator should see them first.
  */
 function strictLog(): Log {
   const fail = (message: string) => {
@@ -187,7 +191,7 @@ async function lookAtChain(
   return findings;
 }
 
-/** Checks keys held by signers; keys in the settings need no check. */
+/** Checks the keys held by signers; the keys in the settings need no such check. */
 async function lookAtSigners(
   network: Network,
   keys: readonly (SigningKey | null)[],

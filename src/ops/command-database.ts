@@ -10,8 +10,8 @@ import { requireCell } from '#settlement/own-cell.ts';
 const CONNECTIONS = 2;
 
 /**
- * Opens DATABASE_URL, the database that commands work on. A sandbox's embedded database is not
- * used: its address is in the sandbox's own files, and it is not for production.
+ * Opens DATABASE_URL, the database that commands work on. Ignores a sandbox's embedded database,
+ * which is not for production and whose address is in the sandbox's own files.
  */
 export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
   // Uses the role `api`: a command signs nothing, so it needs neither the worker's nor the

@@ -7,12 +7,12 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import { ROLES, roleId, TIMELOCK_ROLES } from '#settlement/contract/contract-roles.ts';
 import type { OperationCall } from '#settlement/contract/timelock.ts';
 
-/** One transaction to the settlement contract or its timelock, and what it does. */
+/** One transaction to the settlement contract or its timelock, with a description of its effect. */
 export interface ContractCall {
   readonly on: 'settlement' | 'timelock';
   readonly functionName: string;
   readonly args: readonly unknown[];
-  /** The role that may send it. */
+  /** The role that may send the transaction. */
   readonly by:
     | 'proposer'
     | 'guardian'
@@ -33,18 +33,18 @@ export interface ContractView {
   readonly bookedFees: { readonly acquirer: bigint; readonly protocol: bigint };
   readonly settlement: Hex;
   readonly timelock: Hex;
-  /** Returns the delay of an operation, in seconds. */
+  /** Returns the delay of a timelock operation, in seconds. */
   delay(): Promise<bigint>;
   /** Returns the operations scheduled in the timelock. */
   operations(): Promise<readonly Operation[]>;
-  /** Encodes a call of one of the contract's functions for an operation. */
+  /** Encodes a call of one of the contracts' functions for a timelock operation. */
   encode(on: ContractCall['on'], functionName: string, args: readonly unknown[]): OperationCall;
-  /** Returns the highest ceiling that needs no delay, in whole USDC per hour. */
+  /** Returns the ceiling up to which a raise needs no delay, in whole USDC per hour. */
   approvedCeiling(): Promise<number>;
   walletChange(merchant: number): Promise<AnnouncedWallet | null>;
 }
 
-/** A proposed settlement wallet that is going to replace the current one. */
+/** A proposed settlement wallet that will replace the current one. */
 export interface AnnouncedWallet {
   readonly to: Hex;
   /** Unix seconds. */
@@ -126,10 +126,7 @@ interface Wish {
   readonly says: string;
 }
 
-/**
- * Schedules an operation on the first call, and executes it on the second, once the delay has
- * passed.
- */
+/** Schedules an operation when first run, and executes it when run again after the delay. */
 async function throughTimelock(view: ContractView, wish: Wish): Promise<ContractCall[]> {
   const { target, data } = view.encode(wish.on, wish.functionName, wish.args);
   const same = ({ calls }: Operation) =>
@@ -160,7 +157,8 @@ async function grant(options: Options, view: ContractView): Promise<ContractCall
 }
 
 /**
- * Revokes a role: through the steward without delay, except for stewards and the timelock's roles.
+ * Revokes a role. The steward revokes it without delay, except for the steward role and the
+ * timelock's roles.
  */
 async function revoke(options: Options, view: ContractView): Promise<ContractCall[]> {
   const { name, on, args, account } = roleOf(options);

@@ -34,11 +34,14 @@ import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
-/** Rehearses "A key was stolen: key by key" of docs/operate.md with the real command. */
+/**
+ * The real command, with which the tests rehearse "A key was stolen: key by key" of
+ * docs/operate.md.
+ */
 
 const COMMAND = path.join(import.meta.dirname, 'chain-command.ts');
 const DAY_SECONDS = 86_400;
-/** By 72 hours, each delay of the contract has passed. */
+/** After 72 hours, each delay of the contract has passed. */
 const AFTERWARDS_SECONDS = 3 * DAY_SECONDS;
 const HELD = 100_000_000n;
 const SALE = 10_000_000n;
@@ -69,7 +72,7 @@ interface Row {
   readonly steps: readonly { readonly who: string; readonly command: string }[];
 }
 
-/** Parses the table of docs/operate.md. */
+/** Parses the runbook's table in docs/operate.md. */
 async function runbook(): Promise<Row[]> {
   const text = await readFile(path.join(import.meta.dirname, '../../docs/operate.md'), 'utf8');
   const [, table = ''] = text.split('| stolen key | step 1 | step 2 | step 3 |\n');
@@ -244,7 +247,7 @@ describe('npm run chain, on a running contract', () => {
     const roleOf = (name: string) => keccak256(toHex(`${name.toUpperCase()}_ROLE`));
     const pauseAs = async ({ key }: { readonly key: Hex }) => void (await done(['pause'], key));
     const operations = async () => (await run(['operations'])).out;
-    /** True if the role belongs to the timelock or is revoked through it. */
+    /** True for roles that belong to the timelock or are revoked through it. */
     const isDelayed = (key: string) => key === 'proposer' || key === 'steward';
 
     /**
@@ -476,8 +479,7 @@ describe('npm run chain, on a running contract', () => {
     await done(['ceiling', '--usdc-per-hour', '2000'], TREASURER.key);
     assert.match((await run(['status'])).out, /scheduled operations: none\n/);
     assert.deepEqual(await read('rates'), { acquirer: 40, protocol: 20, cashback: 5 });
-    // Check that a stranger who executes an operation does not raise a ceiling that a guardian has
-    // lowered.
+    // A stranger who executes an operation must not raise a ceiling that a guardian has lowered.
     assert.deepEqual(await read('ceiling'), [500_000_000n, 0n]);
   });
 

@@ -34,7 +34,7 @@ import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
-/** Commands for a deployed contract, because nobody has time to read an ABI in an emergency. */
+/** Commands for a deployed contract, because an emergency leaves no time to read an ABI. */
 export const CONTRACT_USAGE = `  status|operations|wallet-changes|pause|unpause|grant|revoke|rates|
   ceiling|restore-ceiling|cancel|cancel-wallet|drop-wallet-changes|collect|hold
     --rpc-url <url> --settlement <address>, or --network testnet|mainnet, from the settings
@@ -64,7 +64,7 @@ const TEXTS = [
 ];
 const SWITCHES = ['yes', 'unsigned', 'all'];
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
-/** A busy public chain may take this long. */
+/** Time limit for a receipt: on a busy public chain, a transaction may take this long. */
 const RECEIPT_TIMEOUT_MS = 180_000;
 const POLL_MS = 500;
 const ANYONE_LATER = 'anyone, once the delay has passed';

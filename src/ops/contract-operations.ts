@@ -22,22 +22,25 @@ export interface Operation {
   readonly calls: readonly OperationCall[];
   readonly predecessor: Hex;
   readonly salt: Hex;
-  /** Unix seconds. From then on any account may execute it. */
+  /** Unix seconds. From then on, any account may execute the operation. */
   readonly readyAt: number;
-  /** Unix seconds. After that it cannot be executed. */
+  /** Unix seconds. After that, the operation cannot be executed. */
   readonly lapsesAt: number;
 }
 
 /** Block range per request, because public nodes refuse larger ranges of `eth_getLogs`. */
 const BLOCKS_PER_QUESTION = 2_000n;
 /**
- * Maximum number of requests: enough for nine days of two-second blocks. If it is not enough, the
- * output says so.
+ * Maximum number of requests: enough for nine days of two-second blocks. If an operation may be
+ * older, the output says so.
  */
 const MAX_QUESTIONS = 200;
 const NO_SALT: Hex = `0x${'00'.repeat(32)}`;
 
-/** Searches backward from the newest block, for as long as an operation can stay valid. */
+/**
+ * Reads the timelock's events, from the newest block back to the oldest that may hold a valid
+ * operation.
+ */
 async function readEvents({ reader, settlement }: DeployedContract) {
   const contract = { address: timelockOf(settlement), abi: timelockAbi } as const;
   const delay = await reader.readContract({ ...contract, functionName: 'getMinDelay' });
@@ -63,8 +66,9 @@ async function readEvents({ reader, settlement }: DeployedContract) {
 }
 
 /**
- * Returns the waiting operations, oldest first. Only events name them; the timelock then confirms
- * which ones still wait. `complete` is false if the node did not return all events.
+ * Returns the waiting operations, oldest first. Only events contain the operations; the timelock
+ * then confirms which ones are still waiting. `complete` is false if the node did not return all
+ * events.
  */
 export async function readOperations(
   deployed: DeployedContract,
@@ -112,7 +116,7 @@ function wordsOf(settlement: Hex, operation: Operation): string {
   return `${id}: ${says} From ${timeOf(readyAt)} to ${timeOf(lapsesAt)}.`;
 }
 
-/** Number of merchants that one call reads, within the limits of nodes. */
+/** Number of merchants read per call, within the gas limits of nodes. */
 const MERCHANTS_PER_CALL = 500;
 
 /** Reads all proposed wallets, by merchant. */
@@ -147,8 +151,8 @@ export async function describeOperations(deployed: DeployedContract): Promise<st
 }
 
 /**
- * Describes the changes that take effect unless a guardian stops them: name and text, one line
- * each.
+ * Describes the changes that take effect unless a guardian stops them, each as a name and a line of
+ * text.
  */
 export async function describePending(deployed: DeployedContract): Promise<[string, string][]> {
   const { reader, settlement } = deployed;

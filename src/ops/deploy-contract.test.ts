@@ -33,7 +33,10 @@ import {
   withoutBytesSignatures,
 } from '../../contracts/test/fiat-token.ts';
 
-/** Tests the refusals of a deployment (docs/operate.md, section 2) with the real command. */
+/**
+ * The real command, with which the tests check that faulty deployments are refused
+ * (docs/operate.md, section 2).
+ */
 
 const COMMAND = path.join(import.meta.dirname, 'chain-command.ts');
 const CHAIN_ID = 31_510;
@@ -235,7 +238,8 @@ describe('npm run chain -- deploy', () => {
     const former = await deployFiatToken(sending, roles, withoutBytesSignatures);
     const complaint = /no permit that takes a signature as bytes.*V2_2 has one, V2_1 does not/;
     assert.match(await refusal({ usdc: former }), complaint);
-    // A test network accepts any token name, but no token that the contract cannot use.
+    // A test network accepts any token name, but still refuses a token that the contract cannot
+    // use.
     assert.match(await refusal({ usdc: former }, '--test-network'), complaint);
   });
 

@@ -34,7 +34,7 @@ export interface Deployment {
   readonly operators: readonly Hex[];
   readonly registrar: Hex;
   readonly guardians: readonly Hex[];
-  /** Addresses of watchtowers, which can pause, and drop registrars' proposals. */
+  /** Addresses of watchtowers. They can only pause, and drop registrars' proposals. */
   readonly watchers?: readonly Hex[];
   readonly treasurer: Hex;
   /** The delay of timelock operations, in seconds; default: two days. */
@@ -51,14 +51,20 @@ export interface Deployment {
     readonly protocol: number;
     readonly cashback: number;
   };
-  /** Changes the address for the same code and arguments. Default: zero. */
+  /**
+   * The CREATE2 salt: another salt gives another address for the same code and arguments. Default:
+   * zero.
+   */
   readonly salt?: Hex | undefined;
 }
 
 export interface Deployed {
   readonly chainId: number;
   readonly settlement: Hex;
-  /** `null` if the contract already existed and the node does not keep old states. */
+  /**
+   * The block of the deployment; `null` if the contract already existed and the node does not keep
+   * old states.
+   */
   readonly blockNumber: bigint | null;
 }
 
@@ -75,7 +81,7 @@ const NO_SALT = numberToHex(0, { size: SALT_BYTES });
 const MIN_OPERATORS = 3;
 /** At least two, because the contract does not allow revoking the last guardian. */
 const MIN_GUARDIANS = 2;
-/** A busy public chain may take this long. */
+/** Time limit for a receipt: on a busy public chain, a transaction may take this long. */
 const RECEIPT_TIMEOUT_MS = 180_000;
 const POLL_MS = 500;
 
@@ -87,7 +93,7 @@ export function readAddress(text: string | undefined, name: string): Hex {
   throw new StartError(`--${name} must be a (correctly checksummed) EVM address`);
 }
 
-/** Creates a private key and its address. */
+/** Creates a private key, and derives its address. */
 export function newKey(): { readonly key: Hex; readonly address: Hex } {
   const key = generatePrivateKey();
   return { key, address: privateKeyToAccount(key).address };
@@ -105,10 +111,7 @@ function setupOf(deployment: Omit<Deployment, 'rpcUrl'>) {
   return { ...delays, ...setup, ...lists };
 }
 
-/**
- * Checks the minimums of a contract that holds real money.
- * @throws StartError
- */
+/** Checks the minimum values for a contract that holds real money. @throws StartError */
 export function requireFloors(deployment: Omit<Deployment, 'rpcUrl'>): void {
   const { walletDelay, payoutHold, operators, guardians, watchers = [], ...holders } = deployment;
   const { governanceDelay = GOVERNANCE_DELAY_SECONDS, proposers } = holders;
@@ -143,7 +146,7 @@ export function requireFloors(deployment: Omit<Deployment, 'rpcUrl'>): void {
   }
 }
 
-/** Reads 32 bytes, or a whole number. @throws StartError */
+/** Parses 32 bytes in hex, or a whole number. @throws StartError */
 export function readSalt(text: string | undefined): Hex {
   if (text === undefined) return NO_SALT;
   if (/^\d{1,9}$/.test(text)) return numberToHex(Number(text), { size: SALT_BYTES });
@@ -176,7 +179,7 @@ export function addressOf(deployment: Omit<Deployment, 'rpcUrl'>) {
 
 /**
  * Deploys the settlement contract; `key` pays for gas and gets no role. If the address already has
- * code, that is this code with these arguments, whoever deployed it, and nothing is sent.
+ * code, it is this code with these arguments, whoever deployed it, and nothing is sent.
  */
 export async function deployContract(deployment: Deployment, key: Hex): Promise<Deployed> {
   const transport = http(deployment.rpcUrl);

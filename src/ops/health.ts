@@ -4,7 +4,9 @@ import type { Chain } from '#settlement/chain/chain.ts';
 /** A dependency of the service. */
 export interface HealthCheck {
   readonly name: string;
-  /** True if the process cannot serve requests without this dependency, and is then not ready. */
+  /**
+   * True if the process is not ready without this dependency, because it could not serve requests.
+   */
   readonly required: boolean;
   /** Throws if the dependency is not available. */
   run(): Promise<void>;
@@ -22,7 +24,9 @@ export interface Health {
   readonly checks: Readonly<Record<string, CheckResult>>;
 }
 
-/** Time limit: a load balancer probes every few seconds and has a short time-out itself. */
+/**
+ * Time limit of a check: a load balancer probes every few seconds and has a short time-out itself.
+ */
 const CHECK_TIMEOUT_MS = 2_000;
 
 async function runCheck(check: HealthCheck): Promise<CheckResult> {
@@ -64,14 +68,14 @@ export function databaseCheck(db: Database): HealthCheck {
 }
 
 /**
- * A node that answered within this time is not queried again: probes come every few seconds, and
- * each request to a node costs money.
+ * How long a node's answer is reused: probes come every few seconds, and each request to a node
+ * costs money.
  */
 const CHAIN_FRESH_MS = 15_000;
 
 /**
- * Checks a chain. It is not required: without it everything works but confirmations, refunds and
- * balances.
+ * Checks a chain. The chain is not required: without it, only confirmations, refunds and balances
+ * do not work.
  */
 export function chainCheck(chain: Chain): HealthCheck {
   return {

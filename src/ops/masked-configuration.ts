@@ -5,7 +5,7 @@ import type { NetworkSettings } from '#settlement/networks.ts';
 
 const MASK = '********';
 
-/** Shows only whether a secret is set. */
+/** Returns whether a secret is set, never its value. */
 function masked(value: unknown): string | null {
   return value === null ? null : MASK;
 }
@@ -48,14 +48,14 @@ function maskedNetwork(network: NetworkSettings | null): Json {
   };
 }
 
-/** Masks the path of a receiver's URL, which may be its key. */
+/** Masks the path of a receiver's URL, because the path may be an access key. */
 function maskedAnchors(target: AnchorTarget | null): string | null {
   if (target === null || target.to === 'operators') return null;
   if (target.to === 'url') return plainUrl(target.url);
   return target.to === 'mail' ? `mail:${target.address}` : `file:${target.path}`;
 }
 
-/** Returns the configuration of this process. For secrets, it shows only whether they are set. */
+/** Returns this process's configuration. For secrets, it contains only whether they are set. */
 export function maskedConfiguration(config: Config): { readonly [key: string]: Json } {
   return {
     roles: [...config.roles],

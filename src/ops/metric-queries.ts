@@ -4,7 +4,7 @@ export interface WorkRow {
   /** Name of the queue. */
   readonly queue: string;
   readonly count: number;
-  /** Seconds for which the oldest item has been due. */
+  /** How long the oldest item has been due, in seconds. */
   readonly oldest_seconds: number;
 }
 
@@ -45,8 +45,8 @@ export interface ArchiveRow {
 }
 
 /**
- * Reads the archive's age; no row if archiving is off. One file per minute is due
- * (`archive_timeout`).
+ * Returns the age of the newest archived WAL file; no row if archiving is off. One file per minute
+ * is due (`archive_timeout`).
  */
 export async function selectArchiveAge(sql: Sql): Promise<ArchiveRow[]> {
   return sql.query(
@@ -58,7 +58,7 @@ export async function selectArchiveAge(sql: Sql): Promise<ArchiveRow[]> {
 
 export interface DatabaseAgesRow {
   readonly connections: number;
-  /** Age of the oldest transaction. Vacuum cannot clean up the queues until it ends. */
+  /** Age of the oldest open transaction. Until it ends, vacuum cannot clean up the queues. */
   readonly oldest_transaction_seconds: number;
   /** Number of transactions since the oldest snapshot that is still in use. */
   readonly oldest_snapshot_age: number;

@@ -23,7 +23,7 @@ const PING = defineRoute({
 
 const LIVE_KEY = 'live';
 
-/** Returns a surface with a key of each mode. */
+/** Returns an API surface with a key of each mode. */
 function twoModes(): Surface {
   const bare = bareSurface([PING]);
   return {

@@ -4,7 +4,7 @@ import { NETWORKS, networkOf } from '#core/mode.ts';
 import { RELEASE } from '#core/release.ts';
 import { type Call, tookMs } from '#http/call.ts';
 
-/** One number for Prometheus, with its labels. */
+/** One value for Prometheus, with its labels. */
 export interface Sample {
   readonly name: string;
   readonly help: string;
@@ -19,7 +19,7 @@ export interface SampleSource {
 }
 
 export interface Metrics {
-  /** Adds the numbers of one more source. */
+  /** Adds one more source of samples. */
   watch(source: SampleSource): void;
   readonly contentType: string;
   /** Counts an answered request. */
@@ -30,7 +30,10 @@ export interface Metrics {
 
 /** In seconds, with buckets around the promised times: 20 ms for a create, 30 s for a route. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
-/** The database and the chains are queried at most this often, however often Prometheus scrapes. */
+/**
+ * Minimum interval between queries of the database and the chains, however often Prometheus
+ * scrapes.
+ */
 const SAMPLE_EVERY_MS = 2_000;
 /** Time limit per source, so that one that hangs does not block the others. */
 const SOURCE_TIMEOUT_MS = 3_000;
@@ -48,9 +51,9 @@ async function readInTime(source: SampleSource): Promise<readonly Sample[]> {
 }
 
 /**
- * Creates a gauge or counter when its name first appears in a sample, and removes a sample that
- * disappears. A source that cannot be read keeps its last values, and a gauge marks them as
- * outdated.
+ * Creates a gauge or counter when its name first appears in a sample, and removes samples that
+ * their source no longer reports. A source that cannot be read keeps its last values, and a gauge
+ * marks them as outdated.
  */
 function createSampler(registry: Registry, sources: SampleSource[]) {
   const shown = new Map<string, Gauge | Counter>();
@@ -100,7 +103,7 @@ function createSampler(registry: Registry, sources: SampleSource[]) {
   };
 }
 
-/** Creates the metrics of one process: its requests, its memory, and its sources. */
+/** Creates the metrics of one process: requests, memory, and the given sources. */
 export function createMetrics(first: readonly SampleSource[]): Metrics {
   const sources = [...first];
   const registry = new Registry();
@@ -118,7 +121,7 @@ export function createMetrics(first: readonly SampleSource[]): Metrics {
     labelNames: ['network', 'result'],
     registers: [registry],
   });
-  // Starts at 0, because a rate needs a value before the first increment.
+  // Starts each counter at 0, because a rate needs a value before the first increment.
   for (const network of [...NETWORKS, 'none']) {
     for (const result of ['failed', 'answered']) requests.inc({ network, result }, 0);
   }

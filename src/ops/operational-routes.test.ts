@@ -33,9 +33,7 @@ const OPEN: MetricsAccess = {
   publicUrl: null,
 };
 
-/**
- * Returns the status of `/metrics` on the API's port, for a caller in the process's own network.
- */
+/** Returns the status of `/metrics` on the API's port, for a caller on this machine. */
 async function metricsStatus(
   access: Partial<MetricsAccess>,
   authorization?: string,

@@ -12,7 +12,7 @@ import type { ProcessHealth } from '#ops/process-health.ts';
 import { CUSTOM } from '#settlement/chain-profiles.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** The address that serves /metrics, and who may read it. */
+/** Where /metrics is served, and who may read it. */
 export interface MetricsAccess {
   readonly production: boolean;
   /** `null` if there is no operations port. */
@@ -44,19 +44,19 @@ function mayReadMetrics(request: FastifyRequest, access: MetricsAccess): boolean
 }
 
 /**
- * Adds `/livez` (the process runs) and `/readyz` (it can serve requests, and which networks
+ * Adds `/livez` (the process is running) and `/readyz` (it can serve requests, and which networks
  * settle).
  */
 function addProbes(app: FastifyInstance, health: ProcessHealth): void {
   app.get('/livez', async (_request, reply) =>
     reply.header('Cache-Control', 'no-store').send({ status: 'ok' }),
   );
-  // Limit it: unlike /livez, it queries the database.
+  // Limits requests to /readyz, because it queries the database, unlike /livez.
   const onRequest = limitByAddress(PROBES);
   app.get('/readyz', { onRequest }, async (_request, reply) => {
     const checked = await checkReadiness(health.checks);
     const status = health.serves ? checked.status : 'not_ready';
-    // A network's problem is reported without a 503, because everything but taking payments works.
+    // Reports a network's problem without a 503, because everything except taking payments works.
     const networks = Object.fromEntries(
       NETWORKS.map((network) => [network, networkOf(health, network)]),
     );
@@ -110,8 +110,8 @@ export function addOperationalRoutes(
 
 /**
  * Builds a server for probes and /metrics only, on a port that is not published. It accepts any
- * host name, because Prometheus uses the names that a cluster gives to processes, and no browser
- * runs there.
+ * host name: Prometheus uses the names that a cluster gives to processes, and no browser can reach
+ * the port.
  */
 export function buildOpsServer(
   health: ProcessHealth,

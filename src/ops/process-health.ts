@@ -13,7 +13,9 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
-/** What a process reports about itself to operators, on any port. */
+/**
+ * What a process reports about itself to operators, on the API's port and on the operations port.
+ */
 export interface ProcessHealth {
   readonly checks: readonly HealthCheck[];
   readonly readiness: Readiness;

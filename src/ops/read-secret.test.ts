@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { readSecret } from '#ops/read-secret.ts';
 
-/** Simulates a terminal with a person at the keyboard. */
+/** Simulates a terminal with a user at the keyboard. */
 function terminal() {
   const modes: boolean[] = [];
   const shown: string[] = [];

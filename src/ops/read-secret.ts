@@ -8,8 +8,8 @@ export interface Terminal {
 }
 
 /**
- * Reads one line from the terminal without echo, or a whole pipe; never an argument. The terminal
- * stays open, because most commands ask more questions.
+ * Reads one line from the terminal without echo, or everything from a pipe, but never an argument.
+ * The terminal stays open, because most commands ask more questions.
  */
 export async function readSecret(prompt: string, terminal: Terminal = process): Promise<string> {
   const { stdin, stderr } = terminal;

@@ -9,8 +9,8 @@ import { openChain } from '#settlement/chain/open-chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
 
-// npm run reconcile [-- --rebuild]: compares chains and database. Exit code 1 if they differ, 2 if
-// that could not be determined.
+// `npm run reconcile [-- --rebuild]`: compares chains and database. Exit code 1 if they differ, 2
+// if the comparison was impossible.
 
 const UNKNOWN = 2;
 /**

@@ -27,7 +27,10 @@ interface KindRow {
   readonly newest: Date | null;
 }
 
-/** Data that exists only in the database: changes after these times may be lost without a trace. */
+/**
+ * When data that exists only in the database last changed: later changes may be lost without a
+ * trace.
+ */
 const NEWEST = `
   select * from (values
     ('API keys made', (select max(created) from api_keys)),
@@ -73,7 +76,7 @@ function linesOf(row: NetworkRow): string[] {
   ];
 }
 
-/** Returns the series of receipt numbers that start again at 1 under a new prefix. */
+/** Returns the series of receipt numbers that begin again at 1 under a new prefix. */
 async function selectNewSeries(sql: Sql): Promise<Series[]> {
   return sql.query(
     `select ${SERIES}

@@ -27,7 +27,7 @@ const SIGNATURE_ABI = parseAbi([
   'function receiveWithAuthorization(' +
     'address, address, uint256, uint256, uint256, bytes32, bytes) view',
 ]);
-/** Circle's token has one of these names, depending on the chain, and the same version on all. */
+/** The names and version of Circle's token. The name depends on the chain. */
 const CIRCLE = { names: ['USD Coin', 'USDC'], version: '2' };
 /** The contract counts its ceiling in USDC with this many decimals. */
 const DECIMALS = 6;
@@ -41,8 +41,8 @@ export interface ExpectedToken {
 }
 
 /**
- * Returns the expected names and version: as given, or Circle's by default; on a test network only
- * as given.
+ * Returns the expected name and version: the given ones, or Circle's by default. On a test network,
+ * only given ones are checked.
  */
 export function expectedToken(given: {
   readonly name: string | undefined;
@@ -56,8 +56,8 @@ export function expectedToken(given: {
 
 /**
  * Checks a token before a contract is bound to it forever: decimals, name, version, the EIP-712
- * domain, and the form of its signatures (name and version do not distinguish FiatTokenV2_1 from
- * V2_2).
+ * domain, and the form of its signatures, because name and version do not distinguish FiatTokenV2_1
+ * from V2_2.
  * @throws StartError
  * @returns the token's name and version.
  */
@@ -105,9 +105,9 @@ export async function requireToken(
 }
 
 /**
- * Returns a call that the token lacks. A token that has these calls refuses both with a reason: the
- * permit has expired, and the caller is not the payee. A token that lacks one reverts without a
- * reason.
+ * Returns the name of a call that the token lacks. A token that has both calls refuses them with a
+ * reason: the permit has expired, and the caller is not the payee. A token that lacks one reverts
+ * without a reason.
  */
 async function missingCall(reader: Reader, address: Hex): Promise<string | null> {
   const contract = { address, abi: SIGNATURE_ABI } as const;

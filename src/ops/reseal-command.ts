@@ -5,7 +5,7 @@ import { cardKey, idSealingKey, peopleKey, readConfig, webhookKey } from '#setti
 
 /**
  * `npm run reseal`: encrypts the database's secrets under TAPLINE_SECRET. Run it once all processes
- * have both it and TAPLINE_SECRET_PREVIOUS. Exit code 1 if a value decrypts under neither.
+ * have TAPLINE_SECRET and TAPLINE_SECRET_PREVIOUS. Exit code 1 if neither decrypts a value.
  */
 await runCommand(async (db) => {
   const { secret } = readConfig({ ...process.env, NODE_ENV: undefined }, []);

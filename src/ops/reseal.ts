@@ -1,7 +1,7 @@
 import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 
-/** Rows per batch: a document has up to 5 MiB. */
+/** Rows per batch: few, because a document has up to 5 MiB. */
 const BATCH = 20;
 
 interface SealedRow {
@@ -94,8 +94,9 @@ async function resealRow(
 }
 
 /**
- * Encrypts all sealed values again under the current secret. It can run while the service does, and
- * again after an interruption: a row changes only if it still has the value that was read.
+ * Encrypts all sealed values again under the current secret. It can run while the service is
+ * running, and again after an interruption: a row changes only if it still has the value that was
+ * read.
  */
 export async function reseal(
   db: Database,
@@ -108,7 +109,7 @@ export async function reseal(
   return reports;
 }
 
-/** Which key of the service seals a column. */
+/** Names the service's key that seals a column. */
 type SealPurpose = 'people' | 'webhooks' | 'cards' | 'ids';
 
 /** A column written by `encrypt`. */

@@ -33,7 +33,7 @@ const [{ stdout }, archives] = await Promise.all([
 ]);
 const bill = JSON.parse(stdout) as Bill;
 const components = [...bill.components, ...archives.map(componentOf)];
-// A reader such as `head` may close the pipe early.
+// The reader, such as `head`, may close the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

@@ -6,8 +6,8 @@ interface HeldKeys {
 }
 
 /**
- * Describes the problem if one process holds both kinds of keys: their thief could register a shop
- * and settle payments to it.
+ * Describes the problem if one process holds both kinds of keys: a thief of both could register a
+ * shop and settle payments to it.
  * @param worker The keys in the worker's settings.
  * @param registrar The keys in the registrar's settings.
  * @throws Error if one process holds both kinds, or one key has both roles.

@@ -70,7 +70,7 @@ export function databaseSamples(db: Database): SampleSource {
   };
 }
 
-/** A separate source, because it must work when the others cannot be read. */
+/** A separate source, because it must work when the database's other samples cannot be read. */
 export function databaseUp(db: Database): SampleSource {
   return {
     name: 'database check',
@@ -85,7 +85,7 @@ export function databaseUp(db: Database): SampleSource {
 const secondsSince = (at: Date | null, now: number) =>
   at === null ? 0 : Math.max(0, (now - at.getTime()) / 1000);
 
-/** Converts wei to whole coins; a gauge needs no exact number. */
+/** Converts wei to whole coins. A gauge may be inexact. */
 const WEI_PER_COIN = 1e18;
 
 type Sender = RelayerStatus['senders'][number];
@@ -171,7 +171,7 @@ export function relayerSamples(db: Database, chain: Chain): SampleSource {
   };
 }
 
-/** Reads from memory, so that it works while the database is unreachable. */
+/** Samples readiness, from memory, so that it works while the database is unreachable. */
 export function readinessSamples(readiness: Readiness): SampleSource {
   const help = 'Whether the network takes payments now.';
   const why = '1 for each reason why the network takes no payments.';
@@ -191,7 +191,7 @@ export function readinessSamples(readiness: Readiness): SampleSource {
 }
 
 /**
- * Counts requests to nodes, for comparison with a provider's count. A node is named by its position
+ * Counts requests to nodes, for comparison with a provider's count. A node's label is its position
  * in `…_RPC_URL`, from 1.
  */
 export function nodeRequestSamples(chain: Chain): SampleSource {

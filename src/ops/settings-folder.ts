@@ -9,21 +9,28 @@ import { newKey } from '#ops/deploy-contract.ts';
 import type { Role } from '#settings/arguments.ts';
 import { chainPrefix, type Env } from '#settings/setting-names.ts';
 
-/** The roles that run together. A watchtower belongs on another machine, with its own settings. */
+/**
+ * The roles that run on one machine. A watchtower belongs on another machine, with its own
+ * settings.
+ */
 export type ServiceRole = Exclude<Role, 'watch'>;
 
-/** The files in a folder that each role reads, in this order (docs/deploy.md). */
+/** The settings files that each role reads, in this order (docs/deploy.md). */
 export const FILES_OF_ROLE: Readonly<Record<ServiceRole, readonly string[]>> = {
   api: ['tapline.env'],
   worker: ['tapline.env', 'worker.env'],
   registrar: ['tapline.env', 'registrar.env'],
 };
 
-/** Number of senders that settle in parallel; the keys of two more are kept offline. */
+/**
+ * Number of relayer keys in the settings, which settle in parallel; two spare keys are kept
+ * offline.
+ */
 const RELAYERS = 4;
 const EXAMPLE = path.join(import.meta.dirname, '../../.env.example');
 /**
- * Settings that a real network needs. The rest of the example stays commented out, with defaults.
+ * Settings that a real network needs. The other settings of the example stay commented out, with
+ * their defaults.
  */
 const FILLED: Readonly<Record<string, () => string>> = {
   NODE_ENV: () => 'production',
@@ -51,7 +58,7 @@ function commonSettings(example: string): string {
 interface Made {
   /** Files that were created. */
   readonly files: readonly string[];
-  /** Addresses of the new keys, which need gas and roles. */
+  /** Addresses of the new keys. Operators must give them gas and roles. */
   readonly addresses: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import { StartError } from '#core/start-error.ts';
 import { createFile } from '#files/replace-file.ts';
 import { makeCertificate } from '#sandbox/lan-certificate.ts';
 
-/** Validity: callers have a copy of this certificate, so there is no need to renew it often. */
+/** Validity in days: long, because each caller has a copy of this certificate to replace. */
 const VALID_DAYS = 3_650;
 
 async function readIfThere(file: string): Promise<string | null> {
@@ -29,7 +29,7 @@ export async function keepSignerCertificate(
   if (key === null && certificate === null) {
     const made = makeCertificate(hosts, { validDays: VALID_DAYS, name: 'Tapline signer' });
     await createFile(files.key, made.key);
-    // The certificate is world-readable: the signer's callers read it.
+    // The certificate is world-readable, because the signer's callers read it.
     await writeFile(files.certificate, made.cert, { flag: 'wx', mode: 0o644 });
     return 'made';
   }

@@ -3,12 +3,12 @@ import { describeError, type Log } from '#core/log.ts';
 import { RELEASE } from '#core/release.ts';
 import { type FinishedSpan, SPAN_KINDS, type TraceSettings, traceInto } from '#core/tracing.ts';
 
-/** Maximum delay of a span, and minimum interval between requests to the receiver. */
+/** Maximum delay of a span, and minimum interval between requests to the trace receiver. */
 const FLUSH_EVERY_MS = 1_000;
 const MAX_BATCH = 512;
 /**
- * Spans of some seconds of a busy process. If the receiver is unreachable, more are dropped, so
- * that memory stays bounded.
+ * Maximum number of waiting spans, a few seconds' worth of a busy process. While the receiver is
+ * unreachable, further spans are dropped, so that memory stays bounded.
  */
 const MAX_WAITING = 8_192;
 const ANSWER_MS = 5_000;

@@ -31,7 +31,7 @@ test('commits are synchronous only while they wait for a standby', () => {
   assert.equal(judgeReplication(row('', 0)), 'single');
   assert.equal(judgeReplication(row('', 2)), 'asynchronous');
   assert.equal(judgeReplication(row('ANY 1 (a, b)', 2)), 'synchronous');
-  // Commits wait until a standby returns.
+  // Commits wait until a standby is connected again.
   assert.equal(judgeReplication(row('ANY 1 (a, b)', 0)), 'synchronous');
   for (const commit of ['off', 'local']) {
     assert.equal(judgeReplication(row('ANY 1 (a, b)', 2, commit)), 'asynchronous');

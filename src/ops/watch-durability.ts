@@ -12,13 +12,13 @@ import {
 } from '#db/durability.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 
-/** Poll interval: a failover takes seconds, and standbys return on their own. */
+/** Poll interval: a failover takes seconds, and standbys reconnect on their own. */
 const LOOK_EVERY_MS = 5_000;
 
 export interface DurabilityWatch {
   /** Returns the last observation; `null` before the first poll. */
   seen(): { readonly row: ReplicationRow; readonly found: Durability } | null;
-  /** True if durability is lower than declared. */
+  /** True if durability is lower than the operator declared. */
   isShort(): boolean;
   stop(): Promise<void>;
 }

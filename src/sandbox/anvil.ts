@@ -4,7 +4,7 @@ import { StartError } from '#core/start-error.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
 import { type ChildLog, freePort, lastLine, waitUntil, within } from './processes.ts';
 
-/** Gas limit of a block, as Ethereum had for years: room for a hundred batches. */
+/** Gas limit of a block, as on Ethereum for years: room for a hundred batches. */
 const BLOCK_GAS_LIMIT = 30_000_000;
 
 /**
@@ -24,7 +24,7 @@ const READY_MS = 20_000;
 const PROBE_MS = 3000;
 
 /**
- * Another program can take a free port before the node binds it. Three failures in a row have
+ * Another program can take a free port before the node binds it, but three failures in a row have
  * another cause.
  */
 const PORT_ATTEMPTS_MAX = 3;
@@ -39,8 +39,8 @@ export interface AnvilOptions {
   chainId: number;
   mining: Mining;
   /**
-   * The folder for old states. The node writes none into it, but the path identifies the process,
-   * and without it the node could write gigabytes into the home folder.
+   * The folder for old states. The node writes none into it, but the path identifies the process;
+   * without this option, the node could write gigabytes into the home folder.
    */
   cacheFolder: string;
 }
@@ -57,11 +57,11 @@ export function rpcUrlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Returns all arguments except the one for the state to load. */
+/** Returns all arguments except the one that names the state to load. */
 export function anvilArguments(options: AnvilOptions, port: number): string[] {
   return [
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(options.chainId)],
-    // No well-known keys with money, and no web page can read responses.
+    // Creates no well-known accounts with money, and lets no web page read responses.
     ...['--accounts', '0', '--no-cors', '--quiet'],
     // EIP-7825: a transaction above 2^24 gas is refused, as on a real network.
     ...['--gas-limit', String(BLOCK_GAS_LIMIT), '--enable-tx-gas-limit'],
@@ -88,8 +88,8 @@ export async function answersAs(call: RpcCall, chainId: number): Promise<boolean
 }
 
 /**
- * Starts a node on the preferred port, or on another one if that is taken.
- * @throws StartError if it does not answer; the message names the log file.
+ * Starts a node on the preferred port, or on another one if that port is taken.
+ * @throws StartError if the node does not answer; the message names the log file.
  */
 export async function startAnvil(
   options: AnvilOptions,

@@ -77,7 +77,10 @@ async function sendLogged(call: RpcCall, nonce: number): Promise<unknown> {
   return receipt;
 }
 
-/** True if a chain kept its port, or another process took that port while the node was stopped. */
+/**
+ * True if a chain has the same port as before, or another process took that port while the node was
+ * stopped.
+ */
 async function isSameOrTaken(rpcUrl: string, before: string): Promise<boolean> {
   const port = Number(new URL(before).port);
   return rpcUrl === before || (await freePort(port)) !== port;
@@ -87,7 +90,7 @@ function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** Returns what must be the same before and after: receipt, logs, block, nonce, balance. */
+/** Returns what a restart must not change: receipt, logs, block, nonce and balance. */
 async function receiptAndNonce(call: RpcCall, receipt: unknown) {
   const block = field(receipt, 'blockNumber');
   return {
@@ -114,7 +117,7 @@ test('blocks are short while transactions are pending, and one a second otherwis
   };
   const idle = await blocksIn(3_100);
   assert.ok(idle >= 2 && idle <= 4, `${idle} blocks in three idle seconds`);
-  // Send right after an idle block, when the next one is a second away.
+  // Send right after an idle block, so that the next one is a second away.
   const { number } = await head(call);
   await waitUntil(async () => (await head(call)).number > number, 2_000);
   const sentAt = performance.now();
@@ -151,7 +154,7 @@ test('a chain makes a block per second and continues after a stop', async () => 
   const goesOn = async () => (await head(second.call)).number >= left.number + 3;
   assert.equal(await waitUntil(goesOn, 15_000), true);
   const now = await head(second.call);
-  // Allow for blocks mined meanwhile: a busy machine starts and polls late.
+  // Allow for blocks mined in the meantime, because a busy machine starts and polls late.
   const most = 1 + (performance.now() - leftAt) / 1_000;
   assert.ok(now.number - left.number <= most, `${left.number} to ${now.number}, at most ${most}`);
   assert.ok(now.timestamp >= left.timestamp + 2 && now.timestamp <= Date.now() / 1000 + 2);

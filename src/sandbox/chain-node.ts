@@ -20,21 +20,22 @@ import {
 } from './processes.ts';
 
 /**
- * Time for the current block and save to finish when the node is stopped. Both take milliseconds.
+ * How long the current block and save may take to finish when the node is stopped. Both take
+ * milliseconds.
  */
 const LAST_WORK_MS = 3000;
 
-/** The node itself has nothing to write, so it is killed after a second. */
+/** The node is killed after a second, because it has nothing to write. */
 const STOP_STEPS = [{ signal: 'SIGTERM', waitMs: 1000 }, KILL_STEP] as const;
 
 export interface ChainNodeOptions {
   folder: DataFolder;
-  /** Distinguishes the files of this chain: `testnet`, `mainnet`. */
+  /** Used in the names of this chain's files: `testnet`, `mainnet`. */
   name: string;
   chainId: number;
   /**
-   * Interval of blocks. Those within one second share its timestamp. If it is below a second, empty
-   * blocks are still mined only once a second.
+   * Interval of blocks. Blocks within one second share its timestamp. If the interval is below a
+   * second, empty blocks are still mined only once a second.
    */
   blockMs: number;
   /** Receives one line for each event of interest. */
@@ -44,11 +45,9 @@ export interface ChainNodeOptions {
 export interface ChainNode {
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** True if the chain was just created, with nothing deployed. */
+  /** True if the chain was just created, with nothing deployed on it. */
   readonly fresh: boolean;
-  /**
-   * Resolves with the reason if the node ends or stops making blocks, unless it was stopped by us.
-   */
+  /** Resolves with the reason if the node ends or stops making blocks without a call of `stop`. */
   readonly lost: Promise<string>;
   /** Saves the current state durably: it survives a kill -9 of all processes. */
   saveState(): Promise<void>;
@@ -60,8 +59,8 @@ export interface ChainNode {
  * Starts an anvil chain with a block each `blockMs`. It continues from the saved state, or with the
  * node that a killed instance left running. If only our process is killed, nothing is lost, because
  * the next start adopts the node. If the node is killed, too, everything after the last save is
- * lost: about a second of transactions, more if the state is large. To the service, that looks like
- * a reorganization of the newest blocks.
+ * lost: about a second of transactions, more if the state is large. To the service, that loss looks
+ * like a reorganization of the newest blocks.
  */
 export async function startChainNode(options: ChainNodeOptions): Promise<ChainNode> {
   const site = chainSite(options);
@@ -116,11 +115,13 @@ interface RunningNode {
   port: number;
   call: RpcCall;
   fresh: boolean;
-  /** Missing if an earlier process of ours started the node. */
+  /** Undefined if an earlier process of ours started the node. */
   child?: ChildProcess;
 }
 
-/** Adopts the healthy node that a killed instance left running, and ends all others. */
+/**
+ * Adopts the healthy node that a killed instance left running, and ends all other leftover nodes.
+ */
 async function adoptOrphan(site: ChainSite): Promise<RunningNode | undefined> {
   let adopted: RunningNode | undefined;
   for (const pid of findByArgument(site.anvil.cacheFolder)) {

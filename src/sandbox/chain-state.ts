@@ -8,19 +8,22 @@ import type { RpcCall } from './json-rpc.ts';
 /** The first two bytes of a gzip file (RFC 1952). */
 const GZIP_MAGIC = '1f8b';
 
-/** Interval of saves while blocks are empty. Only the number of empty blocks could be lost. */
+/** Interval of saves while blocks are empty. A crash then loses only empty blocks. */
 const IDLE_SAVE_MS = 15_000;
 
 /**
- * After a save that blocked the node for t, the next save waits for this many t, so that saving
- * takes at most 2 % of the time.
+ * After a save that blocked the node for some time, the next save waits for this many times as
+ * long, so that saving takes at most 2 % of the time.
  */
 const SAVE_REST_FACTOR = 50;
 
 export interface ChainSaver {
-  /** Saves now, or after the current save. The file contains the state as of the call or later. */
+  /**
+   * Saves now, or after the current save. The file then contains the state at the time of the call
+   * or later.
+   */
   save(): Promise<void>;
-  /** Saves if that is due. `sawTransactions`: some arrived since the last call. */
+  /** Saves if a save is due. `sawTransactions`: transactions arrived since the last call. */
   saveWhenDue(sawTransactions: boolean): Promise<void>;
 }
 
@@ -65,7 +68,7 @@ export function createChainSaver(call: RpcCall, file: string): ChainSaver {
 
 /**
  * Unpacks a saved state into the plain JSON that the node loads.
- * @returns false if none was saved.
+ * @returns false if no state was saved.
  */
 export async function unpackChainState(file: string, plainFile: string): Promise<boolean> {
   const packed = await openOwn(file, 'read').catch((cause: NodeJS.ErrnoException) => {

@@ -58,7 +58,7 @@ test('a link in the folder is refused, and nothing is written to its target', as
     if (isFolder) assert.deepEqual(await fs.readdir(outside), [], name);
     else assert.equal(await fs.readFile(outside, 'utf8'), 'theirs', name);
   }
-  // Create the link afterwards, as another program of the same user could.
+  // Create the link after the check, as another program of the same user could.
   const folder = await openDataFolder(await emptyPlace());
   const outside = `${folder.path}-outside`;
   await fs.mkdir(outside);

@@ -15,29 +15,29 @@ const SQLITE_BUSY = 5;
 /** The file with a running sandbox's addresses. It remains if the sandbox is killed. */
 const SANDBOX_FILE = 'sandbox.json';
 
-/** The file with the id of the process that has the folder open. */
+/** The file with the ID of the process that has the folder open. */
 const HOLDER_FILE = 'holder.pid';
 
 /** The folder with all state of a sandbox. Only one process can have it open. */
 export interface DataFolder {
-  /** The absolute path without links, so that it can be recognized in a command line. */
+  /** The absolute path without links, so that it can be recognized in a process's arguments. */
   readonly path: string;
   /** Returns the 32 random bytes stored under this name; the first call creates them. */
   secret(name: string): Promise<Buffer>;
   /** Returns the JSON value in this file; undefined if there is no such file. */
   readJson(file: string): Promise<unknown>;
-  /** Replaces a whole JSON file: readers see either the old value or the new one. */
+  /** Replaces a JSON file atomically: readers see either the old value or the new one. */
   writeJson(file: string, value: unknown): Promise<void>;
-  /** Releases the folder. The files stay. */
+  /** Releases the folder, whose files stay. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the folder for this process alone, and creates it (mode 0700) if it does not exist. The
- * lock belongs to the operating system and is taken through SQLite, so it ends with its holder,
- * even after kill -9. A file with a process id would not do: the id may meanwhile belong to another
- * process, and two starts that both find the file stale could both proceed. Removes a
- * `sandbox.json` that an earlier process left.
+ * Opens the folder for this process alone, and creates it (mode 0700) if it does not exist. SQLite
+ * takes the lock from the operating system, so the lock ends with its holder, even after kill -9. A
+ * file with a process ID would not do: the ID may meanwhile belong to another process, and two
+ * starts that both find the file stale could both proceed. Removes a `sandbox.json` that an earlier
+ * process left.
  * @throws StartError if the folder cannot be created, others may write to it, it contains a link,
  * or another instance has it open.
  */
@@ -95,7 +95,7 @@ async function takeLock(path: string): Promise<DatabaseSync> {
     // release our lock.
     await fs.writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch(acceptExisting);
     lock = new DatabaseSync(file, { timeout: 0 });
-    // No journal, because nothing is written; the transaction only holds the lock.
+    // No journal is needed, because nothing is written; the transaction only holds the lock.
     lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
     return lock;
   } catch (cause) {
@@ -132,7 +132,8 @@ async function readSecret(file: string): Promise<Buffer | undefined> {
   if (text === undefined) return undefined;
   const secret = Buffer.from(text.trim(), 'hex');
   if (secret.length === SECRET_BYTES) return secret;
-  // Never replace it silently: everything encrypted with it or derived from it would be lost.
+  // Never replace a damaged secret silently: everything encrypted with it or derived from it would
+  // be lost.
   throw new StartError(
     `The secret file ${file} is damaged; restore it, or remove the data folder to start over.`,
   );

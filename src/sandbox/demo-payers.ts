@@ -12,7 +12,7 @@ export interface DemoPayersInput {
   readonly network: NetworkConfig;
   readonly secret: Buffer;
   readonly wallets: Readonly<Record<string, DemoWallet>>;
-  /** True if USDC can be minted; otherwise the wallets stay empty. */
+  /** True if USDC can be minted on this network; otherwise the wallets stay empty. */
   readonly funded: boolean;
   readonly now: Date;
 }
@@ -23,7 +23,7 @@ interface Signed {
   readonly enrolment: Awaited<ReturnType<typeof signEnrolment>>;
 }
 
-/** Sets a demo payer's state, except for its wallet, as people would in the app. */
+/** Sets a demo payer's state, except for its wallet, as if a payer had set it in the app. */
 async function applyState(
   tx: Tx,
   person: { readonly name: string; readonly payerId: string; readonly passId: string },
@@ -38,7 +38,7 @@ async function applyState(
   }
 }
 
-/** Requests funds, policy and allowance for one wallet, as every payer can. */
+/** Requests funds, policy and allowance for one wallet, like any payer. */
 async function requestFunds(
   tx: Tx,
   signed: Signed,

@@ -11,8 +11,8 @@ import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
 /**
- * A demo wallet's balance and allowance. Both are real: the service treats it like any other
- * wallet.
+ * A demo wallet's balance and allowance. Both exist on the chain: the service treats the wallet
+ * like any other.
  */
 export interface DemoWallet {
   /** Atoms. */
@@ -41,7 +41,7 @@ export const LIVE_WALLETS = { ok: IN_ORDER } as const satisfies Record<string, D
 
 const DAY_SECONDS = 86_400;
 const VALID_SECONDS = 10n * 365n * 86_400n;
-/** In basis points: twice the sandbox's fees. */
+/** The highest fee rate that a wallet accepts, in basis points: twice the sandbox's fees. */
 const MAX_FEE_RATE = 100;
 
 type Enrolment = RequestPayloads['enrolment'];

@@ -18,7 +18,7 @@ import { requestOnChain } from '#settlement/chain-requests.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 
-/** One mode's part of sandbox.json (behavior.md 20.3). */
+/** What sandbox.json says about one mode (behavior.md 20.3). */
 export interface DemoMode {
   readonly secret_key: string;
   readonly terminal: string;
@@ -51,7 +51,9 @@ type Kept = Omit<Demo, 'operator_2'> & Partial<Pick<Demo, 'operator_2'>>;
 
 const DEMO_FILE = 'demo.json';
 const ACTOR = { type: 'system', name: 'demo data' } as const;
-/** Time limit: a few blocks. If it is exceeded, the chain has a fault, which its log explains. */
+/**
+ * Time limit for a few blocks. If it is exceeded, the chain has a fault, which its log explains.
+ */
 const CHAIN_WAIT_MS = 60_000;
 const CHAIN_POLL_MS = 50;
 
@@ -61,8 +63,8 @@ function orThrow<T>(value: T | Refusal): T {
 }
 
 /**
- * Derives a password that is always the same for a data folder, so that an interrupted start can
- * continue.
+ * Derives a password from the data folder's secret, so that an interrupted start can continue with
+ * the same one.
  */
 function password(secret: Buffer, who: string): string {
   return deriveKey(secret, `demo password ${who}`).toString('base64url').slice(0, 20);
@@ -138,7 +140,7 @@ async function createMode(
   };
 }
 
-/** True if an earlier start, which was interrupted, has already requested it. */
+/** True if an earlier, interrupted start has already requested the registration. */
 async function isAsked(sql: Sql, subjectId: string): Promise<boolean> {
   const rows = await sql.query(
     `select 1 as asked from chain_requests
@@ -149,7 +151,7 @@ async function isAsked(sql: Sql, subjectId: string): Promise<boolean> {
 }
 
 /**
- * Registers the demo merchant on a network's contract, unless it already is.
+ * Registers the demo merchant on a network's contract, unless it is already registered.
  * @returns the job to wait for.
  */
 async function goLive(
@@ -210,7 +212,7 @@ async function waitForChains(deps: DemoDeps, subjects: readonly string[]): Promi
   }
 }
 
-/** Returns the warning that the demo passes work only once their wallets have money. */
+/** Returns the warning that the demo passes work only once their wallets hold USDC. */
 function withoutMoney({ network, chainId }: NetworkConfig): string {
   return (
     `the demo wallets of ${network} hold no USDC: the token of chain ${chainId} cannot be minted ` +
@@ -261,7 +263,7 @@ async function requireNodes(chains: DemoDeps['chains']): Promise<void> {
   }
 }
 
-/** Adds the second operator to data folders of earlier releases, which had only one. */
+/** Adds the second operator to data folders of earlier releases, which created only one. */
 async function withSecondOperator(deps: DemoDeps, kept: Kept): Promise<Demo> {
   const demo = { ...kept, operator_2: await ensureSecondOperator(deps) };
   await deps.folder.writeJson(DEMO_FILE, demo);
@@ -270,7 +272,7 @@ async function withSecondOperator(deps: DemoDeps, kept: Kept): Promise<Demo> {
 
 /**
  * Creates the demo account with its people, keys, terminals and payers at the first start; later
- * starts return the same. If a start is interrupted, the next one completes it.
+ * starts return the same account. If a start is interrupted, the next one completes it.
  */
 export async function ensureDemo(deps: DemoDeps): Promise<Demo> {
   const kept = (await deps.folder.readJson(DEMO_FILE)) as Kept | undefined;

@@ -21,14 +21,16 @@ import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSD
 
 /** The fees of behavior.md 6.2, in basis points. */
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
-/** Short enough to watch a change in a sandbox. On a real network it takes days. */
+/**
+ * Short, so that a developer can watch a change take effect. On a real network, the delay is days.
+ */
 const SANDBOX_GOVERNANCE_DELAY_SECONDS = 60;
 const SANDBOX_WALLET_DELAY_SECONDS = 60;
 /** Whole USDC per hour: the contract's maximum, because nothing here has value. */
 const SANDBOX_CEILING = 2 ** 24 - 1;
 /** Native coin for gas, so much that it never runs out. */
 const GAS_BALANCE = parseEther('1000000');
-/** Time limit for a transaction's receipt: more than enough. */
+/** Time limit for a transaction's receipt: far more than a local chain needs. */
 const RECEIPT_TIMEOUT_MS = 20_000;
 const RECEIPT_POLL_MS = 50;
 
@@ -69,7 +71,7 @@ async function deployContracts(clients: Clients, usdc: Hex, setup: object): Prom
     bytecode: settlementBytecode,
     args: [usdc, setup as never],
   });
-  // The gas limits must add up to less than the 30 million of a block.
+  // The gas limits must add up to less than a block's 30 million.
   const hashes = [
     await deployer.sendTransaction({ data: token, nonce: 0, gas: 12_000_000n }),
     await deployer.sendTransaction({ data: settlement, nonce: 1, gas: 16_000_000n }),
@@ -85,7 +87,9 @@ async function deployContracts(clients: Clients, usdc: Hex, setup: object): Prom
   return receipts[0]?.blockNumber ?? 0n;
 }
 
-/** The contract's delays in seconds. A start in production refuses the sandbox's. */
+/**
+ * The contract's delays in seconds. In production, the service refuses the sandbox's short delays.
+ */
 export interface ContractDelays {
   readonly walletDelay: number;
   readonly payoutHold: number;
@@ -142,7 +146,7 @@ export async function prepareNetwork(
     chainId: node.chainId,
     rpcUrls: [node.rpcUrl],
     headsUrl: node.rpcUrl.replace('http', 'ws'),
-    // The node is ours, so poll often: a reorganization made by a test is noticed soon.
+    // The node is ours, so poll often: a reorganization made by a test is then noticed soon.
     idleHeadMs: 1_000,
     usdc,
     settlement,

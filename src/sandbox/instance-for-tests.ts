@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** What the instance reports once its parts run. */
+/** What the process reports once its parts are running. */
 export interface InstanceReport {
   url?: string;
   rpcUrl?: string;
@@ -10,7 +10,7 @@ export interface InstanceReport {
   log: string[];
 }
 
-/** Another process that holds a data folder, for tests that kill it. */
+/** Another process that holds a data folder, for tests that kill that process. */
 export interface Instance {
   readonly process: ChildProcess;
   readonly report: InstanceReport;

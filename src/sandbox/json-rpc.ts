@@ -9,7 +9,7 @@ const ANSWER_MS = 15_000;
 
 /**
  * Connects to a node over HTTP. viem's client is not used here: a dump of the whole state has tens
- * of megabytes, and a start has no time for retries and chain checks.
+ * of megabytes, and viem's retries and chain checks would delay a start.
  */
 export function connectRpc(url: string): RpcCall {
   return async (method, params = []) => {

@@ -4,7 +4,10 @@ import { DAY_MS } from '#core/durations.ts';
 
 /** Validity of a certificate. Each start creates a new one. */
 const VALID_DAYS = 30;
-/** Certificates are valid from a day earlier, so that phones with slow clocks accept them. */
+/**
+ * Certificates are valid from a day before their creation, so that phones with slow clocks accept
+ * them.
+ */
 const EARLIER_MS = DAY_MS;
 const NAME = 'Tapline sandbox';
 
@@ -61,7 +64,7 @@ function nameOf(host: string): Buffer {
   return isIPv4(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : text(0x82, host);
 }
 
-/** Returns the part to sign: version 3, not a certificate authority. */
+/** Returns the part of the certificate that is signed: version 3, not a certificate authority. */
 function body(
   hosts: readonly string[],
   publicKey: Buffer,
@@ -89,7 +92,7 @@ function body(
 
 /**
  * Creates a self-signed certificate, because browsers allow camera, NFC and WebCrypto only over
- * https. Implemented here, because Node has no function for certificates, and not every machine has
+ * https. Implemented here, because Node cannot create certificates, and not every machine has
  * `openssl`.
  */
 export function makeCertificate(

@@ -13,8 +13,8 @@ export interface LanServer {
 }
 
 /**
- * Serves the same routes over https to phones on the network. The local port keeps plain HTTP, so
- * that scripts need no certificate.
+ * Serves the sandbox's routes over https to phones on the network. The local port keeps plain HTTP,
+ * so that scripts need no certificate.
  */
 export async function serveLan(app: FastifyInstance, { host, port }: Lan): Promise<LanServer> {
   const { key, cert, fingerprint } = makeCertificate([host, 'localhost']);

@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainSaver } from './chain-state.ts';
 import type { RpcCall } from './json-rpc.ts';
 
-/** Consecutive blocks that may fail before the chain counts as lost. */
+/** Number of consecutive failed blocks after which the chain counts as lost. */
 const FAILED_BLOCKS_MAX = 10;
 
-/** Block interval while nothing is pending. Longer, because all blocks are stored forever. */
+/** Block interval while nothing is pending: longer, because all blocks are stored forever. */
 const IDLE_BLOCK_MS = 1_000;
 
 /**
- * How long blocks stay frequent after one with transactions, because more follow: confirmations,
- * refunds, taps.
+ * How long blocks stay frequent after a block with transactions, because confirmations, refunds and
+ * taps follow.
  */
 const BUSY_MS = 5_000;
 
@@ -37,7 +37,7 @@ export async function mineBlocks(
   let failures = 0;
   const isDue = () => {
     const now = performance.now();
-    // If no tick is exactly a second later, use the nearest one.
+    // If no tick is exactly a second after the last block, use the nearest tick.
     const idleMs = IDLE_BLOCK_MS - blockMs / 2;
     return pool === undefined || pool.due || now < busyUntil || now - minedAt >= idleMs;
   };
@@ -56,7 +56,7 @@ export async function mineBlocks(
       failures += 1;
       if (failures === FAILED_BLOCKS_MAX) throw cause;
     }
-    // Skip late blocks: a burst after a pause would not help.
+    // Skip late blocks: making them up after a pause would not help.
     nextAt = Math.max(nextAt + blockMs, performance.now());
     const pauseMs = Math.max(0, nextAt - performance.now());
     await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
@@ -65,20 +65,22 @@ export async function mineBlocks(
 
 /** Reports new transactions in a node's pool, so that the pool need not be polled. */
 interface PoolNews {
-  /** True if transactions may have arrived since the last `reset`, or if that is unknown. */
+  /**
+   * True if transactions may have arrived since the last `reset`, or if the subscription is down.
+   */
   readonly due: boolean;
   reset(): void;
   close(): void;
 }
 
-/** Interval of connection attempts: a local node returns within moments, or not at all. */
+/** Interval of connection attempts: a local node is back within moments, or not at all. */
 const RECONNECT_MS = 1_000;
 
 const SUBSCRIBE = { jsonrpc: '2.0', id: 1, method: 'eth_subscribe' };
 
 /**
- * Subscribes to the transactions in a node's pool. Without a subscription `due` is true, so that
- * each tick makes a block.
+ * Subscribes to the transactions in a node's pool. While there is no subscription, `due` is true,
+ * so that each tick makes a block.
  */
 function watchPool(rpcUrl: string): PoolNews {
   let subscribed = false;
@@ -91,7 +93,7 @@ function watchPool(rpcUrl: string): PoolNews {
     socket.onopen = () => {
       socket.send(JSON.stringify({ ...SUBSCRIBE, params: ['newPendingTransactions'] }));
     };
-    // The first message confirms the subscription. Transactions may have arrived before that.
+    // The first message confirms the subscription. Transactions may have arrived before then.
     socket.onmessage = () => {
       subscribed = true;
       came = true;

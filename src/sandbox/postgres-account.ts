@@ -21,9 +21,12 @@ export interface PostgresAccount {
   readonly name: 'ourselves' | 'user namespace' | 'capability' | 'other user';
   /** A program with its first arguments; the program to run is appended. */
   readonly wrapper: readonly string[];
-  /** The ids that spawn switches to. */
+  /** The user and group IDs under which the program is spawned. */
   readonly switchTo?: { uid: number; gid: number };
-  /** Required owner of the cluster's files; missing if we are not root, and so cannot change it. */
+  /**
+   * Required owner of the cluster's files; undefined if we are not root, and so cannot change the
+   * owner.
+   */
   readonly owner?: { uid: number; gid: number };
 }
 
@@ -63,7 +66,8 @@ function candidates(): PostgresAccount[] {
   const nobody = findNobody();
   if (process.getuid?.() !== 0) {
     const ourselves: PostgresAccount = { name: 'ourselves', wrapper: [] };
-    // initdb needs a user name. If our id has none, use an id from the user list.
+    // initdb needs a user name. If our ID has none, use a user namespace with an ID from the user
+    // list.
     return isListed() ? [ourselves] : [namespace(nobody.uid, nobody.gid), ourselves];
   }
   const ids = ['--reuid', String(nobody.uid), '--regid', String(nobody.gid), '--clear-groups'];
@@ -125,7 +129,7 @@ function probe(account: PostgresAccount, program: string, folder: string): strin
 function giveTo(path: string, owner: { uid: number; gid: number }): void {
   const stat = fs.lstatSync(path);
   if (stat.uid === owner.uid && stat.gid === owner.gid) return;
-  // Change the folder itself last, so that an interrupted change is noticed and repeated.
+  // Change the folder itself last, so that an interrupted change of owner is noticed and repeated.
   if (stat.isDirectory()) {
     for (const name of fs.readdirSync(path)) giveTo(join(path, name), owner);
   }
@@ -133,8 +137,8 @@ function giveTo(path: string, owner: { uid: number; gid: number }): void {
 }
 
 /**
- * Returns the environment for PostgreSQL's programs, without ours, so that no `PG…` variable takes
- * effect.
+ * Returns the environment for PostgreSQL's programs. It leaves out our own, so that no `PG…`
+ * variable takes effect.
  */
 export function postgresEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) =>

@@ -41,7 +41,7 @@ const WAL_SEGMENT_MIB = 4;
 
 /**
  * Creates the cluster in this folder, which must be empty. The locale is C with PostgreSQL's own
- * C.UTF-8 rules: text sorts by code point whatever the system's C library, so no library upgrade
+ * C.UTF-8 rules: text sorts by code point whatever the system's C library is, so no library upgrade
  * can break an index. Checksums are on by default since PostgreSQL 18. Each connection needs the
  * password (SCRAM).
  */
@@ -54,8 +54,8 @@ export async function initializeCluster(cluster: {
   durable: boolean;
 }): Promise<void> {
   const { account, folder } = cluster;
-  // Put it next to the cluster, whose folder must be empty. The cluster's user may enter this
-  // folder.
+  // Put the password file next to the cluster's folder, which must be empty. The cluster's user may
+  // enter the parent folder.
   const passwordFile = `${folder}.password`;
   await replaceFile(passwordFile, cluster.superuserPassword);
   try {
@@ -97,7 +97,8 @@ export async function checkClusterVersion(
 }
 
 /**
- * Returns `18.4`. Read from the package, because asking the programs would start another process.
+ * Returns the version, such as `18.4`, from the package, because asking the programs would start
+ * another process.
  */
 export async function programsVersion(programs: PostgresPrograms): Promise<string> {
   const file = join(dirname(programs.postgres), '..', '..', 'package.json');
@@ -111,7 +112,10 @@ export async function programsVersion(programs: PostgresPrograms): Promise<strin
   return number;
 }
 
-/** Every setting that differs from PostgreSQL's defaults. Durability is not among them. */
+/**
+ * Returns every setting that differs from PostgreSQL's defaults. Durability settings are not among
+ * them.
+ */
 export function clusterSettings(port: number): Record<string, string> {
   return {
     port: String(port),
@@ -126,7 +130,7 @@ export function clusterSettings(port: number): Record<string, string> {
     // A sandbox has no replicas.
     wal_level: 'minimal',
     max_wal_senders: '0',
-    // A snapshot held for long slows down every queue. Transactions here take milliseconds.
+    // A snapshot that is held for long slows down every queue. Transactions here take milliseconds.
     idle_in_transaction_session_timeout: '30s',
     // Statements here are small; parallel workers would take cores away from other statements.
     max_parallel_workers_per_gather: '0',

@@ -22,7 +22,7 @@ async function emptyFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** Creates a package that has one library and lists these links. */
+/** Creates a package that has one library and declares these links. */
 async function packageWith(t: TestContext, links: readonly Link[]): Promise<string> {
   const folder = await emptyFolder(t);
   await fs.mkdir(join(folder, 'native', 'lib'), { recursive: true });

@@ -34,7 +34,10 @@ export async function ensureLibraryLinks(packageFolder: string): Promise<void> {
   }
 }
 
-/** Returns the list of links. A package for a system that needs no links has none. */
+/**
+ * Returns the links that the package declares. A package for a system that needs no links declares
+ * none.
+ */
 async function linksOf(packageFolder: string): Promise<readonly Link[]> {
   try {
     const text = await fs.readFile(join(packageFolder, 'native', 'pg-symlinks.json'), 'utf8');

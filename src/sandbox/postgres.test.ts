@@ -65,13 +65,13 @@ async function makeStopped(): Promise<string> {
 }
 
 /**
- * Returns a folder with the cluster of a stopped server. initdb creates only the first one; the
+ * Returns a folder with the cluster of a stopped server. initdb creates only the first cluster; the
  * others are copies.
  */
 async function usedPlace(): Promise<string> {
   stopped ??= makeStopped();
   const path = await emptyPlace();
-  // Unlike `fs.cp`, it keeps the files' owner, which is another account if we are root.
+  // Unlike `fs.cp`, `cp -a` keeps the files' owner, which is another account if we are root.
   await promisify(execFile)('cp', ['-a', await stopped, path]);
   return path;
 }
@@ -133,7 +133,7 @@ test('a foreign process with the id of the old server is left alone', async () =
   const content = await fs.readFile(pidFile, 'utf8');
   process.kill(await serverPid(path), 'SIGKILL');
   await instance.kill('SIGKILL');
-  // Use the id of the test's parent process, which runs, is not PostgreSQL, and must not get a
+  // Use the ID of the test's parent process: it is running, is not PostgreSQL, and must not get a
   // signal.
   await fs.writeFile(pidFile, content.replace(/^\d+/, String(process.ppid)));
   const again = await startHere(path);
@@ -232,7 +232,7 @@ test('root without user namespaces keeps its closed folder and its data', rootOn
   const path = await usedPlace();
   const programs = join(path, '..', 'programs');
   await fs.mkdir(programs);
-  // Prints what a container that forbids namespaces prints.
+  // Prints the error of a container that forbids namespaces.
   const refusing = '#!/bin/sh\necho "unshare failed: Operation not permitted" >&2; exit 1\n';
   await fs.writeFile(join(programs, 'unshare'), refusing, { mode: 0o755 });
   const env = { ...process.env, PATH: `${programs}:${process.env.PATH}` };

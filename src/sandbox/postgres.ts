@@ -45,11 +45,14 @@ export const ROLE = 'tapline';
  */
 const READY_MS = 30_000;
 
-/** The remains of a killed server (processes, shared memory) disappear after 1 to 2 s. */
+/**
+ * How long to wait for a killed server's remains (processes, shared memory), which disappear after
+ * 1 to 2 s.
+ */
 const LEFTOVER_MS = 5000;
 
 /**
- * Another program can take a free port before the server binds it. Three failures in a row have
+ * Another program can take a free port before the server binds it, but three failures in a row have
  * another cause.
  */
 const PORT_ATTEMPTS_MAX = 3;
@@ -75,9 +78,9 @@ export interface PostgresOptions {
 }
 
 export interface RunningPostgres {
-  /** Connection string of the service's role (no superuser; may create databases). */
+  /** Connection string of the service's role, which is not a superuser but may create databases. */
   readonly url: string;
-  /** Resolves with the reason if the server ends, unless it was stopped by us. */
+  /** Resolves with the reason if the server ends without a call of `stop`. */
   readonly lost: Promise<string>;
   /** Stops the server within 17 s, usually within 0.1 s. */
   stop(): Promise<void>;
@@ -109,7 +112,9 @@ interface Site {
   programs: PostgresPrograms;
   superuserPassword: string;
   rolePassword: string;
-  /** Identifies the version and the settings. A server is adopted only if it has the same. */
+  /**
+   * Identifies the version and the settings. A server is adopted only if its signature is the same.
+   */
   signature: string;
   durable: boolean;
   settings: Readonly<Record<string, string>>;
@@ -138,7 +143,7 @@ async function surveySite(options: PostgresOptions): Promise<Site> {
 interface Server {
   pid: number;
   port: number;
-  /** Missing if an earlier process of ours started the server. */
+  /** Undefined if an earlier process of ours started the server. */
   child?: ChildProcess;
 }
 
@@ -182,10 +187,10 @@ async function hasSignature(site: Site, port: number): Promise<boolean> {
 }
 
 /**
- * Removes the remains of a killed server: processes that use the files until they notice, and a
- * `postmaster.pid` whose id may now belong to a foreign process or a zombie. That file prevents two
- * servers on one cluster, so it is deleted only if it is misleading (PostgreSQL itself detects an
- * unused id) and no process is left in the folder.
+ * Removes the remains of a killed server: processes that still use its files, and a
+ * `postmaster.pid` whose ID may now belong to a foreign process or a zombie. That file prevents two
+ * servers on one cluster, so it is deleted only if PostgreSQL would misread it (PostgreSQL itself
+ * detects an unused ID) and no process is left in the folder.
  */
 async function clearLeftovers(cluster: string, namedPid: number): Promise<void> {
   const gone = () => findByWorkingFolder(cluster).length === 0;
@@ -221,8 +226,8 @@ async function launch(
   const settings = { ...clusterSettings(port), ...site.settings, cluster_name: site.signature };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [file, ...args] = [...account.wrapper, site.programs.postgres, '-D', site.cluster];
-  // Detached, so that Ctrl-C reaches only our process, and the database outlives those that still
-  // write to it.
+  // Detached, so that Ctrl-C reaches only our process, and the database outlives the processes that
+  // still write to it.
   const child = spawn(file ?? '', [...args, ...flags], {
     ...account.switchTo,
     cwd: '/',
@@ -250,7 +255,8 @@ function recordedPort(record: unknown): number | undefined {
 }
 
 /**
- * Creates the cluster unless it exists. The rename comes last, so that a partial one is never used.
+ * Creates the cluster unless it exists. The rename comes last, so that a partial cluster is never
+ * used.
  */
 async function ensureCluster(site: Site): Promise<PostgresAccount> {
   const exists = await fs.stat(site.cluster).then(
@@ -286,7 +292,7 @@ function connectAs(
 
 /**
  * Creates the role and the database unless they exist. After an interruption, the next start
- * completes it.
+ * completes the work.
  */
 async function ensureDatabase(site: Site, port: number): Promise<void> {
   if (await hasSignature(site, port)) return;

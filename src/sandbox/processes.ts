@@ -47,7 +47,7 @@ function isZombie(pid: number): boolean {
   );
 }
 
-/** Returns a running process's arguments; empty if it has ended or is hidden. */
+/** Returns a running process's arguments; empty if the process has ended or hides them. */
 export function commandLine(pid: number): string[] {
   if (process.platform === 'linux') {
     return readProc(pid, 'cmdline')?.split('\0').slice(0, -1) ?? [];
@@ -58,7 +58,7 @@ export function commandLine(pid: number): string[] {
 
 /**
  * Returns the running processes that were started with exactly this argument. A path in our data
- * folder finds what a killed instance left running, and cannot match a reused process id.
+ * folder finds what a killed instance left running, and cannot match a reused process ID.
  */
 export function findByArgument(argument: string): number[] {
   return allProcesses().filter(
@@ -133,7 +133,7 @@ export interface StopStep {
 /** The last step. On a busy machine, even a killed process can take seconds to end. */
 export const KILL_STEP: StopStep = { signal: 'SIGKILL', waitMs: 10_000 };
 
-/** Sends the signals in turn until the process has ended. The last one should be SIGKILL. */
+/** Sends the signals in turn until the process has ended. The last signal should be SIGKILL. */
 export async function stopProcess(pid: number, steps: readonly StopStep[]): Promise<void> {
   for (const { signal, waitMs } of steps) {
     if (!isRunning(pid)) return;

@@ -14,8 +14,8 @@ export interface RunningSandbox {
 }
 
 /**
- * Finds them in the files of the instance that has the folder open.
- * @throws StartError if none runs; sandbox.json exists only while one does.
+ * Finds the database and chains in the files of the instance that has the folder open.
+ * @throws StartError if no sandbox is running; sandbox.json exists only while one is.
  */
 export async function findRunningSandbox(dataDir: string): Promise<RunningSandbox> {
   const folder = path.resolve(dataDir);
@@ -35,7 +35,7 @@ export async function findRunningSandbox(dataDir: string): Promise<RunningSandbo
         rpcUrls: [mode.rpc_url],
         usdc: mode.usdc as Hex,
         settlement: mode.settlement as Hex,
-        // A command that only reads needs no keys.
+        // Commands that only read need no keys.
         relayerKeys: [],
         registrarKey: '0x',
       };

@@ -4,7 +4,7 @@ import type { DataFolder } from '#sandbox/data-folder.ts';
 import type { Demo, DemoMode } from '#sandbox/demo.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** One mode as sandbox.json describes it. */
+/** One mode, described for sandbox.json. */
 export interface SandboxMode extends DemoMode {
   readonly chain_id: number;
   readonly rpc_url: string;
@@ -40,7 +40,7 @@ function modeOf(demo: DemoMode, network: NetworkConfig | undefined): SandboxMode
   };
 }
 
-/** Written last and by rename, so that a program that sees the file can send requests. */
+/** Writes the file last and by rename, so that a program that sees the file can send requests. */
 export async function writeSandboxFile(
   folder: DataFolder,
   ground: {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 
 /**
- * Reads process ids until its input ends, which also happens when our process is killed. Then it
- * kills those processes and removes the folder.
+ * Script of a clean-up process. It reads process IDs until its input ends, which also happens when
+ * our process is killed. Then it kills those processes and removes the folder.
  */
 const CLEAN_UP = `
   pids=
@@ -21,12 +21,12 @@ export interface TemporaryFolder {
   folder: DataFolder;
   /** Registers a process to kill if our process ends without `remove()`. */
   endWithUs(pid: number): void;
-  /** Removes the folder. All processes in it must have ended before. */
+  /** Removes the folder. All processes in it must have ended. */
   remove(): Promise<void>;
 }
 
 /**
- * Creates a folder for temporary files. It is removed when our process ends, at the latest.
+ * Creates a folder for temporary files. At the latest, it is removed when our process ends.
  * @param place The folder that contains it.
  */
 export async function openTemporaryFolder(

@@ -32,7 +32,7 @@ export async function startThrowawayChain(options: {
     const node = await startAnvil({ chainId, mining, cacheFolder }, { folder, log });
     temporary.endWithUs(node.pid);
     const stop = async () => {
-      // It stores nothing, so it is killed at once.
+      // The chain stores nothing, so it is killed immediately.
       await stopProcess(node.pid, [KILL_STEP]);
       await end();
     };
