@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
-/** The position of a row in a list of a payer's objects: active ones first, then newest first. */
+/** The position of a row in a payer's list, which has active objects first, then newest first. */
 export interface OwnPlace {
   /** Not revoked. */
   readonly active: boolean;
@@ -10,7 +10,7 @@ export interface OwnPlace {
 
 export interface OwnPage {
   readonly limit: number;
-  /** The last row of the previous page. */
+  /** The last row of the previous page; `null` for the first page. */
   readonly after: OwnPlace | null;
 }
 
@@ -24,10 +24,10 @@ export function placeOf({ id, created, revoked_at }: OwnRow): OwnPlace {
   return { active: revoked_at === null, created, id };
 }
 
-/** Reads one page of a payer's rows, plus one row that shows whether there is another page. */
+/** Reads one page of a payer's rows, plus one row if there is a next page. */
 export async function selectActiveFirst<Row extends OwnRow>(
   sql: Sql,
-  /** Names from our own code, never a client's. */
+  /** SQL names. They must come from our code, never from a client. */
   list: { readonly table: 'passes' | 'cards' | 'agent_tokens'; readonly columns: string },
   payerId: string,
   { limit, after }: OwnPage,

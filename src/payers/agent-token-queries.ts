@@ -22,8 +22,8 @@ export const agentTokens = table(
 export type AgentTokenRow = Row<typeof agentTokens>;
 
 /**
- * Locks tokens in the order of their ids, so that confirms with one token are decided one at a
- * time, for any intent, and no two transactions deadlock.
+ * Locks tokens in ID order, so that concurrent confirms with one token are decided one at a time,
+ * even for different intents, and no two transactions deadlock.
  */
 export async function lockAgentTokens(
   tx: Tx,
@@ -41,7 +41,7 @@ export async function lockAgentToken(tx: Tx, id: string): Promise<AgentTokenRow 
   return agentTokens.find(tx, 'where id = $1 for update', [id]);
 }
 
-/** Returns a payer's agent tokens; those that are not revoked come first. */
+/** Returns a payer's agent tokens; tokens that are not revoked come first. */
 export function selectAgentTokens(
   sql: Sql,
   payerId: string,
@@ -55,7 +55,7 @@ export function selectAgentTokens(
   );
 }
 
-/** Records the intents that tokens pay. A token is held until the payment ends. */
+/** Records which intents the tokens pay. A token is held until its payment ends. */
 export async function updateAgentTokenIntents(
   tx: Tx,
   uses: readonly { readonly id: string; readonly paymentIntentId: string }[],

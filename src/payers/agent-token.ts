@@ -5,17 +5,20 @@ import type { AgentTokenRow } from '#payers/agent-token-queries.ts';
 export const AGENT_TOKEN_STATUSES = ['active', 'held', 'spent', 'expired', 'revoked'] as const;
 export type AgentTokenStatus = (typeof AGENT_TOKEN_STATUSES)[number];
 
-/** Whether an intent in flight holds the token, or has spent it. */
+/** `held`: an intent in progress uses the token. `spent`: the token has paid. */
 export type TokenUse = 'unused' | 'held' | 'spent';
 
-/** A spent token stays `spent` when it is revoked, because the money has moved. */
+/**
+ * Returns the token's status. A spent token stays `spent` even if revoked, because the money has
+ * moved.
+ */
 export function agentTokenStatus(row: AgentTokenRow, use: TokenUse, now: Date): AgentTokenStatus {
   if (use !== 'unused') return use;
   if (row.revoked_at !== null) return 'revoked';
   return row.expires_at <= now ? 'expired' : 'active';
 }
 
-/** Renders the token as its payer sees it, without the secret. */
+/** Renders the token, without its secret, for its payer. */
 export function renderAgentToken(row: AgentTokenRow, status: AgentTokenStatus) {
   return {
     id: row.id,

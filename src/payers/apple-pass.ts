@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import type { AppleUpdates, ShownPass } from '#payers/pass-files.ts';
 
-/** The certificate and the key that sign passes, as PEM. */
+/** The certificate and the key that sign passes, both as PEM. */
 export interface AppleSigner {
   readonly passType: string;
   readonly team: string;
@@ -12,7 +12,7 @@ export interface AppleSigner {
 }
 
 const COLOR = [0x12, 0x3c, 0x2f] as const;
-/** Apple's icon sizes in pixels, by the suffix of the file. */
+/** Apple's icon sizes in pixels, by file name suffix. */
 const ICONS = { '': 29, '@2x': 58, '@3x': 87 } as const;
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -24,12 +24,12 @@ function chunk(type: string, data: Buffer): Buffer {
   return whole;
 }
 
-/** Creates a square PNG in one color. Every pass needs an icon; otherwise phones do not open it. */
+/** Creates a square PNG in one color. Phones do not open a pass without an icon. */
 function png(size: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // Color type 2: red, green and blue with 8 bits each.
+  // Eight bits per channel and color type 2 (red, green and blue).
   header.set([8, 2, 0, 0, 0], 8);
   const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(3 * size, Buffer.from(COLOR))]);
   return Buffer.concat([
@@ -44,17 +44,14 @@ const ICON_FILES = Object.fromEntries(
   Object.entries(ICONS).map(([suffix, size]) => [`icon${suffix}.png`, png(size)]),
 );
 
-/**
- * Creates the `.pkpass` of a pass.
- * @throws if certificate and key do not match.
- */
+/** Creates the `.pkpass` of a pass. @throws if the certificate and the key do not match. */
 export async function makeApplePass(
   signer: AppleSigner,
   pass: ShownPass,
   updates: AppleUpdates | null,
 ): Promise<Buffer> {
   const { certificate, key, wwdr, passType, team, nfcPublicKey } = signer;
-  // Loaded at first use: most processes make no passes, and loading took a twentieth of each start.
+  // Loaded at first use: most processes make no passes, and loading took 5 % of the start-up time.
   const { PKPass } = await import('passkit-generator');
   const file = new PKPass(
     { ...ICON_FILES },

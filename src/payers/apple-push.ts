@@ -2,13 +2,13 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import type { AppleSigner } from '#payers/apple-pass.ts';
 
 /**
- * The time limit for notifying all devices of a pass; shorter than the lease of a copy
+ * Time limit for notifying all devices of a pass. It must be shorter than the lease of a pass copy
  * (notify-wallets.ts).
  */
 const LIMIT_MS = 10_000;
 /**
- * Apple's reasons for a token that is no longer usable: its device has unregistered, or the token
- * belongs to another pass type.
+ * Apple's reasons why a token cannot be used: its device has unregistered, or the token belongs to
+ * another pass type.
  */
 const BAD_TOKEN: ReadonlySet<string> = new Set(['BadDeviceToken', 'DeviceTokenNotForTopic']);
 
@@ -26,7 +26,7 @@ function reasonOf(body: string): string {
   }
 }
 
-/** Sends one notification, with an empty body, as Apple requires for passes. */
+/** Sends one notification. Its body is an empty object, as Apple requires for passes. */
 function pushOne(session: ClientHttp2Session, topic: string, token: string): Promise<PushAnswer> {
   return new Promise((resolve, reject) => {
     const request = session.request({
@@ -56,8 +56,7 @@ function pushOne(session: ClientHttp2Session, topic: string, token: string): Pro
 }
 
 /**
- * Notifies devices to fetch their passes. The certificate of the pass type authenticates the
- * connection.
+ * Tells devices to fetch their passes. The pass type's certificate authenticates the connection.
  * @returns the tokens that Apple no longer accepts. @throws if a device could not be notified.
  */
 export async function pushToApple(

@@ -4,7 +4,7 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { type RequestOutcome, updatePayerRequests } from '#payers/request-queries.ts';
 import { applied, type Outcome, takeOutcomes } from '#settlement/chain-requests.ts';
 
-/** Results per transaction, which takes a few milliseconds. */
+/** Results per transaction. A batch takes a few milliseconds. */
 const BATCH = 100;
 
 type Kind = 'enrolment' | 'faucet' | 'transfer';
@@ -17,8 +17,8 @@ function toOutcome(outcome: Outcome<Kind>): RequestOutcome {
 }
 
 /**
- * Records the chain's results of approvals and test funds.
- * @returns true if there may be more.
+ * Stores the on-chain results of approvals, test funds or transfers. @returns true if there may be
+ * more.
  */
 export async function applyPayerRequests(
   deps: { readonly db: Database; readonly wakeups: Wakeups; readonly clock: Clock },

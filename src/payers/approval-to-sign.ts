@@ -5,19 +5,22 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import { walletJson } from '#settlement/wallet-json.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** Suggested limits, which the wallet's owner may change: 100 USDC per payment, 500 per day. */
+/**
+ * Suggested limits in atoms: 100 USDC per payment and 500 per day. The wallet's owner may change
+ * them.
+ */
 const PER_PAYMENT = 100_000_000;
 const PER_PERIOD = 500_000_000;
 const DAY_S = 86_400;
 const POLICY_DAYS = 365;
-/** The permit's total, in periods: a month of days at the limit. */
+/** The permit covers this many periods: the daily limit on each day of a month. */
 const PERMIT_PERIODS = 30;
-/** The signatures are valid this long, enough to read the request before signing. */
+/** Time until the signatures expire: enough to read the request before signing. */
 const DEADLINE_S = 3_600;
 
 /**
- * Returns the transaction that the wallet must send itself, paying its own gas, if the token takes
- * no permits; `null` if a permit is enough.
+ * Returns the approval transaction, which the wallet must send and pay for itself, if the token
+ * does not support permits; `null` if a permit is enough.
  */
 export function approvalToSend({ token, usdc, settlement }: NetworkConfig) {
   if (token.hasPermit) return null;
@@ -27,15 +30,15 @@ export function approvalToSend({ token, usdc, settlement }: NetworkConfig) {
 }
 
 /**
- * Returns the two messages to sign (permit and policy), and the body of `POST /approvals` without
- * the signatures.
+ * Returns the messages to sign (permit and policy), and the body of `POST /approvals` without the
+ * signatures.
  */
 export function approvalToSign(approval: {
   readonly network: NetworkConfig;
   readonly payer: Hex;
-  /** `permit` is `null` if the token takes no permits; then only the policy is signed. */
+  /** `permit` is `null` if the token does not support permits; then only the policy is signed. */
   readonly nonces: { readonly permit: bigint | null; readonly policy: bigint };
-  /** Basis points of all current fees together. */
+  /** All current fees together, in basis points. */
   readonly feeRate: number;
   readonly now: Date;
 }) {

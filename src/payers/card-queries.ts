@@ -12,12 +12,15 @@ export const cards = table('cards', {
   per_payment_limit: 'bigint',
   /** The highest accepted counter; -1 before the first tap. */
   counter: 'int',
-  /** The chip's own id; `null` until its first accepted tap. */
+  /** The chip's UID; `null` until its first accepted tap. */
   uid: 'text?',
   created: 'timestamptz',
   last_used_at: 'timestamptz?',
   revoked_at: 'timestamptz?',
-  /** Time of a data loss that may have outdated the counter. Since then, taps must be confirmed. */
+  /**
+   * Time of a data loss after which the counter may be outdated. Since then, taps need
+   * confirmation.
+   */
   asks_since: 'timestamptz?',
 });
 
@@ -36,7 +39,7 @@ export async function countActiveCards(tx: Tx, payerId: string): Promise<number>
   return cards.count(tx, 'where payer_id = $1 and revoked_at is null', [payerId]);
 }
 
-/** Returns the payers of these cards, by the card's id. */
+/** Returns the payers of these cards, by card ID. */
 export async function selectPayersOfCards(
   sql: Sql,
   ids: readonly string[],
@@ -48,12 +51,12 @@ export async function selectPayersOfCards(
   );
 }
 
-/** Locks cards in the order of their ids, so that taps of one card are decided one at a time. */
+/** Locks cards in ID order, so that concurrent taps of one card are decided one at a time. */
 export async function lockCards(tx: Tx, ids: readonly string[]): Promise<CardRow[]> {
   return cards.list(tx, 'where id = any($1) order by id for update', [ids]);
 }
 
-/** An accepted tap of a card, with the counter that it used. */
+/** An accepted tap of a card, and the counter in it. */
 export interface CardUse {
   readonly id: string;
   readonly counter: number;
@@ -61,8 +64,8 @@ export interface CardUse {
 }
 
 /**
- * Consumes the taps: later requests with the same or a lower counter are refused.
- * @returns the number of cards updated; fewer than requested if a concurrent request was first.
+ * Stores the counters, so that later requests with the same or a lower counter are refused.
+ * @returns the number of updated cards; fewer than requested if a concurrent request was first.
  */
 export async function useUpTaps(tx: Tx, uses: readonly CardUse[], now: Date): Promise<number> {
   const rows = await tx.query(
@@ -75,14 +78,14 @@ export async function useUpTaps(tx: Tx, uses: readonly CardUse[], now: Date): Pr
   return rows.length;
 }
 
-/** Ends the confirmations of a card: the payer has approved a tap, so its counter is current. */
+/** Stops requiring confirmations: the payer has approved a tap, so the counter is current. */
 export async function endAsking(tx: Tx, id: string): Promise<void> {
   await tx.query('update cards set asks_since = null where id = $1 and asks_since is not null', [
     id,
   ]);
 }
 
-/** Updates a card. @returns undefined if the payer has no such card, or has deleted it. */
+/** Updates a card. @returns undefined if the payer has no such card, or has revoked it. */
 export async function updateCard(
   tx: Tx,
   card: {
@@ -101,7 +104,7 @@ export async function updateCard(
   return rows[0];
 }
 
-/** Deletes a card, once. @returns undefined if the payer has no such card. */
+/** Revokes a card, once. @returns undefined if the payer has no such card. */
 export async function revokeCardRow(tx: Tx, card: Revoking): Promise<CardRow | undefined> {
   return (await cards.update(tx, {}, revoking(card)))[0];
 }
@@ -116,9 +119,8 @@ export async function isTestCard(sql: Sql, id: string): Promise<boolean> {
 }
 
 /**
- * Increments the counter of a simulated card of the test network, and returns it with the data of
- * the tap.
- * @returns undefined if there is no such card, or if its counter is exhausted.
+ * Increments the counter of a simulated card in test mode, and returns it with the data of the tap.
+ * @returns undefined if there is no such card or its counter is exhausted.
  */
 export async function countEmulatedTap(
   tx: Tx,

@@ -1,13 +1,12 @@
 import type { SunMessage } from '#core/sun-message.ts';
 
-/** The path of a card's page below the web address. */
+/** The path of a card's page, relative to the web origin. */
 export const CARD_PATH = '/card';
 
 /** The placeholder in a chip's URL. The chip replaces the zeros with its message. */
 const EMPTY: SunMessage = { piccData: Buffer.alloc(16), mac: Buffer.alloc(8) };
 /**
- * Matches only the end of the URL, so that cards keep working after the network's address has
- * changed.
+ * Matches only the end of the URL, so that cards keep working after the service's domain changes.
  */
 const PATH = /\/card\/(card_[0-9A-Za-z]{1,59})$/;
 const PICC_DATA = /^[0-9A-Fa-f]{32}$/;
@@ -22,7 +21,7 @@ export function cardUrlTemplate(web: string, cardId: string): string {
   return cardUrl(web, cardId, EMPTY);
 }
 
-/** Returns the card that the URL names and its message; `null` if it is not the URL of a card. */
+/** Returns the card ID and the message in the URL; `null` if it is not a card's URL. */
 export function parseCardUrl(
   text: string,
 ): { readonly cardId: string; readonly message: SunMessage } | null {

@@ -8,7 +8,10 @@ import type { Tx } from '#db/database.ts';
 import { type CardRow, cards } from '#payers/card-queries.ts';
 import { cardUrl } from '#payers/card-url.ts';
 
-/** 50 USDC: the maximum that a thief who has read a card's URL unnoticed can take. */
+/**
+ * Limit of a payment by card in atoms (50 USDC): what a thief can take who has read a card's URL
+ * unnoticed.
+ */
 export const DEFAULT_CARD_LIMIT = 50_000_000;
 const KEY_BYTES = 16;
 /** The length of a key in hex digits. */
@@ -26,7 +29,7 @@ export function openCardKeys(cardKey: RotatingKey, card: CardRow): CardKeys {
   };
 }
 
-/** Creates a card. Its keys are returned only once, to be written to the chip. */
+/** Creates a card. Its keys, which are written to the chip, are returned only once. */
 export async function createCard(
   tx: Tx,
   input: {
@@ -47,17 +50,17 @@ export async function createCard(
 }
 
 /**
- * Returns the UID of the simulated chip in test mode: the stored one, or one derived from the
- * card's id.
+ * Returns the UID of a simulated chip in test mode: the stored one, or one derived from the card's
+ * ID.
  */
 function emulatedUid(card: CardRow): string {
   if (card.uid !== null) return card.uid;
   const digest = createHash('sha256').update(card.id).digest('hex').toUpperCase();
-  // Each UID begins with the manufacturer code of NXP.
+  // UIDs of NXP chips begin with this manufacturer code.
   return `04${digest.slice(0, 12)}`;
 }
 
-/** Returns the URL that a card produces at the tap with this counter. */
+/** Returns the URL that the card's chip produces at its tap number `counter`. */
 export function tapUrl(
   web: string,
   card: CardRow,

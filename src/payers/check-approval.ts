@@ -14,7 +14,9 @@ export interface SignedPermit {
   readonly signature: Hex;
 }
 
-/** A standing spending policy, as the wallet signed it. */
+/**
+ * A spending policy that stays in force until it expires or is replaced, as the wallet signed it.
+ */
 export interface SignedPolicy {
   /** Atoms. */
   readonly per_payment: number;
@@ -22,7 +24,7 @@ export interface SignedPolicy {
   readonly period_seconds: number;
   /** Unix seconds. */
   readonly expires_at: number;
-  /** Basis points of acquirer and protocol fee together. */
+  /** Maximum of the acquirer's and the protocol's fees together, in basis points. */
   readonly max_fee_rate: number;
   /** Unix seconds. */
   readonly deadline: number;
@@ -32,11 +34,11 @@ export interface SignedPolicy {
 /** The wallet's next nonces, read from the chain. */
 export interface WalletNonces {
   readonly policy: bigint;
-  /** `null` if the token takes no permits. */
+  /** `null` if the token does not support permits. */
   readonly permit: bigint | null;
 }
 
-/** The wallet of an approval, and the current time. */
+/** The wallet that signed an approval, its chain and nonces, and the current time. */
 export interface ApprovalContext {
   readonly chain: Chain;
   readonly payer: Hex;
@@ -45,8 +47,7 @@ export interface ApprovalContext {
 }
 
 /**
- * A deadline must be at least this far away; otherwise it could pass before the transaction is in a
- * block.
+ * A deadline must be at least this many seconds away, so that the transaction is mined before it.
  */
 const DEADLINE_MARGIN_SECONDS = 30;
 
@@ -73,8 +74,7 @@ function wrongSignature(param: string) {
 
 /**
  * Checks a signed policy for everything that would make the contract revert, so that no gas is
- * wasted.
- * @returns the policy, with its signature in the form that the contract accepts.
+ * wasted. @returns the policy, with its signature in the format that the contract accepts.
  */
 export async function checkPolicy(
   policy: SignedPolicy,
@@ -115,13 +115,15 @@ export async function checkPolicy(
 /** Maximum fee rate that the contract allows in a policy, in basis points. */
 const HIGHEST_FEE_RATE = 300;
 
-/** Returns the largest charge under a policy in atoms, fees included. */
+/** Returns the largest charge that a policy allows, fees included, in atoms. */
 function highestCharge({ per_payment, max_fee_rate }: SignedPolicy): bigint {
   const sale = BigInt(per_payment);
   return sale + (sale * BigInt(Math.min(max_fee_rate, HIGHEST_FEE_RATE))) / 10_000n;
 }
 
-/** Refuses a permit that is lower than a payment under the policy, as the contract would. */
+/**
+ * Refuses a permit that is lower than the largest charge under the policy, as the contract would.
+ */
 export function checkTogether(permit: SignedPermit, policy: SignedPolicy): Refusal | null {
   const least = highestCharge(policy);
   if (BigInt(permit.value) >= least) return null;
@@ -129,7 +131,7 @@ export function checkTogether(permit: SignedPermit, policy: SignedPolicy): Refus
   return refuse('parameter_invalid', message, 'permit.value');
 }
 
-/** Checks a signed permit for the same problems. The token itself checks the signature. */
+/** Checks a signed permit for everything that would make its transaction revert. */
 export async function checkPermit(
   permit: SignedPermit,
   { chain, payer, nonces, now }: ApprovalContext,

@@ -35,7 +35,7 @@ test('five wrong codes block a pass for ten minutes', () => {
 test('a block stored while the clock was a day ahead ends when the clock is set back', () => {
   const ahead = addMs(now, 86_400_000);
   assert.equal(judgeCode(afterWrong(NEW, 5, ahead), rightAt(now)).decline, null);
-  // Drops wrong guesses whose time is in the future.
+  // Keeps only wrong guesses that are not in the future.
   const after = afterWrong(afterWrong(NEW, 4, ahead), 1, now);
   assert.deepEqual([after.wrong_at, after.blocked_until], [[now], null]);
 });

@@ -14,8 +14,8 @@ import {
 } from '#payers/rotating-key-queries.ts';
 
 /**
- * Codes of a pass that change every half minute (RFC 6238, HMAC-SHA-1, eight digits), so that a
- * phone can show them without a network. Steps follow real time, which a test clock does not move.
+ * A rotating pass shows a code that changes every 30 seconds (RFC 6238, HMAC-SHA-1, eight digits),
+ * so it needs no network. The steps follow real time, even if a test clock is moved.
  */
 
 export const STEP_MS = 30_000;
@@ -23,8 +23,8 @@ export const CODE_DIGITS = 8;
 /** As RFC 4226 recommends for HMAC-SHA-1. */
 const KEY_BYTES = 20;
 /**
- * The previous code is accepted too, because the code may change while the phone is held to the
- * camera.
+ * How many earlier codes are accepted, because the code may change while the phone is being
+ * scanned.
  */
 const STEPS_BACK = 1;
 
@@ -32,7 +32,7 @@ export function stepAt(now: Date): number {
   return Math.floor(now.getTime() / STEP_MS);
 }
 
-/** Computes the code of a step. */
+/** Computes the code of a time step. */
 export function codeOf(key: Buffer, step: number, digits = CODE_DIGITS): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -42,7 +42,7 @@ export function codeOf(key: Buffer, step: number, digits = CODE_DIGITS): string 
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/** Returns the value that the customer shows: the pass's id and a code. */
+/** Returns the value that the customer's phone shows: the pass's ID and a code. */
 export function rotatingValue(passId: string, code: string): string {
   return `${passId}.${code}`;
 }
@@ -54,7 +54,7 @@ export function openRotatingKey(
   return Buffer.from(decrypt(cardKey, row.key, row.pass_id), 'hex');
 }
 
-/** The verdict on a code, and the row to store afterwards. */
+/** The result of checking a code, and the row to store afterwards. */
 export interface JudgedCode {
   readonly decline: 'pass_code_expired' | 'pass_code_used' | null;
   readonly after: RotatingKeyRow;
@@ -81,8 +81,8 @@ function countWrong(row: RotatingKeyRow, now: Date): RotatingKeyRow {
 }
 
 /**
- * Judges a code, without side effects. `row` is locked, and includes what earlier taps of the same
- * batch have used.
+ * Checks a code, without side effects. `row` must be locked, and must include the codes that
+ * earlier taps of the same batch have used.
  */
 export function judgeCode(
   row: RotatingKeyRow,
@@ -99,7 +99,7 @@ export function judgeCode(
   return { decline: null, after: { ...row, last_step: BigInt(step) } };
 }
 
-/** Creates a new key for a pass; codes of an earlier one become invalid. */
+/** Creates a new key for a pass. Codes of the previous key become invalid. */
 export async function createRotatingKey(
   tx: Tx,
   made: {
@@ -127,7 +127,7 @@ function newRotatingKey(cardKey: RotatingKey, passId: string) {
   return { key, sealed: encrypt(cardKey, key.toString('hex'), passId) };
 }
 
-/** Creates a key for the pass if it has none. Hold the lock of its payer. */
+/** Creates a key for the pass if it has none. The caller must hold the payer's lock. */
 export async function ensureRotatingKey(
   tx: Tx,
   wanted: { readonly passId: string; readonly cardKey: RotatingKey; readonly now: Date },
@@ -137,8 +137,8 @@ export async function ensureRotatingKey(
 }
 
 /**
- * Returns the key of a pass of the test network, and creates it if necessary. Concurrent calls get
- * the same key. `null` if there is no such active pass.
+ * Returns the key of a pass in test mode, and creates it if necessary. Concurrent calls get the
+ * same key. `null` if there is no active pass with this ID.
  */
 export async function testRotatingKey(
   tx: Tx,
@@ -149,7 +149,7 @@ export async function testRotatingKey(
   if (pass === undefined) return null;
   if (pass.key === null) {
     await ensureRotatingKey(tx, { passId, cardKey, now });
-    // A concurrent call has created the key; only a new statement sees it.
+    // If a concurrent call created the key, only a new statement sees it.
     pass = await selectTestRotating(tx, passId);
   }
   return openRotatingKey(cardKey, { pass_id: passId, key: present(pass?.key, 'rotating key') });

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
 
-/** A chip that signs payments, as its owner has registered it. */
+/** A chip that signs payments, as its owner registered it. */
 export const chips = table('chips', {
   id: 'text',
   payer_id: 'text',
@@ -49,8 +49,8 @@ export async function deleteChip(tx: Tx, id: string): Promise<void> {
 }
 
 /**
- * Returns the chips with these addresses, with their owners' settings, and locks them: a block that
- * was set before a tap applies to it.
+ * Locks and returns the chips with these addresses, with their owners' settings, so that a block
+ * set before a tap applies to the tap.
  */
 export async function lockChipsOf(tx: Tx, addresses: readonly string[]): Promise<ChipRow[]> {
   return chips.list(tx, 'where address = any($1::text[]) order by id for update', [addresses]);

@@ -5,10 +5,10 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { type AgentTokenRow, agentTokens } from '#payers/agent-token-queries.ts';
 
-/** The lifetime of a token, in seconds (behavior.md 13.1). */
+/** Limits and default of a token's lifetime, in seconds (behavior.md 13.1). */
 export const AGENT_TOKEN_SECONDS = { min: 60, max: 86_400, default: 3_600 } as const;
 
-/** Creates a token that pays this merchant this amount once. `secret` is returned only once. */
+/** Creates a token that can pay one merchant one amount, once. `secret` is returned only here. */
 export async function createAgentToken(
   tx: Tx,
   input: {

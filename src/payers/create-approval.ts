@@ -39,13 +39,13 @@ export const DEFAULT_FAUCET_ATOMS = 100_000_000;
 interface Asked {
   readonly payer: PayerRow;
   readonly chain: Chain;
-  /** The wallet's next nonces, as the chain has them now. */
+  /** The wallet's next nonces, just read from the chain. */
   readonly nonces: WalletNonces;
   readonly approval: SignedApproval;
   readonly now: Date;
 }
 
-/** An approval whose signatures were found valid. */
+/** An approval whose signatures are valid, and the wallet's deployment if that comes first. */
 type CheckedApproval = SignedApproval & Pick<CheckedSignature, 'deployment'>;
 
 async function checkApproval(asked: Asked): Promise<CheckedApproval | Refusal> {
@@ -64,7 +64,10 @@ async function checkApproval(asked: Asked): Promise<CheckedApproval | Refusal> {
   return { permit: ofPermit, policy: ofPolicy, deployment: deployment ?? ofPermit.deployment };
 }
 
-/** Returns the reason why the chain would refuse the approval after its wallet's deployment. */
+/**
+ * Simulates the approval after its wallet's deployment, and returns the refusal if the chain would
+ * reject it.
+ */
 async function whyRefused(
   { payer, chain, nonces }: Asked,
   approval: CheckedApproval,
@@ -108,12 +111,12 @@ function toPayload(
   };
 }
 
-/** Names the kinds of requests for the payer. */
+/** Names of request kinds in messages to payers. */
 const KIND_NAMES = { enrolment: 'approval', faucet: 'faucet request' } as const;
 
 /**
- * Creates a request if the payer has none of this kind in progress: the next signature needs the
- * following nonce.
+ * Creates a request, unless the payer has one of this kind in progress, whose nonce is not yet used
+ * up.
  */
 async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
   ctx: ProcessContext,
@@ -145,16 +148,15 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
 }
 
 /**
- * Relays a payer's permit and policy to the chain; the service pays the gas. Deploys an undeployed
- * wallet first.
- * @returns the id of the request, whose result comes later.
+ * Submits a payer's permit and policy to the chain; the service pays the gas. Deploys the wallet
+ * first if it is not deployed. @returns the ID of the request, whose result comes later.
  */
 export async function createApproval(
   ctx: ProcessContext,
   request: Asked & { readonly deploy: DeployFirst },
 ): Promise<string | Refusal> {
   const { payer, chain, nonces } = request;
-  // A deployment takes seconds, in which the signatures may have become too old.
+  // A deployment takes seconds, in which the signatures may expire.
   const check = () => checkApproval({ ...request, now: ctx.clock.now() });
   const approval = await onceDeployed(await check(), {
     check,
@@ -170,7 +172,7 @@ export async function createApproval(
   return leaveRequest(ctx, { id, kind: 'enrolment', payer, payload, now });
 }
 
-/** Requests test USDC for a test wallet. */
+/** Requests test USDC for a wallet in test mode. */
 export async function askFaucet(
   ctx: ProcessContext,
   request: { readonly payer: PayerRow; readonly amount: number; readonly now: Date },

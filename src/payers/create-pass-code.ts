@@ -7,21 +7,22 @@ import { deleteOldPassCodes, passCodes } from '#payers/pass-code-queries.ts';
 import { lockPayer, selectPass } from '#payers/payer-queries.ts';
 
 /**
- * Lifetime of a code: enough to hold it to a reader. Measured in real time, which a test clock does
- * not move.
+ * Lifetime of a code: enough to hold it to a reader. It is measured in real time, even if a test
+ * clock is moved.
  */
 export const PASS_CODE_MS = 60_000;
 
-/** An expired or used code is reported as such for this long; after that it is unknown. */
+/** A used or expired code is reported as such for this long; after that, it counts as unknown. */
 export const PASS_CODE_KEPT_MS = DAY_MS;
 /**
- * Expired rows that each new code deletes. More than one, so that the table cannot grow without
- * bound.
+ * Number of old rows that creating a code deletes. It exceeds one, so that the table cannot grow
+ * without bound.
  */
 const SWEEP = 20;
 
 /**
- * Creates a code that pays once with the pass. Locks the payer, as the revocation of a pass does.
+ * Creates a code that pays once with the pass. Locks the payer, so that the pass cannot be revoked
+ * meanwhile.
  */
 export async function createPassCode(
   tx: Tx,

@@ -5,7 +5,7 @@ import { type PassRow, passes } from '#payers/payer-queries.ts';
 
 /**
  * Creates a pass. `secret` is the value that its chip sends to a terminal; it is returned only
- * once.
+ * here.
  */
 export async function createPass(
   tx: Tx,

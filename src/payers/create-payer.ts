@@ -4,7 +4,7 @@ import { newId } from '#core/ids.ts';
 import type { Tx } from '#db/database.ts';
 import { insertPayer, type PayerRow } from '#payers/payer-queries.ts';
 
-/** Creates the payer of a wallet on one network, or returns the existing one. */
+/** Returns the payer of a wallet on one network, and creates it if there is none. */
 export async function createPayer(
   tx: Tx,
   input: { readonly livemode: boolean; readonly address: string; readonly now: Date },

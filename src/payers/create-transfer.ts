@@ -26,7 +26,10 @@ import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** An EIP-3009 TransferWithAuthorization, as the wallet signed it. Valid immediately. */
+/**
+ * An EIP-3009 TransferWithAuthorization, as the wallet signed it. It has no `validAfter`, so it is
+ * valid immediately.
+ */
 export interface SignedTransfer {
   readonly to: string;
   /** Atoms. */
@@ -38,24 +41,24 @@ export interface SignedTransfer {
 }
 
 /**
- * Number of transfers per payer and day for which the operator pays the gas: enough for a person,
- * too few for a business.
+ * Transfers per payer and UTC day for which the operator pays the gas: enough for a person, too few
+ * for a business.
  */
 export const TRANSFERS_PER_DAY = 3;
 /** Minimum amount: the gas of a smaller transfer would cost more than the transfer is worth. */
 export const LEAST_TRANSFER_ATOMS = 1_000_000;
 /**
- * Bounds of the time left in a signature. With less, the transaction may be mined too late; with
- * more, an old signature could still move money.
+ * Bounds for the remaining validity of a signature. With less, the transaction may be mined too
+ * late; with more, an old signature could still move money.
  */
 const VALID_SECONDS = { least: 30, most: 3_600 };
 
-/** Returns the start of the UTC day in which limits count. */
+/** Returns the start of the UTC day, in which transfers are counted. */
 function dayOf(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
 }
 
-/** Returns how many more transfers the operator pays for today. */
+/** Returns how many more transfers of this payer the operator pays for today. */
 export async function transfersLeft(
   sql: Sql,
   { payerId, now }: { readonly payerId: string; readonly now: Date },
@@ -64,7 +67,7 @@ export async function transfersLeft(
   return Math.max(0, TRANSFERS_PER_DAY - made);
 }
 
-/** Refuses recipients at which the USDC would be lost, and the payer's own wallet. */
+/** Refuses the payer's own wallet and addresses where USDC would be lost. */
 function wrongRecipient(to: string, payer: Hex, { usdc, settlement }: NetworkConfig) {
   const wrong = (message: string) => refuse('parameter_invalid', message, 'to');
   if (checksummed(to) === null)
@@ -83,10 +86,12 @@ interface Asked {
   readonly balance: bigint;
   /** True if the token has already accepted this payer's signature with this nonce. */
   readonly isUsed: (payer: Hex, nonce: Hex) => Promise<boolean>;
-  /** True if the operator has enabled paid transfers. */
+  /** True if the operator pays the gas of transfers on this network. */
   readonly isOn: boolean;
   readonly deploy: DeployFirst;
-  /** Counts the transfer toward the hourly limit, in the transaction that accepts it. */
+  /**
+   * Counts the transfer toward the network's hourly limit; runs in the transaction that accepts it.
+   */
   readonly take: (tx: Tx) => Promise<Refusal | null>;
   readonly signed: SignedTransfer;
   readonly now: Date;
@@ -134,8 +139,8 @@ async function checkSigned(asked: Asked): Promise<CheckedSignature | Refusal> {
 }
 
 /**
- * Simulates the transfer of a contract wallet, after its deployment if it needs one. Not every
- * token accepts such a signature, and the wallet may need more gas than the operator pays for.
+ * Simulates the transfer of a contract wallet, after its deployment if there is one. The token may
+ * not accept such signatures, or the wallet may need more gas than the operator pays for.
  */
 async function tokenRefusal(
   asked: Asked,
@@ -155,7 +160,7 @@ async function tokenRefusal(
       );
 }
 
-/** Refuses a wallet that has used up its transfers for the day. */
+/** Refuses a wallet that has used up its transfers for today. */
 async function noneLeft(sql: Sql, { payer, now }: Asked): Promise<Refusal | null> {
   if ((await transfersLeft(sql, { payerId: payer.id, now })) > 0) return null;
   const seconds = Math.ceil((dayOf(now).getTime() + DAY_MS - now.getTime()) / 1000);
@@ -165,7 +170,8 @@ async function noneLeft(sql: Sql, { payer, now }: Asked): Promise<Refusal | null
 }
 
 /**
- * @param isPaid true if the transfer is already on the chain. It then costs the operator no gas, so
+ * Stores the transfer and requests it from the relayer.
+ * @param isPaid true if the transfer is already on the chain. It costs the operator no gas then, so
  * no limit applies.
  */
 async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Refusal> {
@@ -173,7 +179,7 @@ async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Re
   const payload = payloadOf(asked);
   const which = { payerId: payer.id, nonce: payload.nonce };
   await lockPayer(tx, payer.id);
-  // A client that lost the response repeats its request and gets the same transfer.
+  // A client that lost the response and repeats its request gets the same transfer.
   const before = await selectTransfer(tx, which);
   if (before !== null) return before.request_id;
   const tooMany = isPaid ? null : ((await noneLeft(tx, asked)) ?? (await asked.take(tx)));
@@ -199,7 +205,7 @@ function checkSwitches({ payer, isOn }: Asked): Refusal | null {
   return refuse('unexpected_state', words);
 }
 
-/** Deploys the wallet if necessary, unless the operator would not pay for its transfer. */
+/** Deploys the wallet if necessary, unless the transfer would be refused afterwards. */
 function deployed({ db }: ProcessContext, asked: Asked, checked: CheckedSignature | Refusal) {
   const { payer, chain } = asked;
   return onceDeployed(checked, {
@@ -212,17 +218,17 @@ function deployed({ db }: ProcessContext, asked: Asked, checked: CheckedSignatur
 }
 
 /**
- * Sends USDC from the payer's wallet; the operator pays the gas. An authorization always identifies
- * the same transfer, even after a restore has lost it. A transfer that the token has already
- * accepted is never refused; otherwise the payer would send the money again.
- * @returns the id of the request, whose result comes later.
+ * Sends USDC from the payer's wallet; the operator pays the gas. The same authorization always
+ * returns the same transfer. If the token has already accepted it, for example before a restore
+ * lost the row, it is not refused: the payer would send the money again. @returns the ID of the
+ * request, whose result comes later.
  */
 export async function createTransfer(ctx: ProcessContext, asked: Asked): Promise<string | Refusal> {
   const { payer, signed } = asked;
   const nonce = signed.nonce.toLowerCase() as Hex;
   const before = await selectTransfer(ctx.db, { payerId: payer.id, nonce });
   if (before !== null) return before.request_id;
-  // Runs first, because the code below parses addresses and signature.
+  // Runs first, because the code below requires valid addresses.
   const recipient = wrongRecipient(signed.to, payer.address, asked.chain.config);
   if (recipient !== null) return recipient;
   const checked = await checkSigned(asked);
@@ -233,7 +239,7 @@ export async function createTransfer(ctx: ProcessContext, asked: Asked): Promise
   const verified = isPaid ? checked : await deployed(ctx, asked, checked);
   if (isRefusal(verified)) return verified;
   const { signature } = verified;
-  // A deployment takes seconds, in which the signature may have become too old.
+  // A deployment takes seconds, in which the signature may expire.
   const late = { ...asked, now: ctx.clock.now() };
   const refused = isPaid ? null : (checkTerms(late) ?? (await tokenRefusal(late, verified)));
   if (refused !== null) return refused;

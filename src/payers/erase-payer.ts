@@ -12,7 +12,7 @@ export interface PayerSession {
 
 /**
  * Erases the payer's personal data. Sessions, passes and tokens end with the commit. A payment that
- * is being decided is finished first, and no payment is undone.
+ * is being decided finishes first; no payment is undone.
  */
 export async function erasePayer(db: Database, which: PayerSession): Promise<Refusal | null> {
   return db.transaction(async (tx) => {

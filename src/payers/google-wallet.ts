@@ -2,13 +2,13 @@ import { sign } from 'node:crypto';
 import { CODE_DIGITS, STEP_MS } from '#payers/check-rotating-code.ts';
 import type { ShownPass } from '#payers/pass-files.ts';
 
-/** A service account that may issue passes of this issuer. */
+/** A Google service account that may issue passes of this issuer. */
 export interface GoogleSigner {
   readonly issuer: string;
   readonly email: string;
   /** PEM. */
   readonly key: string;
-  /** The URL at which the account gets its access tokens. */
+  /** The URL that issues the account's access tokens. */
   readonly tokenUrl: string;
 }
 
@@ -19,13 +19,13 @@ const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** Maximum lifetime that Google allows. */
 const TOKEN_S = 3_600;
 /**
- * Time before its expiry at which a token is renewed, so that it stays valid until its request has
+ * A token is renewed this long before it expires, so that it stays valid until its request has
  * ended.
  */
 const TOKEN_SLACK_MS = 60_000;
 /**
- * Time limit of one request to Google. All requests of one round together fit within the lease of a
- * copy: see notify-wallets.ts.
+ * Time limit of one request to Google. All requests for one pass copy must fit within the copy's
+ * lease: see notify-wallets.ts.
  */
 const REQUEST_LIMIT_MS = 8_000;
 
@@ -77,22 +77,22 @@ function encode(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url');
 }
 
-/** Creates a JWT (RS256) of the service account. */
+/** Creates an RS256 JWT that the service account signs. */
 function jwt(signer: GoogleSigner, claims: object): string {
   const signed = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode(claims)}`;
   const signature = sign('RSA-SHA256', Buffer.from(signed), signer.key).toString('base64url');
   return `${signed}.${signature}`;
 }
 
-/** Browsers may truncate longer links, according to Google, so that the pass is not saved. */
+/** Google warns that browsers may truncate longer links; the pass would then not be saved. */
 const MAX_LINK_LENGTH = 1_800;
-/** Bytes of text per character of base64url. */
+/** Bytes of text per base64url character. */
 const BYTES_PER_CHARACTER = 3 / 4;
 
 /**
- * Returns the link that adds the pass to Google Wallet. It omits the key of the pass's codes,
- * because links stay in browser histories. Google receives the key by REST, together with the full
- * name if the link had to shorten it.
+ * Returns the link that adds the pass to Google Wallet. It omits the key of the pass's rotating
+ * codes, because links stay in browser histories. Google receives the key through its REST API, and
+ * also the full name if the link contains a shortened one.
  */
 export function googleLink(signer: GoogleSigner, pass: ShownPass, now: Date): string {
   const link = linkOf(signer, pass, now);
@@ -102,7 +102,7 @@ export function googleLink(signer: GoogleSigner, pass: ShownPass, now: Date): st
   return linkOf(signer, { ...pass, name }, now);
 }
 
-/** Returns the name, shortened by at least this many bytes. */
+/** Returns the name, shortened by at least `bytes` bytes. */
 function shortened(name: string, bytes: number): string {
   const size = (text: string) => Buffer.byteLength(JSON.stringify(text));
   const letters = [...name];
@@ -163,7 +163,7 @@ function createTokens(signer: GoogleSigner) {
   };
 }
 
-/** Creates or replaces an object with Google's REST API. */
+/** Returns a function that creates or replaces a pass's object through Google's REST API. */
 export function createGoogleObjects(signer: GoogleSigner, api: string) {
   const tokens = createTokens(signer);
   const send = async (method: 'PUT' | 'POST', path: string, body: object, now: Date) => {
@@ -189,8 +189,8 @@ export function createGoogleObjects(signer: GoogleSigner, api: string) {
     if (require(await replace(), [200, 404]) === 200) return;
     require(await send('POST', 'genericClass', classOf(signer.issuer), now), [200, 409]);
     const made = require(await send('POST', 'genericObject', object, now), [200, 409]);
-    // The owner has used the link meanwhile. The object made from the link lacks the key of the
-    // codes, so replace it.
+    // Meanwhile, the link has created the object, without the key of the rotating codes. Replace
+    // it.
     if (made === 409) require(await replace(), [200]);
   };
 }

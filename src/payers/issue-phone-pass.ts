@@ -7,8 +7,8 @@ import { replacePhonePass, selectPhonePass } from '#payers/phone-pass-queries.ts
 import { type PhoneKind, SECRET_KINDS } from '#payers/phone-tap.ts';
 
 /**
- * Maximum accepted deviation of a phone's clock, in either direction. An Apple tap is valid for
- * this long.
+ * Maximum accepted deviation of a phone's clock, in either direction, and so the validity of an
+ * Apple tap.
  */
 export const VAS_MS = 60_000;
 
@@ -18,9 +18,9 @@ function contextOf({ passId, kind }: { readonly passId: string; readonly kind: P
 }
 
 /**
- * Returns the value of the pass in a phone wallet. It stays the same, so that a pass added to a
- * second phone is the same pass. After a loss of data it changes, because used taps of the previous
- * value are unknown. Locks the payer, as the revocation of a pass does.
+ * Returns the value that identifies the pass in this kind of phone wallet. A second phone gets the
+ * same value. After a data loss, the value changes, because used taps of the previous value are
+ * unknown. Locks the payer, so that the pass cannot be revoked meanwhile.
  */
 export async function issuePhonePass(
   tx: Tx,
@@ -45,7 +45,7 @@ export async function issuePhonePass(
   return value;
 }
 
-/** Decrypts the value of a pass that was added to a phone. */
+/** Decrypts the value of a pass in a phone wallet. */
 export function openPhonePass(
   cardKey: RotatingKey,
   phone: { readonly passId: string; readonly kind: PhoneKind; readonly sealed: Buffer },

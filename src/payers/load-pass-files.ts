@@ -11,7 +11,7 @@ import {
 } from '#payers/google-wallet.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 
-/** Paths of the files with the keys that sign passes: see pass-file-settings.ts. */
+/** Paths of the key files that sign passes: see pass-file-settings.ts. */
 export interface PassFileLocations {
   readonly apple: {
     readonly passType: string;
@@ -66,10 +66,10 @@ async function loadGoogle(wanted: NonNullable<PassFileLocations['google']>): Pro
   });
 }
 
-/** Used if a service account's file has no `token_uri`. */
+/** Default for service account files without a `token_uri`. */
 const TOKEN_URL = 'https://oauth2.googleapis.com/token';
 
-/** The phone wallets' servers that receive changes of passes. */
+/** The URLs of Google's and Apple's servers, which receive changes of passes. */
 export interface WalletServers {
   readonly google: string;
   readonly apple: { readonly url: string; readonly ca?: string };
@@ -80,7 +80,10 @@ const SERVERS: WalletServers = {
   apple: { url: 'https://api.push.apple.com' },
 };
 
-/** @throws StartError that names the setting whose file is missing or invalid. */
+/**
+ * Loads the certificates and keys.
+ * @throws StartError that names the setting whose file is missing or invalid.
+ */
 export async function loadPassFiles(
   wanted: PassFileLocations,
   servers: WalletServers = SERVERS,

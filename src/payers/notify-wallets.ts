@@ -17,10 +17,10 @@ import {
 import type { PassFiles } from '#payers/pass-files.ts';
 import { readShownPass } from '#payers/shown-pass.ts';
 
-/** The phone wallets that are updated. */
+/** What updating the copies of passes in phone wallets needs. */
 export interface PhoneWallets {
   readonly passFiles: PassFiles;
-  /** Decrypts the values of pass copies. */
+  /** Decrypts the values in the copies. */
   readonly cardKey: RotatingKey;
   readonly webUrl: string;
 }
@@ -28,19 +28,19 @@ export interface PhoneWallets {
 /** Copies that are updated concurrently. */
 const BATCH = 10;
 /**
- * Longer than all requests for one copy together (Google: six of 8 s each; Apple: one of 10 s), so
- * that an older state never arrives after a newer one.
+ * Lease of a copy. Longer than all requests for one copy together (Google: six of 8 s each; Apple:
+ * one of 10 s), so that an older state never arrives after a newer one.
  */
 const LEASE_MS = 90_000;
 const FIRST_RETRY_MS = 5_000;
-/** Maximum pause between retries. After an outage of a day, wallets are up to date within hours. */
+/** Longest pause between retries. After an outage of a day, wallets are up to date within hours. */
 const LAST_RETRY_MS = 3 * HOUR_MS;
 
 function retryMs(tries: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries - 1, 20), LAST_RETRY_MS);
 }
 
-/** Sends the current object as a whole, so that repeating it is harmless. */
+/** Sends the whole current object, so that repeating it is harmless. */
 async function notifyGoogle(ctx: ProcessContext, by: PhoneWallets, passId: string): Promise<void> {
   const google = present(by.passFiles.google, 'Google Wallet');
   const walletUrl = `${by.webUrl}/wallet`;
@@ -50,7 +50,7 @@ async function notifyGoogle(ctx: ProcessContext, by: PhoneWallets, passId: strin
   await google.put(found.pass, ctx.clock.now());
 }
 
-/** Notifies the devices, which then fetch the pass: see apple-pass-service.ts. */
+/** Notifies the devices, which then fetch the pass from apple-pass-service.ts. */
 async function notifyApple(ctx: ProcessContext, by: PhoneWallets, passId: string): Promise<void> {
   const apple = present(by.passFiles.apple, 'Apple Wallet');
   const tokens = await selectPushTokens(ctx.db, passId);
@@ -76,9 +76,8 @@ async function notifyOne(ctx: ProcessContext, by: PhoneWallets, copy: DueCopy): 
 }
 
 /**
- * Sends changes of passes to phone wallets. Any number of processes may run this concurrently; if
- * one is killed, another repeats its work after the lease has expired.
- * @returns true if there may be more.
+ * Sends changed passes to phone wallets. Any number of processes may run this concurrently. If one
+ * is killed, another repeats its work once the lease expires. @returns true if there may be more.
  */
 export async function notifyWallets(ctx: ProcessContext, by: PhoneWallets): Promise<boolean> {
   const wallets = WALLETS.filter((wallet) => by.passFiles[wallet] !== null);

@@ -8,10 +8,10 @@ export const passCodes = table(
   { pass_id: 'text', created: 'timestamptz' },
 );
 
-/** A code that is valid for one minute, and its pass. */
+/** A one-minute code, with its pass. */
 export type PassCodeRow = PassRow & Row<typeof passCodes>;
 
-/** Returns the payers of these codes, by the hash in hex. */
+/** Returns the payers of these codes, by the code's hash in hex. */
 export async function selectPayersOfCodes(
   sql: Sql,
   hashes: readonly Buffer[],
@@ -24,7 +24,7 @@ export async function selectPayersOfCodes(
   );
 }
 
-/** Locks codes, so that attempts with one code, which works once, are decided one by one. */
+/** Locks codes, so that concurrent attempts with one single-use code are decided one by one. */
 export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<PassCodeRow[]> {
   return tx.query(
     `select ${passCodes.of('c')}, ${passes.of('p')}
@@ -34,7 +34,7 @@ export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<
   );
 }
 
-/** Deletes up to `limit` codes that expired before `before`. From then on they count as unknown. */
+/** Deletes up to `limit` codes that expired before `before`; they count as unknown afterwards. */
 export async function deleteOldPassCodes(sql: Sql, before: Date, limit: number): Promise<void> {
   await sql.query(
     `delete from pass_codes where hash in (
@@ -43,7 +43,7 @@ export async function deleteOldPassCodes(sql: Sql, before: Date, limit: number):
   );
 }
 
-/** Consumes codes. @returns how many were unused; fewer if a concurrent request was first. */
+/** Marks codes as used. @returns how many were unused; fewer if a concurrent request was first. */
 export async function useUpPassCodes(
   tx: Tx,
   hashes: readonly Buffer[],

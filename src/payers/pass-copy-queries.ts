@@ -3,7 +3,7 @@ import { DAY_MS } from '#core/durations.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 
-/** The wake-up topic of the worker that updates wallets. */
+/** The topic that wakes the worker that updates phone wallets. */
 export const PASS_COPIES = 'pass-copies';
 
 export const WALLETS = ['google', 'apple'] as const;
@@ -15,7 +15,7 @@ export interface CopyOfPass {
   readonly wallet: PassWallet;
 }
 
-/** Registers a wallet's copy of a pass, which gets all later changes. None is due yet. */
+/** Registers a wallet's copy of a pass. Later changes of the pass will be sent to that wallet. */
 export async function insertPassCopy(tx: Tx, copy: CopyOfPass, now: Date): Promise<void> {
   await tx.query(
     `insert into pass_copies (pass_id, wallet, created, changed_at, next_try_at)
@@ -24,7 +24,7 @@ export async function insertPassCopy(tx: Tx, copy: CopyOfPass, now: Date): Promi
   );
 }
 
-/** Records a change of a pass, in the same transaction as the change. */
+/** Schedules an update of a pass's copies, in the transaction that changes the pass. */
 export async function noteCopiesChanged(
   tx: Tx,
   changed: { readonly passId: string; readonly wallets: readonly PassWallet[]; readonly now: Date },
@@ -36,7 +36,7 @@ export async function noteCopiesChanged(
   );
 }
 
-/** Schedules updates after a loss of data: wallets may hold a state that the ledger lost. */
+/** Schedules updates after a data loss: wallets may have a newer state than the database. */
 export async function noteCopiesInDoubt(
   tx: Tx,
   lost: { readonly livemode: boolean; readonly before: Date; readonly now: Date },
@@ -49,7 +49,7 @@ export async function noteCopiesInDoubt(
   );
 }
 
-/** A copy whose wallet does not have its newest state. */
+/** A copy that is older than its pass. */
 export interface DueCopy {
   readonly pass_id: string;
   readonly wallet: PassWallet;
@@ -81,7 +81,7 @@ export async function takeDueCopies(
   );
 }
 
-/** Records that the wallet has received the version that was read. */
+/** Records that the wallet has the version that was leased. */
 export async function updateCopied(sql: Sql, copy: DueCopy, now: Date): Promise<void> {
   await sql.query(
     `update pass_copies set copied_version = $3, tries = 0, next_try_at = $4
@@ -90,7 +90,7 @@ export async function updateCopied(sql: Sql, copy: DueCopy, now: Date): Promise<
   );
 }
 
-/** Schedules a retry at `at`, unless a later change of the pass has its own schedule. */
+/** Schedules a retry at `at`, unless the pass has changed since: a change has its own schedule. */
 export async function updateCopyLater(sql: Sql, copy: DueCopy, at: Date): Promise<void> {
   await sql.query(
     `update pass_copies set next_try_at = $4
@@ -99,7 +99,7 @@ export async function updateCopyLater(sql: Sql, copy: DueCopy, at: Date): Promis
   );
 }
 
-/** The content of a copy; `id` is `null` if the pass was erased. */
+/** The content of a copy. `id` is `null` if the pass was erased. */
 export interface CopiedPassRow {
   readonly id: string | null;
   readonly label: string | null;
@@ -126,10 +126,10 @@ export async function selectCopiedPass(
   return rows[0];
 }
 
-/** Rows of erased passes are kept this long, so that phones learn that they are void. */
+/** Copies of erased passes are kept this long, so that phones learn that the passes are void. */
 const KEEP_ERASED_MS = 30 * DAY_MS;
 
-/** Deletes the rows of passes that were erased long ago. */
+/** Deletes the copies and devices of passes that were erased long ago. */
 export async function deleteErasedCopies(sql: Sql, now: Date): Promise<void> {
   await sql.query(
     `with gone as (
@@ -193,7 +193,7 @@ export async function deletePushTokens(sql: Sql, tokens: readonly string[]): Pro
   await sql.query('delete from apple_devices where push_token = any($1::text[])', [tokens]);
 }
 
-/** Returns the passes of a device that changed after `since`, or all if `since` is `null`. */
+/** Returns IDs of a device's passes that changed after `since`; of all passes if it is `null`. */
 export async function selectChangedPasses(
   sql: Sql,
   wanted: { readonly device: string; readonly since: Date | null },

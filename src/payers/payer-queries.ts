@@ -34,17 +34,17 @@ export async function selectPayerByAddress(
   ]);
 }
 
-/** Locks a payer, so that concurrent payments cannot exceed limits and counts. */
+/** Locks a payer, so that concurrent payments together cannot exceed the payer's limits. */
 export async function lockPayer(tx: Tx, id: string): Promise<PayerRow | undefined> {
   return payers.find(tx, 'where id = $1 for update', [id]);
 }
 
-/** Locks several payers in a fixed order, so that no two transactions deadlock. */
+/** Locks several payers in ID order, so that no two transactions deadlock. */
 export async function lockPayers(tx: Tx, ids: readonly string[]): Promise<PayerRow[]> {
   return payers.list(tx, 'where id = any($1) order by id for update', [ids]);
 }
 
-/** Returns the payers of these passes and agent tokens, by the hash of the credential in hex. */
+/** Returns the payers of these passes and agent tokens, by the credential's hash in hex. */
 export async function selectPayersByCredential(
   sql: Sql,
   hashes: readonly Buffer[],
@@ -61,7 +61,7 @@ export async function selectPayersByCredential(
   );
 }
 
-/** Inserts the payer, or reads the one with this wallet. */
+/** Inserts the payer, or returns the existing payer of this wallet. */
 export async function insertPayer(
   tx: Tx,
   payer: Pick<PayerRow, 'id' | 'livemode' | 'address' | 'created'>,
@@ -80,7 +80,7 @@ export async function updatePayerLimits(
   return (await payers.update(tx, limits, { where: 'id = $1', values: [id] }))[0];
 }
 
-/** Blocks a payer, or unblocks it if `at` is `null`. An earlier block keeps its time. */
+/** Blocks a payer, or unblocks it if `at` is `null`. A blocked payer keeps its earlier time. */
 export async function updatePayerBlocked(tx: Tx, id: string, at: Date | null): Promise<boolean> {
   const rows = await tx.query(
     `update payers
@@ -100,7 +100,7 @@ export const passes = table(
     label: 'text',
     created: 'timestamptz',
     revoked_at: 'timestamptz?',
-    /** The newest tap of the pass's static code that was declined: its time and reason. */
+    /** Time of the newest declined tap of the pass's static code; `decline_code` is its reason. */
     declined_at: 'timestamptz?',
     decline_code: 'text?',
   },
@@ -133,7 +133,7 @@ export async function countActivePasses(tx: Tx, payerId: string): Promise<number
   return passes.count(tx, 'where payer_id = $1 and revoked_at is null', [payerId]);
 }
 
-/** A tap of a static code. Such codes can be copied, so the payer is notified. */
+/** A tap of a static code. Because static codes can be copied, each tap notifies the payer. */
 export interface StaticTap {
   readonly passId: string;
   readonly payerId: string;
@@ -142,8 +142,8 @@ export interface StaticTap {
 }
 
 /**
- * Queues notifications of these taps to the payers' browsers, and stores each pass's newest
- * refusal, in the transaction of the taps.
+ * Queues browser notifications of these taps to their payers, and stores the newest decline of each
+ * pass. Runs in the transaction of the taps.
  */
 export async function noteStaticTaps(tx: Tx, taps: readonly StaticTap[], now: Date): Promise<void> {
   await tx.query(
@@ -168,14 +168,14 @@ export async function noteStaticTaps(tx: Tx, taps: readonly StaticTap[], now: Da
   );
 }
 
-/** A pass, card or token to revoke. Revoking it again changes nothing. */
+/** A pass, card or token to revoke. Revoking twice changes nothing. */
 export interface Revoking {
   readonly id: string;
   readonly payerId: string;
   readonly now: Date;
 }
 
-/** Returns the remainder of an update statement that revokes it, once. */
+/** Returns the clauses of an update statement that revokes the object, once. */
 export function revoking({ id, payerId, now }: Revoking) {
   return {
     where: 'id = $1 and payer_id = $2',

@@ -20,23 +20,23 @@ import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { chainOrNull, checkSignature } from '#settlement/chain/signature-refusals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** The chains and domains that a sign-in message may name. */
+/** The chains and domains that are allowed in a sign-in message. */
 export interface SignInTerms {
-  /** Chain ids of the networks that are served, with their modes. */
+  /** The chain IDs of the served networks, and their modes. */
   readonly chains: readonly { readonly chainId: number; readonly livemode: boolean }[];
-  /** True if the message's domain (host with port) is one of this service. */
+  /** True if a domain (host with port) belongs to this service. */
   readonly isOwnDomain: (domain: string) => boolean;
 }
 
-/** Lifetime of a nonce: enough to switch to the wallet and sign. */
+/** Lifetime of a nonce: enough time to switch to the wallet app and sign. */
 const NONCE_SECONDS = 300;
 /** Lifetime of a session: one day. Then the wallet must sign in again. */
 const SESSION_SECONDS = 86_400;
-/** 22 base62 digits: 131 bits. EIP-4361 requires at least 8 alphanumeric characters. */
+/** Base62 characters of a nonce: 131 bits. EIP-4361 requires at least 8 alphanumeric characters. */
 const NONCE_LENGTH = 22;
 /**
- * Expired rows that each new nonce deletes. More than one, so that the tables cannot grow without
- * bound.
+ * Number of expired rows that creating a nonce deletes. It exceeds one, so that the tables cannot
+ * grow without bound.
  */
 const SWEEP = 20;
 
@@ -60,7 +60,7 @@ export interface SignedMessage {
   readonly signature: Hex;
 }
 
-/** The claims of a sign-in message. Its text was checked; its signature was not. */
+/** The claims of a sign-in message, whose text was checked, but not yet its signature. */
 interface Claim {
   readonly address: Hex;
   readonly nonce: string;
@@ -71,7 +71,7 @@ function signInFailed(message: string): Refusal {
   return refuse('sign_in_failed', message);
 }
 
-/** Parses the text of a message; its signature is not checked yet. */
+/** Parses and checks the text of a message, but not its signature. */
 export function readSignInMessage(
   terms: Pick<SignInTerms, 'chains' | 'isOwnDomain'>,
   text: string,
@@ -98,12 +98,12 @@ function isOfDomain(uri: string | undefined, domain: string): boolean {
   return uri !== undefined && URL.canParse(uri) && new URL(uri).host === domain;
 }
 
-/** How long a signature stays fresh: as long as the dashboard's second factor. */
+/** A signature counts as fresh for this long, like the dashboard's second factor. */
 const FRESH_MS = 5 * 60_000;
 
 /**
- * Refuses if the wallet has not signed recently, because a stolen session token alone must not be
- * enough.
+ * Refuses if the wallet has not signed within the last five minutes, so that a stolen session token
+ * alone is not enough.
  */
 export function signatureRefusal(signedAt: Date | null | undefined, now: Date): Refusal | null {
   if (signedAt != null && addMs(signedAt, FRESH_MS) > now) return null;
@@ -121,12 +121,12 @@ export interface NewSession {
   readonly expiresAt: Date;
 }
 
-/** The fields of the process's context that a sign-in needs. */
+/** The fields of the process context that a sign-in needs. */
 type SignInContext = Pick<ChainContext, 'db' | 'chains'>;
 
 /**
- * Verifies a message and its signature. Each attempt consumes the nonce, even a failed one. Only if
- * no node responded can the same signature be sent again.
+ * Verifies a message and its signature. Each attempt consumes the nonce, even a failed one; only if
+ * no node responded, the same message can be sent again.
  */
 async function verifyClaim(
   { db, chains }: SignInContext,
@@ -137,7 +137,7 @@ async function verifyClaim(
   const claim = readSignInMessage(terms, message, now);
   if (isRefusal(claim)) return claim;
   const nonce = hashSecret(claim.nonce);
-  // Checked first, so that only messages with a nonce of this service cost a call to the chain.
+  // Checked before the signature, so that only messages with our nonces cost a call to the chain.
   if (!(await isNonceValid(db, nonce, now))) return unknownNonce();
   const { address: signer, livemode } = claim;
   const how = { by: 'contract', simulates: true } as const;
@@ -158,7 +158,7 @@ function unknownNonce(): Refusal {
 }
 
 /**
- * Signs a wallet in on the network of the message's chain. An unknown wallet becomes a payer.
+ * Signs a wallet in, on the network of the message's chain, and creates its payer if there is none.
  * Refuses with `sign_in_failed`, or with 503 if the chain must be queried and no node responds.
  */
 export async function signIn(
@@ -182,9 +182,8 @@ export async function signIn(
 }
 
 /**
- * Records a new signature of the wallet for its existing session, which allows requests that need a
- * fresh signature. The token and everything bound to the session stay valid. Refuses another wallet
- * with `sign_in_failed`.
+ * Records that the session's wallet has signed again, which allows requests that require a fresh
+ * signature. The session and its token stay valid. Refuses another wallet with `sign_in_failed`.
  */
 export async function signAgain(
   ctx: SignInContext,

@@ -33,9 +33,9 @@ export async function selectRequestsOf(
 }
 
 /**
- * Deletes the payer's personal data while holding the payer's lock. Tokens that intents were
- * accepted for belong to those payments, so they are revoked instead. The wallet's address, block,
- * payments and transfers are kept, because they document moved money.
+ * Deletes the payer's personal data; the caller holds the payer's lock. Agent tokens that an intent
+ * has accepted belong to that payment, so they are revoked instead. The wallet's address, its
+ * block, payments and transfers are kept, because they document moved money.
  */
 export async function erasePayerRows(
   tx: Tx,

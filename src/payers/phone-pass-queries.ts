@@ -4,18 +4,18 @@ import { as, type Row, table } from '#db/table.ts';
 import { type PassRow, type PayerRow, payers } from '#payers/payer-queries.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 
-/** A pass in a phone wallet. */
+/** The identity of a pass in one kind of phone wallet. */
 export const phonePasses = table('phone_passes', {
   hash: 'bytea',
   kind: as<PhoneKind>('text'),
   sealed: 'bytea',
-  /** Time of a loss of data, since which used taps are unknown; `null` if none may be missing. */
+  /** Time of a data loss that may have lost used taps; `null` if no used taps are missing. */
   doubted_at: 'timestamptz?',
 });
 
 export type PhonePassRow = Row<typeof phonePasses>;
 
-/** A pass in a phone wallet, joined with its pass. */
+/** A phone wallet's pass, joined with the pass itself. */
 export interface FoundPhonePass extends PassRow {
   readonly phone_hash: Buffer;
   readonly kind: PhoneKind;
@@ -29,7 +29,7 @@ export async function selectPhonePass(
   return phonePasses.find(sql, 'where pass_id = $1 and kind = $2', [wanted.passId, wanted.kind]);
 }
 
-/** Stores the value of a pass in a phone wallet, replacing an earlier one. */
+/** Stores the value of a pass in a phone wallet. The earlier value becomes invalid. */
 export async function replacePhonePass(
   tx: Tx,
   made: {
@@ -50,7 +50,7 @@ export async function replacePhonePass(
   );
 }
 
-/** Returns the payers of these phone passes, by the hash of the value in hex. */
+/** Returns the payers of these phone passes, by the value's hash in hex. */
 export async function selectPayersOfPhones(
   sql: Sql,
   hashes: readonly Buffer[],
@@ -63,7 +63,7 @@ export async function selectPayersOfPhones(
   );
 }
 
-/** Locks passes ordered by their hashes, so that taps of one pass are decided one by one. */
+/** Locks passes in hash order, so that concurrent taps of one pass are decided one by one. */
 export async function lockPhonePasses(
   tx: Tx,
   hashes: readonly Buffer[],
@@ -77,7 +77,7 @@ export async function lockPhonePasses(
   );
 }
 
-/** Returns the taps among these that were used, in hex. Call it while holding the passes' locks. */
+/** Returns the hashes of used taps, in hex. Call it while holding the locks of the passes. */
 export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise<Set<string>> {
   const rows = await tx.query<{ hash: Buffer }>(
     'select hash from phone_taps where hash = any($1::bytea[])',
@@ -86,15 +86,15 @@ export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise
   return new Set(rows.map(({ hash }) => hash.toString('hex')));
 }
 
-/** A tap that an attempt has used. */
+/** A tap that a payment attempt has used. */
 export interface UsedTap {
   readonly hash: Buffer;
   readonly phonePass: Buffer;
-  /** Time from which the tap is too old, so that its row can be deleted; `null` to keep it. */
+  /** When the tap is too old to be accepted and its row can be deleted; `null` to keep the row. */
   readonly sweptFrom: Date | null;
 }
 
-/** Records used taps. @returns how many were new; fewer if a concurrent request was first. */
+/** Stores used taps. @returns how many were new; fewer if a concurrent request was first. */
 export async function insertUsedTaps(tx: Tx, taps: readonly UsedTap[], now: Date): Promise<number> {
   const rows = await tx.query(
     `insert into phone_taps (hash, phone_pass, used_at, swept_from)
@@ -120,7 +120,7 @@ export async function sweepUsedTaps(tx: Tx, now: Date, limit: number): Promise<v
   );
 }
 
-/** True if the pass belongs to the test network, on which customers can be simulated. */
+/** True if the pass belongs to test mode, in which customers can be simulated. */
 export async function isTestPass(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql.query<{ known: boolean }>(
     `select exists (
@@ -131,7 +131,7 @@ export async function isTestPass(sql: Sql, id: string): Promise<boolean> {
   return only(rows, 'whether there is such a pass').known;
 }
 
-/** Returns the time of the next simulated tap; taps within one second count as one. */
+/** Returns the next simulated tap's time: two taps in the same second would be the same tap. */
 export async function takePlayedSecond(
   tx: Tx,
   phone: { readonly passId: string; readonly kind: PhoneKind; readonly now: Date },

@@ -1,22 +1,22 @@
 import { cellOfSecret, hashSecret } from '#core/secrets.ts';
 import { sha256 } from '#core/sha256.ts';
 
-/** The kinds of taps, by phone wallet and protocol. */
+/** The kinds of taps. Each belongs to one phone wallet and its protocol. */
 export const PHONE_KINDS = ['smart_tap', 'apple_vas'] as const;
 export type PhoneKind = (typeof PHONE_KINDS)[number];
 
-/** The parsed message that a reader got from a phone. */
+/** A parsed message from a phone, as its reader sent it. */
 export interface PhoneTap {
   readonly kind: PhoneKind;
-  /** The hash that finds the pass; `null` if the checksum of the value is invalid. */
+  /** The hash by which the pass is found; `null` if the value's checksum is invalid. */
   readonly valueHash: Buffer | null;
-  /** The hash of the whole message. Repeating a tap gives the same hash. */
+  /** The hash of the whole message. A repeated message has the same hash. */
   readonly tapHash: Buffer;
-  /** The cell that created the pass; `null` whenever `valueHash` is `null`. */
+  /** The cell in which the pass was created; `null` if `valueHash` is. */
   readonly cell: number | null;
-  /** The whole message, as the reader sent it. */
+  /** The unparsed message, as the reader sent it. */
   readonly text: string;
-  /** The phone's time; `null` if the protocol uses a nonce instead. */
+  /** The phone's time; `null` if the protocol has a nonce instead. */
   readonly at: Date | null;
 }
 
@@ -25,23 +25,23 @@ const FORMAT = 1;
 const NONCE_BYTES = 32;
 /** Unix seconds. */
 const TIME_BYTES = 4;
-/** Longer than this service's own values, and short enough to hash quickly. */
+/** Longer than any value of this service, but short enough to hash quickly. */
 const MAX_VALUE_BYTES = 256;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** The kind of secret that each phone wallet holds. */
+/** The kind of secret that each protocol transmits. */
 export const SECRET_KINDS = { smart_tap: 'smartTap', apple_vas: 'appleVas' } as const;
 
 const HEAD_BYTES = { smart_tap: NONCE_BYTES, apple_vas: TIME_BYTES } as const;
 
 /**
- * Parses `format ‖ nonce or time ‖ value`, in base64url without padding; `null` for any other
- * format.
+ * Parses `format ‖ nonce or time ‖ value`, encoded in base64url without padding. Returns `null` for
+ * anything else.
  */
 export function parsePhoneTap(kind: PhoneKind, text: string): PhoneTap | null {
   const bytes = BASE64URL.test(text) ? Buffer.from(text, 'base64url') : null;
-  // Accepts only the canonical encoding: two encodings of the same bytes would count as two
-  // credentials.
+  // Accepts only the canonical encoding. Otherwise, two encodings of one tap would count as two
+  // taps.
   if (bytes === null || bytes.toString('base64url') !== text || bytes[0] !== FORMAT) return null;
   const start = 1 + HEAD_BYTES[kind];
   const value = bytes.subarray(start);
@@ -54,12 +54,12 @@ export function parsePhoneTap(kind: PhoneKind, text: string): PhoneTap | null {
   return { kind, valueHash, tapHash, cell, text, at };
 }
 
-/** Encodes a phone's response in the same form as `tapline-reader`. */
+/** Encodes a phone's response in the format that `tapline-reader` sends. */
 export function writePhoneTap(value: string, head: Buffer): string {
   return Buffer.concat([Buffer.from([FORMAT]), head, Buffer.from(value)]).toString('base64url');
 }
 
-/** Encodes the time of a tap as an Apple phone does. */
+/** Encodes the time of a tap like an Apple phone. */
 export function timeHead(at: Date): Buffer {
   const head = Buffer.alloc(TIME_BYTES);
   head.writeUInt32BE(Math.floor(at.getTime() / 1000));

@@ -10,12 +10,12 @@ import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { chainOrNull, checkSignature } from '#settlement/chain/signature-refusals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** As many as passes and cards. */
+/** The same limit as for passes and cards. */
 const MAX_CHIPS = 16;
 
 /**
- * The text that a chip signs (EIP-191) to prove who owns it. It names the wallet, so that no other
- * wallet can use it, and contains nothing payable.
+ * Returns the text that a chip signs (EIP-191) to prove its owner. The text names the wallet, so
+ * that no other wallet can use the signature, and it authorizes no payment.
  */
 export function chipProof(payer: Pick<PayerRow, 'address' | 'livemode'>, address: string): string {
   return [
@@ -34,7 +34,7 @@ export interface NewChip {
   readonly blocked: boolean;
 }
 
-/** Registers a chip for the first payer who presents it. */
+/** Registers a chip to the first payer who presents it. */
 export async function registerChip(
   { db, chains }: Pick<ChainContext, 'db' | 'chains'>,
   payer: PayerRow,
@@ -77,7 +77,7 @@ async function insertChip(
     ...{ per_payment_limit: limit, blocked_at: blocked ? now : null, created: now },
   };
   const row = await chips.upsert(tx, chip, 'on conflict (livemode, address) do nothing');
-  // Refuses a second registration: a thief could remove the chip's limit by registering it to
+  // A second registration is refused: a thief could remove the chip's limit by registering it to
   // another wallet.
   return row ?? refuse('unexpected_state', 'This chip is already registered.');
 }

@@ -7,7 +7,7 @@ function optionalAtoms(value: bigint | null): number | null {
   return value === null ? null : toJsonAtoms(value);
 }
 
-/** Renders the payer as the wallet's owner sees it. */
+/** Renders the payer for the wallet's owner. */
 export function renderPayer(payer: PayerRow) {
   return {
     id: payer.id,
@@ -29,7 +29,7 @@ function lastDeclined({ declined_at: at, decline_code: code }: PassRow) {
   return at === null ? null : { declined_at: at.toISOString(), decline_code: code };
 }
 
-/** Renders the pass without its credential. */
+/** Renders the pass, without its secret. */
 export function renderPass(pass: PassRow, livemode: boolean) {
   return {
     id: pass.id,
@@ -51,8 +51,8 @@ const REQUEST_OBJECTS = {
 } as const;
 
 /**
- * The failure code of each kind of request, whatever the chain's reason. Nothing was moved or
- * approved.
+ * The failure code of each kind of request, whatever the chain's reason was. A failed request has
+ * moved or approved nothing.
  */
 const FAILURES: Readonly<Record<PayerRequestRow['kind'], string>> = {
   enrolment:
@@ -64,7 +64,7 @@ const FAILURES: Readonly<Record<PayerRequestRow['kind'], string>> = {
     'Nothing was sent. Sign again.',
 };
 
-/** Renders a payer's request: an approval, test funds, or a transfer. */
+/** Renders a payer's request: an approval, a request for test funds, or a transfer. */
 export function renderPayerRequest(request: PayerRequestRow, livemode: boolean) {
   return {
     id: request.id,

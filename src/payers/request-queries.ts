@@ -38,7 +38,7 @@ export interface RequestOutcome {
   readonly tx_hash: string | null;
 }
 
-/** Stores the results of requests. Demo data has requests without a row, which need no update. */
+/** Stores results of requests. Requests of demo data have no row here and are skipped. */
 export async function updatePayerRequests(
   tx: Tx,
   outcomes: readonly RequestOutcome[],

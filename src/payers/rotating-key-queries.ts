@@ -23,7 +23,7 @@ interface NewKey {
 const STORE = `insert into rotating_keys (pass_id, key, created) values ($1, $2, $3)
   on conflict (pass_id) do`;
 
-/** Stores a new key without any used step. A block remains, because it belongs to the pass. */
+/** Stores a new key, without used steps. A block stays, because it belongs to the pass. */
 export async function upsertRotatingKey(tx: Tx, { passId, key, now }: NewKey): Promise<void> {
   await tx.query(
     `${STORE} update
@@ -32,12 +32,12 @@ export async function upsertRotatingKey(tx: Tx, { passId, key, now }: NewKey): P
   );
 }
 
-/** Stores the first key of a pass. Of two concurrent keys, the earlier one stays. */
+/** Stores a key if the pass has none. If two are stored concurrently, the first one stays. */
 export async function insertFirstRotatingKey(tx: Tx, { passId, key, now }: NewKey): Promise<void> {
   await tx.query(`${STORE} nothing`, [passId, key, now]);
 }
 
-/** Of the given passes, returns the payers of those with rotating codes, by pass id. */
+/** Returns the payers of the given passes that have rotating codes, by pass ID. */
 export async function selectPayersOfRotating(
   sql: Sql,
   passIds: readonly string[],
@@ -50,7 +50,7 @@ export async function selectPayersOfRotating(
   );
 }
 
-/** Locks keys in the order of their passes, so that codes of one pass are decided one at a time. */
+/** Locks keys in pass ID order, so that concurrent codes of one pass are decided one at a time. */
 export async function lockRotatingKeys(
   tx: Tx,
   passIds: readonly string[],
@@ -64,8 +64,8 @@ export async function lockRotatingKeys(
 }
 
 /**
- * Stores the used step or the wrong guess of an attempt. The step never decreases. @returns rows
- * written.
+ * Stores an attempt's used step or wrong guess. The step never decreases. @returns the number of
+ * rows written.
  */
 export async function updateRotatingKey(tx: Tx, row: RotatingKeyRow): Promise<number> {
   const rows = await tx.query(
@@ -76,7 +76,7 @@ export async function updateRotatingKey(tx: Tx, row: RotatingKeyRow): Promise<nu
   return rows.length;
 }
 
-/** Returns a pass of the test network and its key; undefined if there is no such active pass. */
+/** Returns a test-mode pass and its key; undefined if there is no active pass with this ID. */
 export async function selectTestRotating(
   sql: Sql,
   passId: string,

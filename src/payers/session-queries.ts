@@ -20,7 +20,7 @@ export async function isNonceValid(sql: Sql, hash: Buffer, now: Date): Promise<b
   return rows.length > 0;
 }
 
-/** Consumes the nonce, which is valid once. @returns true if it existed and had not expired. */
+/** Consumes the nonce. @returns true if it existed and had not expired. */
 export async function takeNonce(tx: Tx, hash: Buffer, now: Date): Promise<boolean> {
   const rows = await tx.query<{ expires_at: Date }>(
     'delete from payer_nonces where hash = $1 returning expires_at',
@@ -57,7 +57,7 @@ export async function insertSession(
   );
 }
 
-/** Records that the wallet has signed again. @returns true if the session still exists. */
+/** Stores the time of the wallet's new signature. @returns true if the session still exists. */
 export async function renewSignature(
   sql: Sql,
   session: { readonly hash: Buffer; readonly payerId: string; readonly now: Date },
@@ -74,7 +74,7 @@ export async function deleteSession(sql: Sql, hash: Buffer): Promise<void> {
   await sql.query('delete from payer_sessions where hash = $1', [hash]);
 }
 
-/** A payer, with the time of the wallet's latest signature for this session. */
+/** A payer, and the time of the wallet's latest signature in this session. */
 export type SessionPayerRow = PayerRow & { signed_at: Date };
 
 /** Returns the payer of this session; undefined if the session has ended. */

@@ -8,15 +8,15 @@ import type { PhoneKind } from '#payers/phone-tap.ts';
 
 const NAMELESS = 'Payment pass';
 
-/** The protocol between each phone wallet and a reader. */
+/** The protocol by which each phone wallet talks to readers. */
 export const READER_KINDS: Readonly<Record<PassWallet, PhoneKind>> = {
   google: 'smart_tap',
   apple: 'apple_vas',
 };
 
 /**
- * Returns the current content of a wallet's copy of a pass, and the time of its last change;
- * undefined if the wallet has no copy.
+ * Returns the current content of a wallet's copy of a pass, and when it last changed; undefined if
+ * the wallet has no copy.
  */
 export async function readShownPass(
   sql: Sql,
