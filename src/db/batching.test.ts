@@ -5,7 +5,10 @@ import { Bug } from '#core/assert.ts';
 import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 
-/** Returns a batcher whose batches wait until they are released, and that records its inputs. */
+/**
+ * Returns a batcher whose batches wait until the test releases them. It records the items of each
+ * batch.
+ */
 function gated(limits: { readonly maxInFlight: number; readonly maxItems: number }) {
   const batches: number[][] = [];
   const gates: (() => void)[] = [];

@@ -53,7 +53,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Sends rows to PostgreSQL and returns them as it read them. */
+/** Sends rows to PostgreSQL and returns them as PostgreSQL understood them. */
 async function readBack(rows: readonly Row[]): Promise<unknown[]> {
   return columns.run(
     database.db,

@@ -2,15 +2,15 @@
 import { present } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 
-/** The PostgreSQL types of columns, and the values that each takes. All may be null. */
+/** The PostgreSQL types of columns, and the values that each type accepts. All may be null. */
 interface Values {
   readonly text: string;
   readonly bytea: Uint8Array;
-  /** An object, or the text of any JSON. */
+  /** An object, or any JSON as text. */
   readonly jsonb: object | string;
   readonly boolean: boolean;
   readonly int: number;
-  /** A number must be a safe integer. */
+  /** As a number, it must be a safe integer. */
   readonly bigint: bigint | number;
   readonly timestamptz: Date;
 }
@@ -19,7 +19,7 @@ export type ColumnType = keyof Values;
 
 declare const AS: unique symbol;
 
-/** A column with fewer values than its type allows. */
+/** A column that accepts fewer values than its PostgreSQL type. */
 export interface Narrowed<T, S extends string = string> {
   readonly spec: S;
   readonly [AS]?: T;
@@ -39,25 +39,28 @@ type ValueOf<S> =
         ? Values[S]
         : never;
 
-/** A row with these columns, in the form in which it is sent. */
+/** A row with these columns, as it is sent to the database. */
 export type RowOf<Types extends ColumnTypes> = {
   readonly [Name in keyof Types]: ValueOf<Types[Name]>;
 };
 
-/** The rows that these columns take. */
+/** The rows that these columns accept. */
 export type Sent<C> = C extends Columns<infer Types> ? RowOf<Types> : never;
 
 export interface Columns<Types extends ColumnTypes> {
   readonly names: readonly (keyof Types & string)[];
-  /** Returns the SQL of this column's value in one row. `row` is SQL for its number, from 1. */
+  /**
+   * Returns the SQL for this column's value in one row. `row` is SQL for the row's number, counted
+   * from 1.
+   */
   at(name: keyof Types & string, row: string): string;
-  /** Returns the SQL of several columns, each under its name. */
+  /** Returns the SQL for several columns of one row, each under its name. */
   select(names: readonly (keyof Types & string)[], row: string): string;
-  /** Returns the SQL of a whole column, as an array. */
+  /** Returns the SQL for all values of a column, as an array. */
   all(name: keyof Types & string): string;
-  /** Returns the SQL of a table with all rows and columns, for `from`. */
+  /** Returns the SQL for a table of all rows and columns, to be used after `from`. */
   table(name: string): string;
-  /** Runs a statement with these rows. `before` are the parameters that precede the columns. */
+  /** Runs a statement with these rows. `before` holds the parameters that precede the columns. */
   run<Row>(
     sql: Sql,
     text: string,
@@ -65,7 +68,7 @@ export interface Columns<Types extends ColumnTypes> {
   ): Promise<Row[]>;
 }
 
-/** Returns the value of a JSON column. */
+/** Returns the text of a JSON column's value. */
 export function jsonText(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
@@ -81,9 +84,9 @@ const TYPE_IDS: Readonly<Record<ColumnType, number>> = {
   timestamptz: 1184,
 };
 
-/** The initial size of the buffer; it grows. */
+/** The initial size of the buffer. It grows when needed. */
 const BYTES = 4 * 1024;
-/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3;
 const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;
@@ -114,7 +117,7 @@ class Writer {
     this.at = this.memory.writeUInt32BE(value >>> 0, this.at);
   }
 
-  /** Writes the byte length and the UTF-8 bytes; `front` is an extra first byte, if given. */
+  /** Writes the number of bytes, then the UTF-8 bytes. `front` is an extra byte before them. */
   text(value: string, front?: number): void {
     this.reserve(LENGTH_BYTES + 1 + value.length * MAX_BYTES_PER_UNIT);
     const start = this.at;
@@ -157,10 +160,10 @@ const WRITES: { readonly [Type in ColumnType]: Write<Type> } = {
   },
 };
 
-/** The most bytes that a fixed-length value or an array's header takes. */
+/** Maximum size of a fixed-length value, and of an array's header. */
 const FIXED_BYTES = 20;
 
-/** Writes the header of an array with one dimension, counted from 1. */
+/** Writes the header of an array that has one dimension and starts at index 1. */
 function writeHead(to: Writer, type: ColumnType, count: number): void {
   to.reserve(FIXED_BYTES);
   to.int(1);
@@ -186,10 +189,10 @@ function writeColumn(
 }
 
 /**
- * Returns the columns of a statement, starting at this parameter number. As binary arrays that are
- * read by index, 16 rows of 29 columns took PostgreSQL half the time of JSON (`json_to_recordset`)
- * or of unnested arrays. Finding a text element scans those before it, so send at most 1,000 rows
- * at once.
+ * Returns the columns of a statement whose parameters start at this number. PostgreSQL read 16 rows
+ * of 29 columns from binary arrays, by index, in half the time of JSON (`json_to_recordset`) or of
+ * unnested arrays. To find a text element, it scans the elements before it, so send at most 1,000
+ * rows at once.
  */
 export function columnsFrom<const Types extends ColumnTypes>(
   first: number,

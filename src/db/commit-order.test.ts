@@ -41,7 +41,7 @@ async function writeOne(tx: Tx, tenant: Tenant, now: Date): Promise<void> {
   ]);
 }
 
-/** Reads like a client that requests only rows newer than the last one it has seen. */
+/** Reads as a client does that requests only rows newer than the last one it has seen. */
 async function readNewer(tenant: Tenant, last: Written): Promise<Written[]> {
   return database.db.query<Written>(
     `select created, position from written
@@ -57,7 +57,7 @@ test('a poller that reads forward misses nothing that concurrent writers commit'
   let writing = true;
   const write = async (writer: number) => {
     for (let i = 0; i < each; i++) {
-      // Simulates machines with different clocks; the transactions also differ in length.
+      // Simulates machines whose clocks differ. Their transactions also differ in length.
       const now = addMs(new Date(), (writer - 2) * 20);
       await database.db.transaction(async (tx) => {
         await writeOne(tx, tenant, now);
@@ -177,7 +177,8 @@ test('each of several accounts gets as many positions as requested', async () =>
 });
 
 /**
- * Adds so many accounts that the plan finds, and locks, a batch's rows in the order of their names.
+ * Adds so many accounts that PostgreSQL's plan finds, and locks, a batch's rows in the order of
+ * their names.
  */
 async function addThousands(): Promise<void> {
   const { db } = database;
@@ -201,14 +202,14 @@ test('batches that name the same accounts in different orders never deadlock', a
   const batches: Promise<unknown>[] = [];
   await database.db.transaction(async (tx) => {
     await stampOrder(tx, b, NOW, 1);
-    // The first batch requests b; the second one already holds a and then requests b.
+    // The first batch waits for b. The second one locks a and then waits for b.
     batches.push(stampAll([b, a]));
     await waitingForLocks(database.db, 1);
     batches.push(stampAll([a, b]));
     await waitingForLocks(database.db, 2);
   });
   await Promise.all(batches);
-  // Two runs: a deadlock would have caused a third.
+  // Two runs: each batch ran once. A deadlock would have caused a third run.
   assert.equal(runs, 2);
 });
 

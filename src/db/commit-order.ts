@@ -4,26 +4,25 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
 /**
- * Positions in the commit order of one account and mode, assigned under the lock of its row. The
- * holder of the lock commits before the next one gets a position, so rows become visible in the
- * order of `position` and of `created`.
+ * Positions in the commit order of one account and mode, assigned while its row is locked. The lock
+ * is held until the commit, so rows become visible in the order of their `position` and `created`.
  */
 export interface Stamp {
   /**
-   * The creation time of the rows, by the clock of the account and mode: never before an earlier
-   * row's.
+   * The creation time of the rows, by the clock of the account and mode. It is never earlier than
+   * that of an earlier row.
    */
   readonly created: Date;
-  /** Seconds by which the account's clock is ahead of the service's; 0 in live mode. */
+  /** Seconds by which the account's clock is ahead of the service's clock; 0 in live mode. */
   readonly aheadSeconds: number;
   /**
-   * Returns the next position.
-   * @throws Bug if more are used than were reserved.
+   * Returns the next reserved position.
+   * @throws Bug if none is left
    */
   next(): bigint;
 }
 
-/** Returns the time of an account and mode's clock when the service's clock is at `now`. */
+/** Returns the time on the clock of an account and mode when the service's clock is at `now`. */
 export async function accountTime(sql: Sql, tenant: Tenant, now: Date): Promise<Date> {
   const rows = await sql.query<{ ahead_seconds: bigint }>(
     'select ahead_seconds from account_modes where account_id = $1 and livemode = $2',
@@ -32,7 +31,7 @@ export async function accountTime(sql: Sql, tenant: Tenant, now: Date): Promise<
   return addSeconds(now, Number(rows[0]?.ahead_seconds ?? 0));
 }
 
-/** Returns the account and mode as a text, to be used as a map key. */
+/** Returns the account and mode as text, for use as a map key. */
 export function tenantKey(tenant: Tenant): string {
   return `${tenant.accountId} ${tenant.livemode}`;
 }
@@ -70,35 +69,35 @@ const STAMP = `
   where m.account_id = w.account_id and m.livemode = w.livemode
   returning m.account_id, m.livemode, m.position, m.stamped_at, m.ahead_seconds`;
 
-/** SQL: locks rows in a fixed order, which an update does not guarantee. */
+/** SQL that locks rows in a fixed order, which an update alone does not guarantee. */
 const LOCK = `
   select from account_modes
   where (account_id, livemode) in (
     select * from unnest($1::text[], $2::boolean[]))
   order by account_id, livemode for update`;
 
-/** Takes the locks that stamps take, before any stamp. Name each account and mode once. */
+/** Takes, in advance, the locks that stamping will take. Name each account and mode only once. */
 export async function lockOrders(tx: Tx, tenants: readonly Tenant[]): Promise<void> {
   const values = [tenants.map((one) => one.accountId), tenants.map((one) => one.livemode)];
   await tx.query(LOCK, values);
 }
 
 /**
- * Reserves `count` positions for one account and mode. Call it last, right before the inserts: the
- * lock is held until the commit, and locks of objects are always taken before it.
+ * Reserves `count` positions for one account and mode. Call it last, right before the inserts: it
+ * holds its lock until the commit, and locks of objects must be taken before this one.
  */
 export async function stampOrder(tx: Tx, tenant: Tenant, now: Date, count: number): Promise<Stamp> {
   const values = [[tenant.accountId], [tenant.livemode], [count], now];
   return toStamp(only(await tx.query<StampRow>(STAMP, values), 'account mode'), count);
 }
 
-/** An account and mode that will get rows, and the number of positions that the rows take. */
+/** An account and mode, and the number of positions that its new rows need. */
 export interface Wanted {
   readonly tenant: Tenant;
   readonly count: number;
 }
 
-/** Adds up the positions per account and mode. */
+/** Adds up the requested positions per account and mode. */
 function addUp(wanted: readonly Wanted[]): Map<string, Wanted> {
   const sums = new Map<string, Wanted>();
   for (const { tenant, count } of wanted) {
@@ -109,10 +108,10 @@ function addUp(wanted: readonly Wanted[]): Map<string, Wanted> {
 }
 
 /**
- * Reserves positions for several accounts and modes, locked in a fixed order so that no two
+ * Reserves positions for several accounts and modes. It locks them in a fixed order, so that no two
  * transactions deadlock.
- * @returns the stamp of an account and mode.
- * @throws an assertion for one that was not requested.
+ * @returns a function that returns the stamp of an account and mode, and throws a Bug if none was
+ * requested for it
  */
 export async function stampOrders(
   tx: Tx,
@@ -140,9 +139,9 @@ export async function stampOrders(
 }
 
 /**
- * Locks the order of an account and mode, and makes later rows count as created no earlier than
- * `until`, or than now if that is earlier. So the rows created before it are complete.
- * @returns the account's time, and the last position.
+ * Locks the commit order of an account and mode. Later rows will be created no earlier than `until`
+ * (or than now, if that is earlier), so the rows created before then are complete.
+ * @returns the account's time and its last position
  */
 export async function closeOrder(
   tx: Tx,
@@ -162,7 +161,7 @@ export async function closeOrder(
   return only(rows, 'account mode');
 }
 
-/** Locks the orders of all accounts of a mode, in the same order. */
+/** Locks the commit orders of all accounts of a mode, in the fixed order. */
 export async function lockAllOrders(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('select from account_modes where livemode = $1 order by account_id for update', [
     livemode,
@@ -170,15 +169,15 @@ export async function lockAllOrders(tx: Tx, livemode: boolean): Promise<void> {
 }
 
 /**
- * Distance by which positions are raised: more rows than any account writes in the period that a
+ * How far positions are raised: more than the rows that any account writes in the period that a
  * restored database may have lost.
  */
 const RAISE_PLACES_BY = 1_048_576;
 
 /**
- * Raises the positions of all accounts of a mode, for a database that may have lost some: an
- * event's `sequence` is its position, and receivers ignore one below those they have seen. Locks in
- * the fixed order, so that no two transactions deadlock.
+ * Raises the positions of all accounts of a mode, for a database that may have lost some. An
+ * event's `sequence` is its position, and receivers ignore sequences below the highest they have
+ * seen. Locks in the fixed order, so that no two transactions deadlock.
  */
 export async function raisePlaces(sql: Sql, livemode: boolean): Promise<void> {
   await sql.query(

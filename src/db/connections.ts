@@ -8,8 +8,8 @@ import { type DatabaseWatch, toView, VIEW, walPosition } from '#db/detect-replac
 const statementNames = new Map<string, string>();
 
 /**
- * Returns the name of a prepared statement: one per text and connection, because unnamed ones ran
- * at 0.72 of the speed.
+ * Returns the name under which a statement is prepared, once per text and connection. Unnamed
+ * statements ran at 0.72 of the speed.
  */
 function nameOf(text: string): string {
   const known = statementNames.get(text);
@@ -20,8 +20,8 @@ function nameOf(text: string): string {
 }
 
 /**
- * Sends the statements of one event-loop turn in a single write. Sent separately, the statements of
- * a create cost a fifth of the service's time in system calls.
+ * Sends the statements of one event-loop turn in a single write. Separate writes would spend a
+ * fifth of the service's time in system calls.
  */
 export function sendTogether(client: pg.ClientBase): void {
   const { stream } = (client as pg.ClientBase & { connection: { stream: Socket } }).connection;
@@ -43,7 +43,7 @@ export async function run<Row>(
   }
 }
 
-/** A pool, and the watch of the database behind it. */
+/** A connection pool, and the tracker of the database behind it. */
 export interface Source {
   readonly pool: pg.Pool;
   readonly watch: DatabaseWatch;
@@ -52,8 +52,8 @@ export interface Source {
 }
 
 /**
- * Checks out a connection. Fails without doing anything if the database was replaced while the
- * statement waited, because its caller decided on the old database's data.
+ * Takes a connection from the pool. Throws if the database was replaced during the wait, because
+ * the caller decided from the old database's data.
  */
 export async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> {
   const { changes } = watch;
@@ -70,12 +70,15 @@ export async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> 
   throw new DatabaseUnavailable('the connection reaches another database than before');
 }
 
-/** Returns the fault for a read-only server: it is a replica, and another server is primary. */
+/**
+ * Returns the fault for a server that is read-only, because it is a replica and another server is
+ * the primary.
+ */
 function isReplica(): Error {
   return Object.assign(new Error('the server is a replica'), { code: '57P03' });
 }
 
-/** Identifies the server behind a new connection before the connection is used. */
+/** Identifies the database behind a new connection. Call it before the connection is used. */
 export async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
   const { highest } = watch;
   const view = toView((await client.query(VIEW)).rows[0]);
@@ -85,15 +88,15 @@ export async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise
 
 /** The server's position in its write-ahead log. */
 export interface LogPlace {
-  /** The position up to which everything is on disk. */
+  /** The position up to which the log is on disk. */
   readonly position: string;
   readonly timeline: string;
 }
 
 /**
- * Identifies the server again if its log is not the known one. It never throws, because the
- * caller's own statement reports errors.
- * @param before The highest position when the statement was sent.
+ * Records the log's position, or identifies the server again if this is not the known log. Never
+ * throws, because the caller's own statement reports errors.
+ * @param before the highest known position when the statement was sent
  */
 export async function notePlace(
   client: pg.PoolClient,

@@ -2,20 +2,21 @@ import type pg from 'pg';
 import { codeOf, type Database } from '#db/database.ts';
 
 /**
- * Collects log rows and appends them by COPY on a dedicated connection, at half the cost of an
- * INSERT from JSON. Waiting rows are kept as bytes, because thousands of objects that live for a
- * quarter of a second burden the garbage collector. The commit does not wait for the disk, so a
- * crash may lose the last rows.
+ * Collects log rows and appends them by COPY over its own connection, at half the cost of an INSERT
+ * from JSON. Waiting rows are kept as bytes, because thousands of objects that live for a quarter
+ * of a second burden the garbage collector. The commit does not wait for the disk, so a crash may
+ * lose the last rows.
  */
 export interface RowAppender<R> {
-  /** Returns false if too much is waiting and the row was dropped. */
+  /** Adds a row. Returns false if the row was dropped because too many are waiting. */
   add(row: R): boolean;
-  /** Rows that wait for the next flush. */
+  /** The number of rows that wait for the next flush. */
   readonly waiting: number;
   /**
-   * Stores the waiting rows; one call at a time. A row that the table refuses does not affect
-   * others.
-   * @returns the number of refused rows. @throws if the waiting rows were lost.
+   * Stores the waiting rows. Call it again only after it has finished. A row that the table refuses
+   * does not affect the others.
+   * @returns the number of refused rows
+   * @throws if the waiting rows were lost
    */
   flush(): Promise<number>;
   close(): Promise<void>;
@@ -23,14 +24,14 @@ export interface RowAppender<R> {
 
 type CopyValue = string | number | boolean | Date | null;
 
-/** The methods that node-postgres calls on a custom query object. */
+/** The methods of the driver's connection that a COPY query uses. */
 interface CopyConnection {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;
 }
 
-// NUL is the one character that PostgreSQL's text cannot hold; it becomes U+FFFD.
+// Characters to escape. PostgreSQL's text cannot hold NUL, so it becomes U+FFFD.
 const SPECIAL = /[\\\n\r\t\0]/;
 const ALL_SPECIAL = new RegExp(SPECIAL, 'g');
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -50,12 +51,12 @@ function copyText(value: CopyValue): string {
 }
 
 const NEW_LINE = 0x0a;
-/** SQLSTATE classes of an invalid row: its values, or the table's constraints. */
+/** SQLSTATE classes of an invalid row: bad values (22) or a violated constraint (23). */
 const ROW_FAULT = /^2[23]/;
-/** The largest row: logged texts are cut to a few hundred characters each. */
+/** Maximum size of a row. Logged texts are cut to a few hundred characters each. */
 const MAX_ROW_BYTES = 16 * 1024;
 
-/** Creates a COPY as a node-postgres query object, because the library has none. */
+/** Creates a query object that runs COPY, which node-postgres does not offer. */
 function copyQuery(text: string, data: Buffer, done: (error: Error | null) => void) {
   return {
     submit: (connection: CopyConnection) => connection.query(text),
@@ -70,8 +71,9 @@ function copyQuery(text: string, data: Buffer, done: (error: Error | null) => vo
 }
 
 /**
- * Stores rows. On an invalid row, retries each half separately, until a single invalid row remains,
+ * Stores rows. If one is invalid, retries each half separately, down to the single invalid row,
  * which is dropped.
+ * @returns the number of dropped rows
  */
 async function store(copy: (data: Buffer) => Promise<void>, data: Buffer): Promise<number> {
   try {
@@ -86,7 +88,7 @@ async function store(copy: (data: Buffer) => Promise<void>, data: Buffer): Promi
   }
 }
 
-/** @param maxBytes the limit of waiting bytes; two buffers of this size are kept. */
+/** @param maxBytes limit for the waiting rows. Two buffers of this size are allocated. */
 export function openRowAppender<R extends { readonly [N in keyof R]: CopyValue }>(
   db: Database,
   into: { readonly name: string; readonly columns: string },
@@ -122,7 +124,7 @@ export function openRowAppender<R extends { readonly [N in keyof R]: CopyValue }
       let line = '';
       for (const name of names) line += `${copyText(row[name])}\t`;
       length += filling.write(line, length);
-      // Replaces the last tab with the end of the line.
+      // Replaces the tab after the last value with the end of the line.
       filling[length - 1] = NEW_LINE;
       rows++;
       return true;

@@ -2,22 +2,21 @@ import type pg from 'pg';
 import { assert } from '#core/assert.ts';
 import { unknownCommits } from '#core/meters.ts';
 
-/** The database was unreachable, or failed before the commit: nothing was done. */
+/** The database was unreachable or failed before the commit, so nothing was done. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 }
 
-/** The connection broke during the commit: only a later read can show whether it was done. */
+/** The connection broke during the commit. Only a later read can show whether it took effect. */
 export class CommitUnknown extends Error {
   override name = 'CommitUnknown';
 }
 
 /**
  * Matches SQLSTATE classes and codes that mean "not now" rather than "wrong": connections that
- * broke or were refused (28, 3D000: credentials or the database are being changed), a server that
- * has become a replica (25006) or is out of resources, and time-outs. Also a connection without the
- * prepared statement that we expect (26000), because the call that should have prepared it was
- * canceled.
+ * broke or were refused (28 and 3D000 occur while the credentials or the database are being
+ * changed), a server that is now a replica (25006) or is out of resources, and time-outs. Also a
+ * missing prepared statement (26000), because the call that should have prepared it was canceled.
  */
 const UNAVAILABLE = /^(08|25006|25P0[34]|26000|28|3D000|53|55P03|57014|57P0[1-5]|58)/;
 const UNAVAILABLE_NODE = new Set([
@@ -29,7 +28,7 @@ const UNAVAILABLE_NODE = new Set([
   'EHOSTUNREACH',
 ]);
 
-/** Returns the SQLSTATE (or Node's error code) of an error, or ''. */
+/** Returns an error's SQLSTATE (or Node's error code); an empty string if it has none. */
 export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
@@ -44,8 +43,7 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Converts errors of the connection or the server to our kinds; our own errors are returned
- * unchanged.
+ * Converts errors of the connection or server to our own kinds. Returns our own errors unchanged.
  */
 export function toFault(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
@@ -58,8 +56,8 @@ export function commitUnknown(message: string, cause: unknown): CommitUnknown {
 }
 
 /**
- * Checks the commit's answer: COMMIT returns ROLLBACK if an earlier statement has failed.
- * @throws Bug in that case.
+ * Checks the response to COMMIT. It is ROLLBACK if an earlier statement has failed.
+ * @throws Bug in that case
  */
 export function requireCommitted({ command }: { readonly command: string }): void {
   assert(
@@ -70,13 +68,13 @@ export function requireCommitted({ command }: { readonly command: string }): voi
 
 /**
  * Connections on which a commit stopped waiting for its standby. The primary then keeps the commit,
- * warns, and reports success; if that primary is lost, so is the commit, and so it must not be
+ * warns, and reports success. But if that primary is lost, the commit is lost, so it must not be
  * reported as done.
  */
 const unreplicated = new WeakSet<object>();
 /**
- * The PostgreSQL function that raises the warning; the warning's text depends on the server's
- * language.
+ * The PostgreSQL function that raises the warning. The warning's text varies with the server's
+ * language, so match this instead.
  */
 const WAITS_FOR_STANDBY = 'SyncRepWaitForLSN';
 
@@ -86,7 +84,10 @@ export function hearWarnings(client: pg.ClientBase): void {
   });
 }
 
-/** Checks that a commit was replicated. Call it after each statement that commits. */
+/**
+ * Checks that a standby has confirmed a commit. Call it after each statement that commits.
+ * @throws CommitUnknown if none has
+ */
 export function requireReplicated(client: pg.ClientBase): void {
   if (!unreplicated.has(client)) return;
   throw commitUnknown('the commit was not confirmed by a standby', null);

@@ -253,7 +253,7 @@ test('a statement that takes too long is unavailable: nothing was done', async (
 });
 
 test('unreachable means unavailable, for statements, transactions and connections', async () => {
-  // The driver's error for a server that accepts a connection and never answers.
+  // The driver's error if a server accepts a connection but never responds.
   assert.ok(toFault(new Error('timeout expired')) instanceof DatabaseUnavailable);
   const db = openDatabase({ url: 'postgres://127.0.0.1:1/none', maxConnections: 1 });
   await assert.rejects(db.query('select 1'), DatabaseUnavailable);
@@ -265,7 +265,7 @@ test('unreachable means unavailable, for statements, transactions and connection
   await db.close();
 });
 
-/** Runs `work` with the database behind a proxy that the test can cut. */
+/** Runs `work` with a database that it reaches through a proxy, which the test can cut. */
 async function withWire(work: (db: ReturnType<typeof openDatabase>, wire: TcpProxy) => unknown) {
   const url = new URL(database.url);
   const wire = await startTcpProxy(Number(url.port));

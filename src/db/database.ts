@@ -25,29 +25,34 @@ import { DatabaseWatch } from '#db/detect-replaced-database.ts';
 import { connectOptions, SESSION_SETTINGS } from '#db/session-settings.ts';
 import { typeParsers } from '#db/type-parsers.ts';
 
-/** Runs SQL: the pool (each statement in its own transaction) or one transaction. */
+/** Runs SQL, either on the pool (each statement in its own transaction) or in one transaction. */
 export interface Sql {
-  /** Runs one statement, prepared and named by its text. Parameters only, never spliced text. */
+  /**
+   * Runs one statement, prepared under a name that depends on its text. Pass values only as
+   * parameters, never in the text.
+   */
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 /** An open transaction. Statements of a use case take it as their first parameter. */
 export interface Tx extends Sql {
   readonly inTransaction: true;
-  /** The cell of this database, which is written into objects that may be used in another cell. */
+  /** The cell of this database. Objects that may be used in another cell contain it. */
   readonly cell: number;
-  /** The view of the transaction's own connection, so read it within the transaction. */
+  /** The tracker of the database to which this transaction is connected. */
   readonly watch: DatabaseWatch;
-  /** Runs once after the commit; never if the work is rolled back. Must not throw. */
+  /**
+   * Registers a function to run once after the commit, but not after a rollback. It must not throw.
+   */
   onCommit(run: () => void): void;
-  /** Sends a hint to all processes after the commit, once for any number of calls. */
+  /** Sends a hint to all processes after the commit. Repeated hints are sent only once. */
   hint(topic: string, key: string): void;
   /**
-   * Call it with the last statements of the work: the commit is sent right after them without
+   * Call it with the last statements of the work. The commit is sent right after them, without
    * waiting for their results, so locks are held for one round trip less. If a statement fails,
-   * everything is rolled back and the transaction fails with that error. Later code cannot roll
-   * back because of their results.
-   * @returns the same promise; it settles when the transaction ends.
+   * everything is rolled back and the transaction fails with that error. Code that runs later
+   * cannot roll back because of the results.
+   * @returns the same promise. It settles when the transaction ends.
    */
   finish<T>(writes: Promise<T>): Promise<T>;
 }
@@ -58,27 +63,30 @@ export interface Database extends Sql {
    * {@link Abandon}. Runs it again (at most {@link MAX_TRIES} times) after a deadlock, a
    * serialization failure, a unique violation or {@link RunAgain}, so `work` must have no effect
    * outside the database.
-   * @throws DatabaseUnavailable if nothing was done. @throws CommitUnknown if it may have been
-   * done.
+   * @throws DatabaseUnavailable if nothing was done
+   * @throws CommitUnknown if it may have been done
    */
   transaction<T>(work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T>;
-  /** Sets the carrier of transactions' hints; hints before it are lost. */
+  /** Sets the function that sends transactions' hints. Earlier hints are lost. */
   carryHints(carry: (topic: string, key: string) => void): void;
-  /** Opens a dedicated connection that bypasses any pooler (LISTEN, long-held advisory locks). */
+  /**
+   * Opens a connection of its own that bypasses any pooler, for LISTEN and long-held advisory
+   * locks.
+   */
   connect(): Promise<pg.Client>;
-  /** A process's knowledge about the database behind its connections. */
+  /** What this process knows about the database behind its connections. */
   readonly watch: DatabaseWatch;
   /** The cell of this database. */
   readonly cell: number;
   /**
-   * A standby, whose data lags by milliseconds: for displays and never for decisions. It is the
-   * primary if there is no standby, or none that responds.
+   * A standby, whose data lags by milliseconds. For displays, never for decisions. Falls back to
+   * the primary if there is no standby or if it does not respond.
    */
   readonly standby: Sql;
   close(): Promise<void>;
 }
 
-/** Returned by a transaction's work to roll back and still return `value`. */
+/** Returned by the work of a transaction to roll back but still return `value`. */
 export class Abandon<T> {
   readonly value: T;
 
@@ -88,8 +96,8 @@ export class Abandon<T> {
 }
 
 /**
- * Thrown by a transaction's work whose preconditions have changed: rolls back and runs the work
- * again, like a serialization failure.
+ * Thrown by the work of a transaction if its preconditions have changed. The transaction is rolled
+ * back and the work runs again, as after a serialization failure.
  */
 export class RunAgain extends Error {
   override name = 'RunAgain';
@@ -101,9 +109,12 @@ export interface DatabaseOptions {
   readonly url: string;
   /** Maximum number of connections of this process. Group commit keeps only a few of them busy. */
   readonly maxConnections: number;
-  /** The address of a standby; null or undefined if there is none to read from. */
+  /** The address of a standby to read from; null or undefined if there is none. */
   readonly readUrl?: string | null;
-  /** The address that bypasses a pooler in transaction mode; null or undefined if there is none. */
+  /**
+   * The address that bypasses a pooler in transaction mode; null or undefined if there is no
+   * pooler.
+   */
   readonly directUrl?: string | null;
   /** Default: the first cell. */
   readonly cell?: number;
@@ -111,17 +122,18 @@ export interface DatabaseOptions {
 
 const MAX_TRIES = 4;
 /**
- * Maximum random pause before a retry, so that two conflicting transactions do not collide again.
+ * Maximum random pause before a retry, so that two transactions that conflicted do not conflict
+ * again.
  */
 const MAX_RETRY_PAUSE_MS = 20;
-/** After this long a caller gets a 503 instead of waiting for a connection. */
+/** Time after which a request that waits for a connection gets a 503. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** SQLSTATE: an earlier statement of the transaction has failed. */
+/** SQLSTATE of statements that follow a failed one in a transaction. */
 const ABORTED = '25P02';
 /**
- * SQLSTATEs of conflicts with another transaction. A unique violation despite a check means that
- * another transaction inserted the row since; a retry finds it.
+ * SQLSTATEs of conflicts with another transaction. If there is a unique violation despite a check,
+ * another transaction has inserted the row in the meantime, and a retry finds it.
  */
 const MET_ANOTHER = new Set(['40P01', '40001', '23505']);
 const FLUSHED = `
@@ -129,9 +141,9 @@ const FLUSHED = `
     substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8) as timeline`;
 
 /**
- * Notes the log's position, requested right after the commit in the same round trip: commits
- * acknowledged so far are on disk up to this position. (With commits that do not wait for the disk,
- * the position counts only once it is flushed.)
+ * Records the log's position, which is requested right after the commit in the same round trip:
+ * acknowledged commits are on disk up to this position. (If commits do not wait for the disk, the
+ * position only includes commits that were flushed.)
  */
 async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
   const { highest } = watch;
@@ -139,12 +151,11 @@ async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promis
     const [place] = await run<LogPlace>(client, FLUSHED);
     if (place !== undefined) await notePlace(client, watch, { place, before: highest });
   } catch {
-    // Ignore the error here: the commit reports its own result, and the connection reports the
-    // fault.
+    // Ignore the error: the commit reports its own result, and the connection reports its fault.
   }
 }
 
-/** @param finishing The last statements, sent without waiting for their responses. */
+/** @param finishing the last statements, which were sent without waiting for their responses */
 async function commit(
   client: pg.PoolClient,
   watch: DatabaseWatch,
@@ -161,15 +172,15 @@ async function commit(
   } finally {
     await noted;
   }
-  // If one of them failed, the transaction was rolled back, so report that error.
+  // If one of the last statements failed, the transaction was rolled back, so throw its error.
   await Promise.all(finishing);
   requireReplicated(client);
   requireCommitted(result);
 }
 
 /**
- * Sends the statements of a transaction. Statements after a failed one fail as well, and throw the
- * error of the first.
+ * Returns the function that sends a transaction's statements. After a failed statement, later ones
+ * fail as well and throw the first one's error.
  */
 function statementsOf(client: pg.PoolClient): Sql['query'] {
   let first: unknown = null;
@@ -189,7 +200,8 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
   let broken: Error | undefined;
   let isOpen = true;
   try {
-    // BEGIN is not awaited: the connection is pipelined, so BEGIN is sent with the first statement.
+    // BEGIN is not awaited: the connection is pipelined, so it is sent together with the first
+    // statement.
     sendTogether(client);
     const begun = client.query('BEGIN').catch((error) => {
       throw toFault(error);
@@ -214,8 +226,9 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
         finishing.push(writes);
         return writes;
       },
-      // If statements are sent together, one may fail while the code after another sends a next
-      // step. After our rollback that step would be committed on its own, so refuse it.
+      // One of several concurrent statements may fail while the code behind another one sends a
+      // further statement. After the rollback, that statement would commit on its own, so refuse
+      // it.
       query: async (text, values) => {
         assert(isOpen, 'a statement was sent after the end of its transaction');
         return query(text, values);
@@ -241,7 +254,10 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
   }
 }
 
-/** Ends the transaction without its writes; closes a connection that cannot do that. */
+/**
+ * Rolls the transaction back.
+ * @returns the reason to close the connection; undefined if it can be used again
+ */
 async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | undefined> {
   if (cause instanceof CommitUnknown || cause instanceof DatabaseUnavailable) return cause;
   try {
@@ -252,7 +268,7 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
   }
 }
 
-/** True if another transaction interfered, and this one was rolled back. */
+/** True if the transaction was rolled back because of a conflict with another one. */
 export function isConflict(error: unknown): boolean {
   return error instanceof RunAgain || MET_ANOTHER.has(codeOf(error));
 }
@@ -287,10 +303,10 @@ export function openDatabase(options: DatabaseOptions): Database {
       look(client, watch).then(() => done(), done);
     },
   } as pg.PoolConfig);
-  // An idle connection that breaks is replaced at the next use; without a listener its error would
-  // end the process.
+  // A broken idle connection is replaced when it is next needed. Without a listener, its error
+  // would end the process.
   pool.on('error', () => {});
-  // An error on a checked-out connection would also end the process. Its statements fail anyway.
+  // An error on a connection in use would end the process, too. Its statements fail anyway.
   pool.on('connect', (client) => {
     client.on('error', () => watch.broke());
     hearWarnings(client);
@@ -322,9 +338,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** Connections for lists, exports and statistics, which a few people use at a time. */
+/**
+ * Number of connections to the standby, for lists, exports and statistics, which only a few people
+ * use at a time.
+ */
 const STANDBY_CONNECTIONS = 5;
-/** A short time-out, so that an unreachable standby delays a reader once, not at each statement. */
+/** Short, so that an unreachable standby delays one read a little rather than every read a lot. */
 const STANDBY_CONNECT_TIMEOUT_MS = 1_000;
 const STANDBY_AWAY_MS = 5_000;
 
@@ -333,8 +352,8 @@ interface Standby extends Sql {
 }
 
 /**
- * Reads from a standby. On any error there (it is unreachable, cancels a query that blocks its
- * replay, or lacks a new table) the primary runs the query instead.
+ * Reads from a standby. If that fails (it is unreachable, cancels a query that blocks its replay,
+ * or lacks a new table), the primary runs the query instead.
  */
 function openStandby(servers: { readonly url: string | null; readonly primary: Sql }): Standby {
   const { url, primary } = servers;

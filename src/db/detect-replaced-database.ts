@@ -1,17 +1,20 @@
 /**
- * Tracks the identity of the connected database and the position of its log. It detects a failover,
- * a point-in-time restore and a restored copy.
+ * Tracks which database the process is connected to, and the position of its log, to detect a
+ * failover, a point-in-time restore or a restored copy.
  */
 
-/** A new connection's view of its server. */
+/** What a new connection reports about its server. */
 export interface DatabaseView {
-  /** System identifier and OID of the database; a copy has different ones. */
+  /**
+   * System identifier of the server and OID of the database. They differ in a database that was
+   * restored from a dump.
+   */
   readonly system: string;
-  /** Increases when a replica is promoted, and at the end of a point-in-time restore. */
+  /** The timeline, which increases when a replica is promoted and after a point-in-time restore. */
   readonly timeline: string;
-  /** The end of its log, in bytes. */
+  /** The end of the server's log, in bytes. */
   readonly position: bigint;
-  /** The start of the newest checkpoint, and its timeline. */
+  /** Where the newest checkpoint starts, and its timeline. */
   readonly checkpoint: { readonly timeline: string; readonly position: bigint };
 }
 
@@ -19,88 +22,90 @@ export interface DatabaseView {
 export type DatabasePlace = Pick<DatabaseView, 'system' | 'timeline' | 'position'>;
 
 /**
- * The permissions of this process on a network's ledger. `closed`: only read. `serving`: no data
- * loss is known. `signing`: in addition, the chain knows nothing that the ledger lacks.
+ * What this process may do on a network's ledger. `closed`: only read. `serving`: serve requests,
+ * because no data loss is known. `signing`: also sign, because the chain knows nothing that the
+ * ledger lacks.
  */
 export type LedgerState = 'closed' | 'serving' | 'signing';
 
 /**
- * This process's knowledge of a network's ledger in the connected database.
+ * How far this process trusts a network's ledger in the connected database.
  *
  * | trust        | meaning                                                | ends with           |
  * |--------------|--------------------------------------------------------|---------------------|
- * | `unknown`    | It was not compared with its chain: a loss would not   | a comparison        |
- * |              | show.                                                  |                     |
- * | `agreed`     | It knew every nonce of our keys that the chain did.    | another database,   |
- * |              | From here on a loss shows.                             | or a shorter log    |
- * | `suspicious` | The chain knows a nonce that it lacks. Operators are   | their answer, or a  |
- * |              | asked whether the database was restored.               | node that denies it |
+ * | `unknown`    | Not compared with its chain yet, so a loss of data     | a comparison        |
+ * |              | would go unnoticed.                                    |                     |
+ * | `agreed`     | It contained every nonce of our keys that the chain    | another database,   |
+ * |              | had. From then on, a loss is noticed.                  | or a shorter log    |
+ * | `suspicious` | The chain has a nonce that the ledger lacks. Operators | their answer, or a  |
+ * |              | are asked whether the database was restored.           | node that denies it |
  * | `confirmed`  | It has lost rows, and the network's recovery does not  | `lossRecorded`      |
- * |              | know of it yet.                                        |                     |
+ * |              | know that yet.                                         |                     |
  */
 export type LedgerTrust = 'unknown' | 'agreed' | 'suspicious' | 'confirmed';
 
 /**
- * Returns system and timeline as one text: a network's recovery is done for this cluster identity.
+ * Returns the system and timeline as one text. A network's recovery runs once per such identity.
  */
 export function clusterIdOf({ system, timeline }: DatabaseView): string {
   return `${system}/${timeline}`;
 }
 
-/** Returns `16/B374D848` as a number of bytes. */
+/** Parses a log position such as `16/B374D848` as a number of bytes. */
 export function walPosition(text: string): bigint {
   const [high = '0', low = '0'] = text.split('/');
   return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
 }
 
 /**
- * Tracks nothing until a network is guarded (`recovery/detect-lost-commits.ts`), so tests and
- * commands that only use the database are not affected.
+ * Tracks the database behind a process's connections. Has no effect until a network is guarded
+ * (`recovery/detect-lost-commits.ts`), so tests and commands that only use the database are not
+ * affected.
  */
 export class DatabaseWatch {
   readonly #states = new Map<boolean, LedgerState>();
-  /** Trust by mode, if it differs from the trust at the start. */
+  /** Trust in the ledger of each mode, where it differs from the trust at the start. */
   readonly #trust = new Map<boolean, LedgerTrust>();
   readonly #listeners = new Set<() => void>();
   #view: DatabaseView | null = null;
-  /** The database's identity and position that were recorded before this process began. */
+  /** The identity and position that an earlier process recorded for its database. */
   #expected: DatabasePlace | null = null;
-  /** `agreed` if the database has not gone back since the last record before this process began. */
+  /** `agreed` if the database has not gone back since an earlier process recorded its position. */
   #trustAtStart: 'unknown' | 'agreed' = 'unknown';
-  /** Everything up to this position was on disk, according to the known database. */
+  /** The highest log position that is known to be on disk in the known database. */
   #highest = 0n;
   #changes = 0;
   #epoch = 0;
 
-  /** Returns how often the database was replaced or went back to an earlier state. */
+  /** Returns how many times the database was replaced or went back to an earlier state. */
   get changes(): number {
     return this.#changes;
   }
 
   /**
-   * Returns how often the database changed or a connection broke. Findings of an earlier epoch may
-   * be outdated.
+   * Returns how many times the database changed or a connection broke. Findings from an earlier
+   * epoch may be outdated.
    */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** Returns the connected database's cluster id; `null` before the first connection. */
+  /** Returns the cluster id of the connected database; `null` before the first connection. */
   get clusterId(): string | null {
     return this.#view === null ? null : clusterIdOf(this.#view);
   }
 
   /**
-   * Returns the position up to which the log is known to be on disk. Read it before identifying a
-   * new connection.
+   * Returns the log position that is known to be on disk. Read it before identifying a new
+   * connection.
    */
   get highest(): bigint {
     return this.#highest;
   }
 
   /**
-   * Returns the identity and position to record for the next start; `null` if there are none yet,
-   * or a loss is not handled yet.
+   * Returns the identity and position to record for the next start. `null` if they are unknown, or
+   * while a loss is not handled.
    */
   get place(): DatabasePlace | null {
     const isLossOpen = [...this.#trust.values()].includes('confirmed');
@@ -110,30 +115,30 @@ export class DatabaseWatch {
   }
 
   /**
-   * Sets the identity and position that were recorded before this process began. Call it before the
-   * first connection.
+   * Sets the identity and position that an earlier process recorded. Call it before the first
+   * connection.
    */
   expect(place: DatabasePlace): void {
     this.#expected = place;
   }
 
-  /** Records that the database has lost data since it was last seen. */
+  /** Records that the database has lost data since an earlier process used it. */
   showLoss(): void {
     for (const livemode of [false, true]) this.#trust.set(livemode, 'confirmed');
   }
 
   /**
-   * Records that the log is on disk up to here. (A position that is only written may be lost in a
-   * crash.)
+   * Records that the log is on disk up to this position. (Do not pass a position that was only
+   * written, because a crash may lose it.)
    */
   note(position: bigint): void {
     if (position > this.#highest) this.#highest = position;
   }
 
   /**
-   * True if a commit went to a database other than the known one, or to one that was reset to an
-   * earlier state: behind a pooler the server may change without breaking any of our connections.
-   * @param before The highest position when the statement was sent.
+   * True if a commit went to another database than the known one, or to one that went back to an
+   * earlier state. Behind a pooler, the server may change without breaking any of our connections.
+   * @param before the highest known position when the statement was sent
    */
   isOther(
     wanted: { readonly timeline: string; readonly position: bigint },
@@ -143,10 +148,9 @@ export class DatabaseWatch {
   }
 
   /**
-   * Call it for a new connection before the connection is used.
-   * @param before The highest position when the query was sent: commits acknowledged to others
-   * while the response was in flight do not mean that the same database was reset to an earlier
-   * state.
+   * Call it for each new connection, before the connection is used.
+   * @param before the highest known position when the query was sent. Commits that were
+   * acknowledged while its response was in flight do not mean that the database went back.
    */
   meet(view: DatabaseView, before = this.#highest): void {
     const known = this.#view;
@@ -172,7 +176,7 @@ export class DatabaseWatch {
     this.#turn();
   }
 
-  /** Call it when a connection broke: nothing is signed until the next connection was checked. */
+  /** Call it when a connection has broken. Nothing is signed until a new connection was checked. */
   broke(): void {
     for (const [livemode, state] of this.#states) {
       if (state === 'signing') this.#states.set(livemode, 'serving');
@@ -186,8 +190,9 @@ export class DatabaseWatch {
   }
 
   /**
-   * Closes the network until its guard has checked it.
-   * @returns a function that removes the guard.
+   * Closes a network to requests until its guard has checked the ledger. `onTurn` is called at each
+   * change.
+   * @returns a function that removes the guard
    */
   guard(livemode: boolean, onTurn: () => void): () => void {
     this.#states.set(livemode, 'closed');
@@ -200,7 +205,8 @@ export class DatabaseWatch {
   }
 
   /**
-   * Applies what was found about a network during this epoch; ignores it if the epoch has changed.
+   * Applies what the guard found about a network in this epoch. Does nothing if the epoch has
+   * changed.
    */
   stand(
     livemode: boolean,
@@ -216,7 +222,7 @@ export class DatabaseWatch {
     return this.#trust.get(livemode) ?? this.#trustAtStart;
   }
 
-  /** Call it when the network's recovery has recorded the loss. */
+  /** Call it when the recovery of the network has recorded the loss. */
   lossRecorded(livemode: boolean): void {
     if (this.trust(livemode) === 'confirmed') this.#trust.delete(livemode);
   }
@@ -226,14 +232,15 @@ export class DatabaseWatch {
     return this.#states.get(livemode) !== 'closed';
   }
 
-  /** True if a sender of the network may sign. */
+  /** True if senders of the network may sign. */
   signs(livemode: boolean): boolean {
     return (this.#states.get(livemode) ?? 'signing') === 'signing';
   }
 }
 
 /**
- * True if the database lacks data that was seen on disk. Positions of another system are ignored.
+ * True if the database lacks data that was seen on its disk. Positions of another system are not
+ * comparable and count as not lost.
  */
 function isBehind(view: DatabaseView, seen: DatabasePlace): boolean {
   const moved = seen.timeline !== view.timeline;
@@ -241,9 +248,9 @@ function isBehind(view: DatabaseView, seen: DatabasePlace): boolean {
 }
 
 /**
- * Returns the position up to which this database's log equals the previous database's. A new
- * timeline writes immediately, so its first checkpoint, which begins where the old log ends, is
- * more precise than its position.
+ * Returns the position up to which this database's log equals that of the previous database. A new
+ * timeline writes immediately, so its own end is too far. Its first checkpoint starts where the old
+ * log ends.
  */
 function startOf({ position, timeline, checkpoint }: DatabaseView, moved: boolean): bigint {
   const says = moved && checkpoint.timeline === timeline && checkpoint.position < position;
@@ -268,7 +275,7 @@ export const VIEW = `
   from pg_control_system() s, pg_control_checkpoint() c,
     (select oid from pg_database where datname = current_database()) d`;
 
-/** Reads a new connection's view; `null` for a replica, which takes no writes. */
+/** Converts a row to a view. `null` for a replica, which accepts no writes. */
 export function toView(row: ViewRow | undefined): DatabaseView | null {
   if (row === undefined || row.timeline === null || row.position === null) return null;
   return {

@@ -2,16 +2,15 @@ import { StartError } from '#core/start-error.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { SESSION_SETTINGS } from '#db/session-settings.ts';
 
-/**
- * SQL: identifies the server and the database, because notifications do not pass between databases.
- */
+/** SQL that identifies the server and the database. Notifications do not cross databases. */
 const WHO = `select concat(system_identifier, ' ', (
     select oid from pg_database where datname = current_database())) as database
   from pg_control_system()`;
 
 /**
- * Verifies that the address past a pooler leads to the same database. @throws StartError in one
- * line.
+ * Verifies that the address that bypasses the pooler leads to the same database.
+ * @returns a line that confirms it
+ * @throws StartError if not
  */
 export async function requireSameDirect(db: Database): Promise<string> {
   const client = await db.connect().catch((error) => {
@@ -29,7 +28,10 @@ export async function requireSameDirect(db: Database): Promise<string> {
   }
 }
 
-/** Verifies the session settings of connections through a pooler. @throws if one is missing. */
+/**
+ * Verifies that the session settings reach the server through a pooler.
+ * @throws if one does not
+ */
 export async function requireSessionSettings(sql: Sql): Promise<string> {
   const names = Object.keys(SESSION_SETTINGS);
   const rows = await sql.query<{ name: string; value: string }>(

@@ -2,7 +2,7 @@ import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
 /**
- * Which data is lost if the primary is lost. `synchronous`: none, because each commit waits for a
+ * How much data is lost with the primary. `synchronous`: none, because each commit waits for a
  * standby. `asynchronous`: the last commits. `single`: everything since the last backup.
  */
 export const DURABILITIES = ['single', 'asynchronous', 'synchronous'] as const;
@@ -10,8 +10,8 @@ export const DURABILITIES = ['single', 'asynchronous', 'synchronous'] as const;
 export type Durability = (typeof DURABILITIES)[number];
 
 /**
- * The durability that the operator has declared: `managed` is a provider whose replicas are
- * invisible.
+ * What the operator may declare about durability. `managed` means that a provider keeps replicas
+ * that are invisible to us.
  */
 export const DECLARED_DURABILITIES = ['managed', 'single', 'asynchronous'] as const;
 
@@ -23,15 +23,15 @@ export interface ReplicationRow {
   /** `synchronous_commit` of our own connections. */
   readonly commit: string;
   readonly standbys: number;
-  /** The standbys that commits wait for. */
+  /** The number of standbys that commits wait for. */
   readonly synchronous: number;
-  /** The lag of the slowest standby. */
+  /** How many bytes the slowest standby lags behind. */
   readonly lag_bytes: number;
 }
 
 /**
- * Returns the primary's view of its standbys (their states are visible only to members of
- * `pg_monitor`).
+ * Returns what the primary knows about its standbys. Only members of `pg_monitor` can see their
+ * states.
  */
 export async function selectReplication(sql: Sql): Promise<ReplicationRow> {
   const [row] = await sql.query<ReplicationRow>(
@@ -46,17 +46,20 @@ export async function selectReplication(sql: Sql): Promise<ReplicationRow> {
   return row;
 }
 
-/** Values of `synchronous_commit` with which a commit waits for no standby. */
+/** Values of `synchronous_commit` with which commits wait for no standby. */
 const LOCAL_COMMIT = new Set(['off', 'local']);
 
 export function judgeReplication(row: ReplicationRow): Durability {
-  // If names are set but no standby is connected, a commit waits until one connects, so nothing can
-  // be lost either.
+  // If standbys are named but none is connected, commits wait until one connects, so no
+  // acknowledged commit can be lost.
   if (row.names.trim() !== '' && !LOCAL_COMMIT.has(row.commit)) return 'synchronous';
   return row.standbys > 0 ? 'asynchronous' : 'single';
 }
 
-/** True if the actual durability is less than declared; undeclared means synchronous. */
+/**
+ * True if the database is less durable than declared. Without a declaration, it must be
+ * synchronous.
+ */
 export function fallsShort(found: Durability, declared: DeclaredDurability | null): boolean {
   if (declared === 'managed') return false;
   return DURABILITIES.indexOf(found) < DURABILITIES.indexOf(declared ?? 'synchronous');
@@ -74,9 +77,10 @@ const LOSES: Readonly<Record<Durability, string>> = {
 };
 
 /**
- * Requires at a production start that the operator has declared what losing the primary may cost. A
- * start with fewer standbys than declared is allowed, because a failover may leave fewer.
- * @throws StartError if nothing was declared and commits wait for no standby.
+ * Requires of a production start that commits wait for a standby, or that the operator has declared
+ * the durability. Fewer standbys than declared do not prevent a start, because a failover may leave
+ * fewer.
+ * @throws StartError if nothing was declared and commits wait for no standby
  */
 export async function requireDurability(
   sql: Sql,

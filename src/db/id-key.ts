@@ -5,11 +5,11 @@ import { decrypt, encrypt } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Database, Sql } from '#db/database.ts';
 
-/** The row's name, which is the context of its encryption. */
+/** The name of the key's row, which is also the context of its encryption. */
 const NAME = 'ids';
 const KEY_BYTES = 32;
 
-/** Stores the bytes unless another process was first, and reads the stored ones. */
+/** Stores the key, unless another process was first, and returns the stored one. */
 async function readOrKeep(sql: Sql, sealed: Buffer): Promise<Buffer> {
   await sql.query(
     'insert into service_keys (name, sealed) values ($1, $2) on conflict (name) do nothing',
@@ -28,10 +28,10 @@ async function readSealed(sql: Sql): Promise<Buffer | null> {
 
 /**
  * Opens the key from which ids are derived (`core/ids.ts`). It is generated at the first start and
- * stored in the database, so that every backup has it; it is encrypted, so that a backup alone does
- * not reveal it. Only its encryption depends on the service's secret, so a new secret does not
+ * stored in the database, so that every backup contains it, and encrypted, so that a backup alone
+ * does not reveal it. Only the encryption depends on the service's secret, so a new secret does not
  * change ids.
- * @throws StartError if the row was encrypted with another secret.
+ * @throws StartError if the key was encrypted with another secret
  */
 export async function openIdKey(
   sql: Pick<Database, 'query' | 'cell'>,

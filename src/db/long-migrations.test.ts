@@ -39,7 +39,7 @@ async function count(sql: string, values: readonly unknown[] = []): Promise<numb
 const isValid = async (index: string) =>
   (await count('from pg_index where indexrelid = to_regclass($1) and indisvalid', [index])) === 1;
 
-/** Terminates the session that runs a statement like this, as if its process was killed. */
+/** Terminates the session that runs a matching statement, as if its process had been killed. */
 async function cutOff(like: string): Promise<void> {
   const ended = await waitUntil(async () => {
     const found = await count(
@@ -53,7 +53,7 @@ async function cutOff(like: string): Promise<void> {
   assert.ok(ended, `no session ran ${like}`);
 }
 
-/** Opens a transaction that has read something and stays open, as a report or a backup does. */
+/** Opens a transaction that reads and then stays open, as a report or a backup does. */
 async function holdOpen(sql: string): Promise<() => Promise<void>> {
   const client = await database.db.connect();
   await client.query(`begin isolation level repeatable read; ${sql}`);
@@ -127,8 +127,8 @@ test('a file marked as concurrent without such an index is named', async () => {
 });
 
 /**
- * Returns a migration that changes ten rows at a time; each run writes one row, so that runs can be
- * counted.
+ * Returns a migration that changes ten rows at a time. Each run also writes one row, so that the
+ * test can count the runs.
  */
 const backfill = (table: string) => `-- batched
 with part as (

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Migration } from '#db/migration-files.ts';
 
-/** Migrations that may take hours, because they block nothing. */
+/** Migrations that may run for hours, because they do not block requests. */
 
 const INDEX = /^create (?:unique )?index concurrently if not exists (\w+)\s+on (\w+)\s/i;
 /**
- * The minimum pause between two batches of a backfill. It also pauses for as long as its last batch
+ * Minimum pause between two batches of a backfill. The pause is at least as long as the last batch
  * took, to leave half of the disk's capacity to others.
  */
 const LEAST_REST_MS = 20;
@@ -19,7 +19,8 @@ export async function noteApplied(client: pg.Client, migration: Migration): Prom
 }
 
 /**
- * Drops an index that an interrupted build left invalid: it slows every write and serves no read.
+ * Drops an index that an interrupted build left invalid. Such an index slows down every write and
+ * serves no read.
  */
 async function dropInvalid(client: pg.Client, index: string): Promise<void> {
   const { rows } = await client.query<{ found: boolean }>(
@@ -37,7 +38,7 @@ interface NewIndex {
   readonly statement: string;
 }
 
-/** Returns the statements of a file that builds indexes. */
+/** Parses the statements of a file that builds indexes. */
 function indexesOf(text: string): NewIndex[] {
   const statements = text
     .replaceAll(/^--.*$/gm, '')
@@ -53,7 +54,7 @@ function indexesOf(text: string): NewIndex[] {
   });
 }
 
-/** Returns the partitions of a table; empty if it has none. */
+/** Returns the partitions of a table; an empty list if it is not partitioned. */
 async function partitionsOf(client: pg.Client, table: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select inhrelid::regclass::text as name from pg_inherits
@@ -64,8 +65,8 @@ async function partitionsOf(client: pg.Client, table: string): Promise<string[]>
 }
 
 /**
- * True if the partition has its part of an index. Partitions created after the index already have
- * it.
+ * True if the partition has its part of an index. Partitions that were created after the index have
+ * it already.
  */
 async function hasPart(client: pg.Client, index: string, partition: string): Promise<boolean> {
   const { rows } = await client.query(
@@ -77,9 +78,9 @@ async function hasPart(client: pg.Client, index: string, partition: string): Pro
 }
 
 /**
- * Builds an index. PostgreSQL cannot build an index of a partitioned table concurrently, so each
- * partition gets its own, and partitions created meanwhile get theirs from the parent's, which
- * holds no rows.
+ * Builds an index. PostgreSQL cannot build one concurrently on a partitioned table. So the index is
+ * first created on the parent alone, which has no rows, then built on each partition. Partitions
+ * created meanwhile get theirs from the parent's.
  */
 async function buildIndex(client: pg.Client, index: NewIndex): Promise<void> {
   const { name, table, statement } = index;
@@ -104,12 +105,12 @@ async function buildIndex(client: pg.Client, index: NewIndex): Promise<void> {
 
 /**
  * Builds the file's indexes concurrently, one after the other, outside a transaction. After an
- * interrupted build, the invalid index is dropped and the build restarted.
+ * interruption, the next start drops the invalid index and builds it again.
  */
 export async function buildConcurrently(client: pg.Client, migration: Migration): Promise<void> {
   const indexes = indexesOf(migration.text);
-  // Lift the role's own limits (deploy/pgbouncer/role.sql), which are for requests. Only one
-  // process builds: parallel workers would take every core, and requests would wait.
+  // Lifts the role's time limits (deploy/pgbouncer/role.sql), which are meant for requests.
+  // Disables parallel workers, which would take every core and make requests wait.
   await client.query(`set statement_timeout = 0; set lock_timeout = 0;
     set max_parallel_maintenance_workers = 0`);
   try {
@@ -122,7 +123,7 @@ export async function buildConcurrently(client: pg.Client, migration: Migration)
   }
 }
 
-/** Reads the cursor of a batched migration, as text; null at its beginning. */
+/** Reads the cursor of a batched migration, as text; null before the first batch. */
 async function readCursor(client: pg.Client, name: string): Promise<string | null> {
   await client.query(`
     create table if not exists migration_cursors (
@@ -137,7 +138,10 @@ async function readCursor(client: pg.Client, name: string): Promise<string | nul
   return rows[0]?.cursor ?? null;
 }
 
-/** Runs one batch and commits it with its cursor. @returns the next cursor; null if it is done. */
+/**
+ * Runs one batch and commits it together with its cursor.
+ * @returns the next cursor; null if the migration is done
+ */
 export async function runBatch(
   client: pg.Client,
   migration: Migration,
@@ -159,7 +163,7 @@ export async function runBatch(
   return next;
 }
 
-/** Runs the file's statement batch by batch, from where an earlier start was interrupted. */
+/** Runs the file's statement batch by batch, starting where an interrupted start left off. */
 export async function runBatched(
   client: pg.Client,
   migration: Migration,

@@ -4,7 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLongPolls } from '#db/long-polls.ts';
 import { localWakeups } from '#db/wakeups.ts';
 
-/** Opens the registry over rows that a test changes, and records the statements that read them. */
+/**
+ * Opens a registry of rows that the test changes. It records how many keys each statement reads.
+ */
 function openPolls(pollMs?: number) {
   const wakeups = localWakeups();
   const rows = new Map<string, string>();
@@ -14,8 +16,7 @@ function openPolls(pollMs?: number) {
     topic: 'row',
     read: async (keys) => {
       statements.push(keys.length);
-      // Takes the rows at once and responds later, because a statement sees the rows as of its
-      // start.
+      // Reads the rows now but responds later, because a statement sees the rows as of its start.
       const seen = new Map(
         keys.flatMap((key) => (rows.has(key) ? [[key, rows.get(key) ?? '']] : [])),
       );
@@ -122,8 +123,8 @@ test('two thousand waiting clients cost few statements; only one is notified', a
   set('terminal-1234', 'work');
   await Promise.all(waits);
   assert.deepEqual(answered, ['terminal-1234']);
-  // Allows the first read, four polls and the last read, each with at most 500 rows per statement.
-  // On a busy machine the timers may fire in more groups.
+  // Allows for one read at the start, four polls and one read at the end, each with at most 500
+  // rows per statement. On a busy machine, the timers may fire in more groups.
   const total = statements.reduce((sum, count) => sum + count, 0);
   assert.ok(statements.length <= 400, `${statements.length} statements`);
   assert.ok(total <= 2_000 * 7, `${total} rows`);

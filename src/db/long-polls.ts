@@ -4,52 +4,54 @@ import type { Wakeups } from '#db/wakeups.ts';
 export interface WaitLimits {
   /** Milliseconds; 0 reads once. */
   readonly waitMs: number;
-  /** Aborts when the client disconnects or the process ends, which ends the wait. */
+  /** Aborts when the client disconnects or the process ends. This ends the wait. */
   readonly gone?: AbortSignal;
 }
 
 export interface WaitOptions<T> extends WaitLimits {
-  /** True if this state ends the wait. */
+  /** True if this state of the row ends the wait. */
   readonly accept: (item: T | undefined) => boolean;
 }
 
-/** A long-poll registry for rows of one kind, with thousands of waiting clients. */
+/** A long-poll registry for rows of one kind. Thousands of clients may wait. */
 export interface LongPolls<T> {
-  /** Returns the row as soon as it is accepted, or its current state after the time-out. */
+  /** Returns the row as soon as `accept` is true, or in its current state after the time-out. */
   wait(key: string, options: WaitOptions<T>): Promise<T | undefined>;
   /**
-   * Calls `look` now, and again whenever the row may have changed. Returns its result; undefined
-   * after the time-out.
+   * Calls `look` now, and again whenever the row may have changed, until it returns a result.
+   * Returns undefined after the time-out.
    */
   until<Found>(
     key: string,
     limits: WaitLimits,
     look: () => Promise<Found | undefined>,
   ): Promise<Found | undefined>;
-  /** Returns the current row, read in one statement together with other concurrent reads. */
+  /** Returns the current row. Concurrent reads share one statement. */
   read(key: string): Promise<T | undefined>;
 }
 
 export interface LongPollsOptions<T> {
   readonly wakeups: Wakeups;
-  /** Notifications on this topic, keyed like the rows, signal that a row may have changed. */
+  /** Topic of the notifications that a row may have changed. Their keys are the rows' keys. */
   readonly topic: string;
-  /** Reads all keys that are requested at the same time in one statement. */
+  /** Reads the rows of all these keys in one statement. */
   readonly read: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
-  /** Polling interval in milliseconds, without notifications. Default {@link POLL_MS}. */
+  /** Polling interval in milliseconds, in case notifications are lost. Default: {@link POLL_MS}. */
   readonly pollMs?: number;
 }
 
 /**
- * All waiting rows are read again at this interval, many per statement, in case a notification got
+ * Interval at which all waiting rows are read again, many per statement, in case a notification was
  * lost.
  */
 const POLL_MS = 3_000;
-/** Keys per statement: 2,000 waiting terminals are four statements per poll. */
+/**
+ * Maximum number of keys per statement. For 2,000 waiting terminals, a poll takes four statements.
+ */
 const MAX_KEYS = 500;
 const MAX_IN_FLIGHT = 2;
 
-/** Wakes all waiting clients periodically, with a timer only while there are any. */
+/** Wakes all waiting clients periodically. The timer runs only while clients are waiting. */
 function createPoll(pollMs: number) {
   const wakes = new Set<() => void>();
   let timer: NodeJS.Timeout | undefined;
@@ -69,7 +71,7 @@ function createPoll(pollMs: number) {
   };
 }
 
-/** Creates a signal that is remembered until the next wait. */
+/** Creates a signal. If it is raised while nothing waits, the next wait ends immediately. */
 function createSignal() {
   let isRaised = false;
   let wake: () => void = () => {};
@@ -78,7 +80,7 @@ function createSignal() {
       isRaised = true;
       wake();
     },
-    /** Resolves at the next signal, or `ms` later. */
+    /** Resolves when the signal is raised, at the latest after `ms`. */
     raised: (ms: number) =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
@@ -109,7 +111,7 @@ export function createLongPolls<T>(options: LongPollsOptions<T>): LongPolls<T> {
   const until: LongPolls<T>['until'] = async (key, { waitMs, gone }, look) => {
     const deadline = performance.now() + waitMs;
     const signal = createSignal();
-    // Subscribes before the first read, so that a change in between is signaled.
+    // Subscribes before the first read, so that a change right after it is not missed.
     const stops = [wakeups.on(topic, key, signal.raise), poll.join(signal.raise)];
     gone?.addEventListener('abort', signal.raise, { once: true });
     try {

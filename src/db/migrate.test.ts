@@ -141,7 +141,7 @@ test('a process that may not migrate names the missing migration', async () => {
   }
 });
 
-/** Opens a transaction that has read the table and stays open, as a report or a backup does. */
+/** Opens a transaction that reads the table and then stays open, as a report or a backup does. */
 async function holdTable(table: string): Promise<() => Promise<void>> {
   const client = await database.db.connect();
   await client.query(`begin; select from ${table}`);

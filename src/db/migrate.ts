@@ -7,11 +7,14 @@ import { buildConcurrently, noteApplied, runBatched } from '#db/long-migrations.
 import { MIGRATIONS_FOLDER, type Migration, readMigrations } from '#db/migration-files.ts';
 
 /**
- * Two simultaneous starts must not migrate together. No other lock has this number
- * (test/tidy.test.ts).
+ * Number of the advisory lock that prevents two processes from migrating at the same time. No other
+ * lock uses it (test/tidy.test.ts checks this).
  */
 const MIGRATION_LOCK = 7_218_344_190;
-/** How often a start checks if it is its turn to migrate, or if the owner's role has finished. */
+/**
+ * How often a waiting process checks whether it is its turn to migrate, or whether the owner's role
+ * has finished.
+ */
 const LOOK_MS = 500;
 
 /** How long a migration may wait for locks, and how long its statements may run. */
@@ -25,25 +28,25 @@ interface MigrationLimits {
 export interface MigrateOptions {
   readonly folder?: string;
   readonly limits?: MigrationLimits;
-  /** Called once with each thing that a start waits for. */
+  /** Called once for each thing that the start must wait for. */
   readonly tell?: (line: string) => void;
-  /** Aborts when the process is to end, which ends the wait. */
+  /** Aborts the wait when the process must end. */
   readonly ends?: AbortSignal;
 }
 
 /**
- * Limits of a migration. A statement that waits for a table lock makes all later ones wait, even
- * plain reads. So a migration gives up after a moment, lets the others pass, and retries. A
- * statement must finish within the request's database time-out. A slower one declares in its head
- * how it avoids blocking (CONTRIBUTING.md, "A migration").
+ * Limits of a migration. A statement that waits for a table's lock makes all later ones wait, even
+ * plain reads. So a migration gives up after a moment, lets the others pass, and tries again. A
+ * statement must finish within the database time-out of a request. A slower migration declares in
+ * its head how it avoids blocking (CONTRIBUTING.md, "A migration").
  */
 const LIMITS: MigrationLimits = { lockMs: 200, statementMs: 20_000, tries: 60, pauseMs: 1_000 };
 
-/** Faults after which a retry may succeed: lock time-out, deadlock, or statement time-out. */
+/** SQLSTATEs after which a retry may succeed: lock time-out, deadlock, and statement time-out. */
 const MAY_WORK_LATER = new Set(['55P03', '40P01', '57014']);
 /**
- * A slow statement takes as long on every try, so it gets only a few tries instead of blocking
- * writes for a minute.
+ * SQLSTATE of a statement time-out. A slow statement takes as long on every try, so it gets only a
+ * few tries, rather than blocking writes for a minute.
  */
 const SLOW = '57014';
 const SLOW_TRIES = 3;
@@ -60,8 +63,8 @@ function gaveUp({ name }: Migration, tries: number, code: string): StartError {
 }
 
 /**
- * Runs `work` until it gets its locks, with random pauses, so that it does not meet a periodic job
- * every time.
+ * Runs `work` again until it gets its locks. The pauses are random, so that it does not collide
+ * with a periodic job every time.
  */
 async function tryAgain<T>(
   migration: Migration,
@@ -123,8 +126,8 @@ async function applyMigration(
 }
 
 /**
- * True if the table exists. Checked before creating it, so that a role that may not create tables
- * can still find nothing to do.
+ * True if the table of migrations exists. Creating it unconditionally would fail for a role that
+ * may not create tables, even if there is nothing to migrate.
  */
 async function hasTable(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ found: boolean }>(
@@ -143,8 +146,8 @@ async function createTable(client: pg.Client): Promise<void> {
 }
 
 /**
- * Checks the baseline.
- * @throws StartError if a build from before the first release created the database.
+ * Checks that the database has the first release's baseline.
+ * @throws StartError if a build from before the first release created the database
  */
 function requireBaseline(all: readonly Migration[], applied: ReadonlyMap<string, string>): void {
   const baseline = all.find(({ isBaseline }) => isBaseline);
@@ -159,8 +162,8 @@ function requireBaseline(all: readonly Migration[], applied: ReadonlyMap<string,
 }
 
 /**
- * Returns the pending migrations.
- * @throws StartError if an applied file was changed later, or the database is too old.
+ * Returns the migrations that were not applied yet.
+ * @throws StartError if an applied file was changed later, or if the database is too old
  */
 async function findPending(client: pg.Client, all: readonly Migration[]): Promise<Migration[]> {
   if (!(await hasTable(client))) return [...all];
@@ -180,7 +183,7 @@ async function findPending(client: pg.Client, all: readonly Migration[]): Promis
   });
 }
 
-/** True if this role owns the tables, or may create the first of them. */
+/** True if this role owns the tables or, in an empty database, may create them. */
 async function mayMigrate(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(`
     select coalesce(
@@ -192,8 +195,8 @@ async function mayMigrate(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Tries to take the session lock, by polling: a statement that waits for it would hold a snapshot,
- * and a concurrent index build waits for every older snapshot.
+ * Tries to take the lock without waiting. A statement that waits would hold a snapshot, and a
+ * concurrent index build waits for every older snapshot.
  */
 async function isOurTurn(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [
@@ -202,10 +205,10 @@ async function isOurTurn(client: pg.Client): Promise<boolean> {
   return rows[0]?.got === true;
 }
 
-/** SQLSTATE if the role may not read the table yet: its grants follow the first migrations. */
+/** SQLSTATE if the role may not read the table yet. Its grants come after the first migrations. */
 const NOT_GRANTED = '42501';
 
-/** Returns the pending migrations; null if the role of this start may not read them. */
+/** Returns the migrations that were not applied yet; null if this role may not read them. */
 async function lookForPending(
   client: pg.Client,
   all: readonly Migration[],
@@ -219,8 +222,8 @@ async function lookForPending(
 }
 
 /**
- * Returns a table or sequence of the owner that this role may not use yet; null if there is none.
- * The grants are several statements, so a role may read some tables before it may use all of them.
+ * Returns a table or sequence that this role may not use yet; null if there is none. The grants are
+ * several statements, so a role may be able to read some tables before it may use all of them.
  */
 async function findUngranted(client: pg.Client): Promise<string | null> {
   const { rows } = await client.query<{ name: string }>(`
@@ -236,8 +239,8 @@ async function findUngranted(client: pg.Client): Promise<string | null> {
 }
 
 /**
- * Waits until no other process migrates, and returns the pending migrations; empty if another start
- * or role has applied them.
+ * Waits until no other process migrates. Returns the migrations to apply; an empty list if another
+ * process has applied them.
  */
 async function waitForTurn(
   client: pg.Client,
@@ -261,9 +264,8 @@ async function waitForTurn(
 }
 
 /**
- * Describes the condition that a start waits for.
- * @param next undefined if no migration is pending as far as this role may read, but grants are
- * missing.
+ * Describes what a start waits for.
+ * @param next the next migration; undefined if none is missing and only grants are
  */
 function waitsFor(
   next: Migration | undefined,
@@ -280,8 +282,8 @@ function waitsFor(
 }
 
 /**
- * Called by a process that may not migrate.
- * @throws StartError if the database does not have this program's schema.
+ * For a process that may not migrate: checks that the schema is up to date.
+ * @throws StartError if the database does not have this program's schema
  */
 export async function requireMigrated(db: Database): Promise<void> {
   const all = await readMigrations(MIGRATIONS_FOLDER);
@@ -307,12 +309,12 @@ async function connect(db: Database): Promise<pg.Client> {
 }
 
 /**
- * Migrates the database to the newest schema, forward only. An interrupted migration continues at
- * the next start. Of two starts one migrates; the other waits, and so does a role that does not own
- * the tables.
- * @returns the names applied now.
+ * Migrates the database to the newest schema, never backward. An interrupted migration continues at
+ * the next start. If two processes start, one migrates and the other waits, as does a role that
+ * does not own the tables.
+ * @returns the names of the migrations that it applied
  * @throws StartError if an applied file was changed later, if the database is from before the first
- * release, or if a file never got its locks; DatabaseUnavailable if the database is lost meanwhile.
+ * release, or if a migration never got its locks; DatabaseUnavailable if the connection is lost
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   const { folder = MIGRATIONS_FOLDER, limits = LIMITS, tell = () => {}, ends } = options;

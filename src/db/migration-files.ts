@@ -5,14 +5,15 @@ import path from 'node:path';
 export const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '../../migrations');
 
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
-/** Matches the comments at the top of a file. */
+/** Matches the comment lines at the top of a file. */
 const HEAD = /^(?:--.*\n)*/;
 const KIND = /^-- (concurrently|batched)$/gm;
 const BASELINE = /^-- baseline$/m;
 
 /**
- * `at_once`: one transaction with a lock and a statement limit. `concurrently`: one index, built
- * without blocking writes. `batched`: one statement that is run repeatedly, a part each time.
+ * How a migration runs. `at_once`: in one transaction, with limits on locks and statements.
+ * `concurrently`: builds indexes without blocking writes. `batched`: repeats one statement, each
+ * time for some of the rows.
  */
 export type MigrationKind = 'at_once' | 'concurrently' | 'batched';
 
@@ -21,7 +22,10 @@ export interface Migration {
   readonly kind: MigrationKind;
   readonly text: string;
   readonly digest: string;
-  /** The first file of the first release (`-- baseline`), which every database of a release has. */
+  /**
+   * True for the first release's first file (`-- baseline`), which every released database
+   * contains.
+   */
   readonly isBaseline: boolean;
 }
 
@@ -38,8 +42,7 @@ function parseMigration(name: string, text: string): Migration {
 }
 
 /**
- * Reads the migrations in the order in which they are applied. Other files in the folder are
- * ignored.
+ * Returns the migrations in the order in which they are applied. Ignores other files in the folder.
  */
 export async function readMigrations(folder: string): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => FILE_NAME.test(name)).sort();

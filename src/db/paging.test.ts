@@ -28,7 +28,7 @@ async function add(tenant: Tenant, position: number, ms: number, color = 'red'):
   await database.db.query('insert into listed values ($1, $2, $3, $4, $5)', values);
 }
 
-/** Writes ten rows, two in each millisecond. */
+/** Fills the table with ten rows, two in each millisecond. */
 async function refill(): Promise<void> {
   await database.db.query('truncate listed');
   for (let i = 1; i <= 10; i++)

@@ -17,13 +17,13 @@ export interface Page {
   readonly createdLt: Date | null;
 }
 
-/** A page of a table with `location_id`. */
+/** A page of a table that has the column `location_id`. */
 export interface LocatedPage extends Page {
-  /** Only rows of this location, or with `null` those without one. */
+  /** Only rows of this location; `null` means rows without a location. */
   readonly location?: string | null;
 }
 
-/** Sorts before every position; written as SQL. */
+/** SQL for a position that sorts before every other one. */
 export const LEAST_POSITION = `'${-(2n ** 63n)}'::bigint`;
 /** The same as a value. */
 const LEAST_POSITION_VALUE = String(-(2n ** 63n));
@@ -43,32 +43,34 @@ function lowerBound({ createdGte }: Page, since: Date | undefined): Bound {
 }
 
 /**
- * Returns the bounds of a page as values that a statement compares with, in this order: `created`
- * and `position` that all rows precede, the first `created` that counts and the first that does
- * not. An omitted bound is infinite. (`$1 is null or …` would share one plan, which reads all
- * rows.)
+ * Returns the bounds of a page, for a statement to compare with: `created` and `position` that all
+ * rows precede, then the first `created` that is included and the first that is not. An omitted
+ * bound is infinite. (A condition such as `$1 is null or …` would share one plan with all other
+ * pages, which reads all rows.)
  */
 export function boundsOf(page: Omit<Page, 'limit'>): unknown[] {
   return [...upperBound(page), page.createdGte ?? '-infinity', page.createdLt ?? 'infinity'];
 }
 
-/** Sorts after every id: the bound of a first page that begins with the newest id. */
+/** Sorts after every id. The bound for the first page of a list that begins with the newest id. */
 export const BEHIND_ALL_IDS = '~';
-/** The same bound for numbers that the database assigns. */
+/**
+ * Sorts after every number that the database assigns. The bound for the first page of such a list.
+ */
 export const BEHIND_ALL_NUMBERS = 2n ** 63n - 1n;
 
 /** The leading columns of the index over all rows of an account and mode. */
 export const TENANT_KEY = ['account_id', 'livemode'] as const;
 /**
- * The account's column in partial indexes: an expression, so that no index over all rows can serve
- * it.
+ * The leading columns of partial indexes. The account is an expression, so that conditions on it
+ * cannot use the index over all rows.
  */
 export const HIDDEN_TENANT_KEY = ["(account_id || '')", 'livemode'] as const;
 
 /**
- * The leading columns of an index; no other index of the table begins with the first of them.
- * `ordered`: `created` and `position` follow, and a page is a range. Otherwise the key finds few
- * rows, which are sorted.
+ * The leading columns of an index. No other index of the table may begin with the first of them. If
+ * `ordered`, `created` and `position` follow, and a page is a range of the index. Otherwise the key
+ * finds only a few rows, which are then sorted.
  */
 export interface IndexKey {
   readonly columns: readonly string[];
@@ -76,20 +78,23 @@ export interface IndexKey {
 }
 
 export interface ListOf {
-  /** Table and columns: names from our own code, never a client's. */
+  /** Names of the table and its columns. They must come from our own code, never from a client. */
   readonly table: string;
   readonly columns: string;
-  /** Further equalities, column to value; null values are omitted. */
+  /** Equality conditions by column. Those with the value null are omitted. */
   readonly filters: Readonly<Record<string, unknown>>;
-  /** The index of a filter; with several filters, the one listed first is used. */
+  /**
+   * Indexes by the filter that they serve. If several filters are set, the one listed first here is
+   * used.
+   */
   readonly indexes?: Readonly<Record<string, IndexKey>>;
   /** Further conditions. */
   readonly conditions?: readonly Condition[];
-  /** A condition that finds few rows by an index; the other conditions only filter these. */
+  /** A condition that finds a few rows by an index. The other conditions only filter them. */
   readonly found?: Condition;
   /**
-   * Disjoint branches whose rows are listed together. Each is read by its own index, and all in one
-   * statement, so that a row that moves between them is never seen twice.
+   * Disjoint sets of rows that are listed together. Each is read by its own index, but all in one
+   * statement, so that a row that moves from one to another is not listed twice.
    */
   readonly anyOf?: readonly Branch[];
 }
@@ -97,20 +102,20 @@ export interface ListOf {
 export interface Branch {
   readonly conditions: readonly Condition[];
   /**
-   * The leading columns of the index that returns the branch's rows in order; `'few'` if the
-   * conditions select so few rows that they are sorted instead. Default: {@link TENANT_KEY}.
+   * The leading columns of the index that returns the branch's rows in order, or `'few'` if the
+   * conditions select so few rows that they can be sorted. Default: {@link TENANT_KEY}.
    */
   readonly key?: readonly string[] | 'few';
-  /** Values of key columns that have no filter. */
+  /** Values of those key columns that have no filter. */
   readonly values?: Readonly<Record<string, unknown>>;
-  /** The branch has no rows older than this. */
+  /** The branch has no rows that were created before this. */
   readonly since?: Date;
 }
 
-/** SQL without a parameter, or with one, written as `?`. `$1` is the account, `$2` the mode. */
+/** SQL, as text or with one value, written as `?`. `$1` is the account and `$2` the mode. */
 export type Condition = string | { readonly sql: string; readonly value: unknown };
 
-/** The parameters of a page's statement. */
+/** The parameters of the statement that reads a page. */
 class Parameters {
   readonly values: unknown[];
   readonly #ofColumns: Map<string, string>;
@@ -150,10 +155,10 @@ class Parameters {
 }
 
 /**
- * Returns one page, newest first, of an account and mode's rows: a range scan of the index over
- * (account_id, livemode, created, position), or of a filter's index: 0.1 ms at any depth of
- * 5,000,000 rows, where OFFSET took a second. Reads one row more than `limit`, to know if there are
- * more. A row comparison leaves the planner only that index, see `plan-shapes.ts`.
+ * Returns one page of an account and mode's rows, newest first. It reads a range of the index over
+ * (account_id, livemode, created, position), or of a filter's index. This takes 0.1 ms anywhere in
+ * 5,000,000 rows, where OFFSET took a second. Reads one row more than `limit`, to show whether
+ * there are more. Row comparisons leave the planner only that index: see `plan-shapes.ts`.
  */
 export async function selectPage<Row extends Place>(
   sql: Sql,
@@ -164,7 +169,9 @@ export async function selectPage<Row extends Place>(
   return readList<Row>(sql, list, { tenant, page });
 }
 
-/** Returns one page of a table that has `location_id`, limited to the page's location if set. */
+/**
+ * Returns one page of a table that has `location_id`, limited to the page's location if it has one.
+ */
 export async function selectLocatedPage<Row extends Place>(
   sql: Sql,
   list: ListOf,
@@ -176,7 +183,7 @@ export async function selectLocatedPage<Row extends Place>(
   return readList<Row>(sql, located, { tenant, page });
 }
 
-/** Limits a list to one location; `null` selects the rows without a location. */
+/** Limits a list to one location. `null` selects the rows without a location. */
 function ofLocation(list: ListOf, location: string | null): ListOf {
   const here = location === null ? checked('location_id is null') : 'location_id is not null';
   return {
@@ -209,7 +216,8 @@ async function readList<Row extends Place>(
     const values = Object.entries(branch.values ?? {});
     const needed = values.filter(([column]) => key?.columns.includes(column));
     for (const [column, value] of needed) parameters.addFilter(column, value);
-    // A condition that another index would serve is only checked on the rows that this index finds.
+    // Only the branch's own index may use its conditions to find rows. Under another index, they
+    // only filter.
     const isOwn = branch.key !== undefined && (key === null || key.columns === branch.key);
     const own = branch.conditions
       .map((one) => parameters.write(one))
@@ -243,7 +251,7 @@ function hiddenOf(column: string): string {
   return column === 'account_id' ? HIDDEN_TENANT_KEY[0] : column;
 }
 
-/** Returns the index that finds the rows of a branch; null if its own conditions find them. */
+/** Returns the index that finds the rows of a branch; null if its conditions find them alone. */
 function keyOf(list: ListOf, branch: Branch, filtered: readonly string[]): IndexKey | null {
   const { key = TENANT_KEY } = branch;
   if (key === 'few') return null;
@@ -252,7 +260,7 @@ function keyOf(list: ListOf, branch: Branch, filtered: readonly string[]): Index
   return index ?? { columns: key, ordered: true };
 }
 
-/** Returns the conditions and the order for reading an index. */
+/** Returns the conditions and the order with which an index is read. */
 function readBy(
   key: IndexKey | null,
   page: {

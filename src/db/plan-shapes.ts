@@ -1,22 +1,21 @@
 /**
- * Forms of conditions that leave the planner a single index (docs/decisions/plans.md). A plan is
- * made once per connection, often while a table is nearly empty. Then all indexes cost the same,
- * and the chosen one is scanned completely once the table has grown.
+ * Ways to write conditions that leave the planner a single index (docs/decisions/plans.md). A plan
+ * is made once per connection, often while a table is nearly empty. All indexes then cost the same,
+ * and if the planner picks the wrong one, statements scan all of it once the table has grown.
  */
 
 /**
- * Returns a condition that only checks rows found by another one. The planner cannot use it for an
- * index; otherwise an index that begins with one of its columns would seem as good as the right
- * one.
+ * Returns a condition that filters rows but cannot find them. If the planner could use it for an
+ * index, an index that begins with one of its columns would seem as good as the right one.
  */
 export function checked(condition: string): string {
   return `case when ${condition} then true end`;
 }
 
 /**
- * Returns a condition that looks up the one row with this key. A row comparison is served only by
- * an index that begins with the first of the columns, so no other index of the table may begin with
- * it.
+ * Returns a condition that looks up the row with this key. Only an index that begins with the first
+ * of the columns can serve a row comparison, so no other index of the table may begin with that
+ * column.
  */
 export function wholeKey(columns: readonly string[], values: readonly string[]): string {
   if (columns.length === 1) return `${columns[0]} = ${values[0]}`;
@@ -24,7 +23,7 @@ export function wholeKey(columns: readonly string[], values: readonly string[]):
   return `${left} >= ${right} and ${left} <= ${right}`;
 }
 
-/** Returns a condition that rows found by their id belong to the account and mode. */
+/** Returns a condition that checks the account and mode of rows that are found by their id. */
 export function ofTenant(account: string, mode: string, row = ''): string {
   return checked(`${row}account_id = ${account} and ${row}livemode = ${mode}`);
 }

@@ -3,7 +3,7 @@ import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 
-/** The context of every process. Loops and use cases that need no more take this. */
+/** The context that every process has. Loops and use cases that need no more take this type. */
 export interface ProcessContext {
   readonly db: Database;
   readonly wakeups: Wakeups;

@@ -1,34 +1,40 @@
 /**
- * The settings of each connection. The service sends them when it connects; a pooler drops them, so
- * there they are stored with the role (deploy/pgbouncer/role.sql).
+ * The settings of each connection. The service sends them when it connects. A pooler drops them, so
+ * behind one they are stored with the role instead (deploy/pgbouncer/role.sql).
  */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   /**
-   * Each of our statements has an index. A plan is cached per connection, and one made while a
-   * table was tiny would scan all of it until it is replaced.
+   * Every statement of ours has an index. Plans are cached per connection, and a plan made while a
+   * table was tiny would otherwise scan the whole table even after it has grown.
    */
   enable_seqscan: 'off',
   /**
-   * A random page read costs about as much as a sequential one, in memory and on SSD. With the
-   * default of 4, a list of a nearly empty table was planned as a sort of all rows that an index
-   * finds.
+   * In memory and on SSDs, a random page read costs about as much as a sequential one. With the
+   * default of 4, PostgreSQL planned to sort all rows that an index finds when a table was nearly
+   * empty.
    */
   random_page_cost: '1.1',
-  /** Older servers overestimate the cost of an unavoidable scan, and JIT-compile it. */
+  /**
+   * Off, because older servers overestimate the cost of an unavoidable scan and then JIT-compile
+   * it.
+   */
   jit: 'off',
   /**
-   * One plan per statement. By default PostgreSQL plans again at each call while it expects to gain
-   * from the values. For short arrays it always does, and planning took a fifth of the database's
-   * time. docs/decisions/plans.md describes what statements must observe for this.
+   * Makes one plan per statement. By default, PostgreSQL plans each call anew as long as it expects
+   * the values to improve the plan. It always expects that for short arrays, so planning took a
+   * fifth of the database's time. See docs/decisions/plans.md for what this requires of statements.
    */
   plan_cache_mode: 'force_generic_plan',
-  /** Longer than any of our statements; ends statements of a lost client. */
+  /** Longer than any of our statements takes. Ends the statements of clients that are gone. */
   statement_timeout: '25s',
-  /** A transaction that idles holds back vacuum for every queue (measured: five times slower). */
+  /**
+   * An idle transaction keeps vacuum from cleaning up our queues, which made them five times
+   * slower.
+   */
   idle_in_transaction_session_timeout: '15s',
 };
 
-/** Writes settings in the format of PostgreSQL's connection options. */
+/** Formats settings as connection options of PostgreSQL. */
 export function connectOptions(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)

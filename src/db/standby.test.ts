@@ -22,7 +22,7 @@ test('displays read from the standby, or from the primary while it is unreachabl
     `select 5::bigint as big, current_setting('default_transaction_read_only') as on`,
   );
   assert.deepEqual(row, { big: 5n, on: 'on' }, 'the same types, and the standby refuses writes');
-  // Creates a table that the standby lacks so far, as after a migration.
+  // Creates a table that the standby does not have yet, as happens right after a migration.
   await primary.db.query('create table fresh as select 1 as n');
   assert.equal((await db.standby.query('select n from fresh')).length, 1);
   assert.equal(await nameOf(db.standby), last(primary.url), 'and it is not used for a while');

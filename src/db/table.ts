@@ -12,11 +12,11 @@ import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
 
 /**
- * A table, declared once: its columns with their types, from which the row type, the column lists,
- * the reads of whole rows and the writes follow. Queries stay SQL.
+ * Declares a table once: its columns and their types. The row type, the column lists, reads of
+ * whole rows, and writes derive from this. Queries remain SQL.
  */
 
-/** The types of read values: see `type-parsers.ts`. */
+/** The types that the driver returns: see `type-parsers.ts`. */
 interface Read {
   readonly text: string;
   readonly bytea: Buffer;
@@ -33,14 +33,14 @@ interface Read {
 
 type TypeName = keyof Read;
 
-/** A PostgreSQL type, with `?` if the column may be null. */
+/** A PostgreSQL type, followed by `?` if the column may be null. */
 type Spec = TypeName | `${TypeName}?`;
 
 declare const ROW: unique symbol;
 
 /**
- * Declares a column with a narrower type. Columns with `?` need a type with `null`, and other
- * columns a type without it.
+ * Declares a column whose TypeScript type is narrower. The type must include `null` exactly if the
+ * column's type has a `?`.
  */
 export function as<T>(
   spec: unknown extends T ? Spec : null extends T ? `${TypeName}?` : TypeName,
@@ -59,24 +59,24 @@ type ValueOf<S> =
         ? Read[S]
         : never;
 
-/** A number in place of a bigint must be a safe integer. */
+/** A bigint may also be written as a number, which must be a safe integer. */
 type WrittenValue<T> = T extends bigint
   ? bigint | number
   : T extends readonly (infer E)[]
     ? readonly E[]
     : T;
 type Written<S> = { readonly [N in keyof S]?: WrittenValue<ValueOf<S[N]>> };
-/** Rejects names that are not columns, which a spread would otherwise let through. */
+/** Rejects names that are not columns. Without this, TypeScript would accept them in a spread. */
 type Without<R, S> = { readonly [N in Exclude<keyof R, keyof S>]: never };
 type Values<S> = { -readonly [N in keyof S]: ValueOf<S[N]> };
 
 /**
- * The part of a transaction that inserts need. It excludes pools, so that a row commits together
- * with the rows it belongs to.
+ * What inserts need of a transaction. Excludes pools, so that a row commits together with the rows
+ * that belong to it.
  */
 type Inserting = Pick<Tx, 'query' | 'inTransaction'>;
 
-/** A column list for `select` and `returning`, with the type of its rows. */
+/** A column list for `select` and `returning` that carries the type of its rows. */
 export type Part<R> = string & { readonly [ROW]?: R };
 
 type Names<N> = readonly N[] | { readonly [as: string]: N };
@@ -85,44 +85,50 @@ type Picked<V, P> = P extends readonly (infer N extends keyof V)[]
   ? Pick<V, N>
   : { -readonly [N in keyof P]: V[P[N] & keyof V] };
 
-/** A row of the optional side of an outer join. */
+/** A row from the optional side of an outer join. All its columns may be null. */
 export type Joined<R> = { [N in keyof R]: R[N] | null };
 
-/** The type of a row read from a table, with all or some of its columns. */
+/** The type of a row that is read with this table or column list. */
 export type Row<T> = T extends { readonly [ROW]?: infer R } ? R : never;
 
 type Batch<S, N extends keyof S, O> = { readonly [K in N]: S[K] & ColumnSpec } & O;
 
 /**
- * @param S columns that whole-row reads return.
- * @param U columns that are only written, or read by other statements.
+ * @param S columns that reads of whole rows return
+ * @param U columns that are only written, or that other statements read
  */
 export interface Table<S extends Specs, U extends Specs = Specs> {
   readonly [ROW]?: Values<S>;
   readonly name: string;
   /** All columns, by name. */
   readonly types: Readonly<Record<string, Spec>>;
-  /** The columns that are read, for `select` and `returning`. */
+  /** The list of columns that are read, for `select` and `returning`. */
   readonly columns: string;
-  /** Returns the same list for the table under that alias. */
+  /** Returns the list of columns, each qualified with the alias. */
   of(alias: string): string;
-  /** Returns some of the columns, qualified with the alias; new names come before old ones. */
+  /**
+   * Returns a list of some columns, qualified with the alias. An object renames them: new name
+   * first.
+   */
   pick<const P extends Names<keyof (S & U) & string>>(
     names: P,
     alias?: string,
   ): Part<Picked<Values<S & U>, P>>;
   /**
    * Reads rows.
-   * @param rest the statement after the table name: conditions, order, locks.
+   * @param rest the statement after the table's name: conditions, order, locks
    */
   list(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S>[]>;
-  /** Reads the first row of that list. */
+  /** Reads the first row that `list` would return. */
   find(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S> | undefined>;
-  /** Counts rows. @param rest like that of `list`. */
+  /**
+   * Counts rows.
+   * @param rest the statement after the table's name, as for `list`
+   */
   count(sql: Sql, rest: string, values: readonly unknown[]): Promise<number>;
   /**
-   * Reads the row with this id, with or without a lock.
-   * @returns undefined if there is none, or if it belongs to another account or mode.
+   * Reads the row with this id and, if requested, locks it.
+   * @returns undefined if there is none, or if it belongs to another account or mode
    */
   findOwn(
     sql: Sql,
@@ -130,11 +136,14 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
     id: string,
     lock?: 'for update' | 'for no key update',
   ): Promise<Values<S> | undefined>;
-  /** Inserts a row with these columns; the others get their defaults. @returns the stored row. */
+  /**
+   * Inserts a row. Columns that are not given get their defaults.
+   * @returns the stored row
+   */
   insert<R extends Written<S & U>>(tx: Inserting, row: R & Without<R, S & U>): Promise<Values<S>>;
   /**
-   * Inserts with a conflict clause.
-   * @returns undefined if it changed nothing.
+   * Inserts a row, with a conflict clause.
+   * @returns the stored row; undefined if nothing was inserted or changed
    */
   upsert<R extends Written<S & U>>(
     tx: Inserting,
@@ -142,21 +151,24 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
     conflict: string,
   ): Promise<Values<S> | undefined>;
   /**
-   * Inserts rows that all have the same columns; the others get their defaults.
-   * @param rest the end of the statement: an order, a conflict clause.
+   * Inserts rows that all have the same columns. Other columns get their defaults.
+   * @param rest the end of the statement, such as a conflict clause
    */
   insertAll<R extends Written<S & U>>(
     tx: Inserting,
     rows: readonly (R & Without<R, S & U>)[],
     rest?: string,
   ): Promise<void>;
-  /** Sets these columns; `also` holds assignments in SQL. @returns the stored rows. */
+  /**
+   * Updates columns. `also` holds further assignments in SQL.
+   * @returns the updated rows
+   */
   update<R extends Written<S & U>>(
     tx: Inserting,
     set: R & Without<R, S & U>,
     which: { readonly where: string; readonly values: readonly unknown[]; readonly also?: string },
   ): Promise<Values<S>[]>;
-  /** Sends these columns and others of many rows as parameters: see {@link columnsFrom}. */
+  /** Returns these columns of many rows, and `others`, as parameters: see {@link columnsFrom}. */
   batch<
     const N extends keyof (S & U) & string,
     const O extends ColumnTypes = Readonly<Record<never, ColumnSpec>>,
@@ -172,8 +184,8 @@ function listOf(names: Names<string>, alias?: string): string {
 }
 
 /**
- * Caches the result of `make` per list of column names. The lists are written in our code, so there
- * are few.
+ * Caches the result of `make` per list of column names. There are only a few, because our own code
+ * contains them.
  */
 function byShape<T>(make: (names: readonly string[]) => T): (row: object) => T {
   const made = new Map<string, T>();
@@ -205,9 +217,9 @@ function reading<R>(name: string, columns: string) {
   return { list, find, count, findOwn };
 }
 
-/** Returns the texts and values of statements that write to a table. */
+/** Returns the functions that build the statements and values for writing to a table. */
 function writing(name: string, types: Readonly<Record<string, string>>) {
-  // Accepts only declared columns: names become part of the SQL, so they must never come from
+  // Accepts only declared columns. Names become part of the SQL, so they must never come from
   // input.
   const typeOf = (one: string) => present(types[one], `column ${one} of ${name}`).replace('?', '');
   const place = (one: string, at: number) => {

@@ -12,7 +12,10 @@ after(() => database.close());
 
 const NOW = new Date('2026-11-27T12:00:00Z');
 
-/** Returns the days of two years on which PostgreSQL's local time differs from the runtime's. */
+/**
+ * Returns the days, within two years, on which local time differs between PostgreSQL and the
+ * runtime.
+ */
 async function differentDays(zone: string): Promise<Date[]> {
   const rows = await database.db.query<{ at: Date; wall: bigint }>(
     `select at, extract(epoch from at at time zone $2)::bigint as wall

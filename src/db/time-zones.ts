@@ -4,23 +4,26 @@ import { describeError, type Log } from '#core/log.ts';
 import type { Sql } from '#db/database.ts';
 
 /**
- * Days between checks: Morocco changes its clocks for only a month, so every 14th day finds each
- * change.
+ * Days between two checks. Morocco sets its clocks back for only a month; checking every 14 days
+ * finds that.
  */
 const STEP_DAYS = 14;
-/** The checked range: from half a year ago, for past reports, to two years ahead. */
+/**
+ * Number of steps before now, which is half a year, for past reports. The rest reach two years
+ * ahead.
+ */
 const PAST_STEPS = 13;
 const STEPS = 65;
 
 interface ZoneRow {
   readonly name: string;
-  /** The local time at each instant, in seconds as if it were UTC. */
+  /** The local time at each instant, in seconds, as if it were UTC. */
   readonly walls: readonly string[];
 }
 
 /**
- * Reads the local times. Omits names that PostgreSQL does not know, because it would refuse the
- * statement.
+ * Reads the local times of zones. Omits names that PostgreSQL does not know, because they would
+ * make the statement fail.
  */
 async function selectWallTimes(
   sql: Sql,
@@ -38,8 +41,8 @@ async function selectWallTimes(
 }
 
 /**
- * Returns zones whose clocks differ between PostgreSQL and the runtime, or that PostgreSQL does not
- * know.
+ * Returns the zones whose local time differs between PostgreSQL and the runtime, or that PostgreSQL
+ * does not know.
  */
 export async function differingZones(
   sql: Sql,
@@ -60,8 +63,9 @@ export async function differingZones(
 }
 
 /**
- * Logs one line with the zones that differ, if there are any. The service computes nothing with
- * PostgreSQL's zones, but manual database queries get other days than the service shows.
+ * Logs the zones that differ, if there are any, in one line. The service computes nothing with
+ * PostgreSQL's zones, but someone who queries the database directly would get other days than the
+ * service shows.
  */
 export async function reportDifferingZones(sql: Sql, log: Log, now: Date): Promise<void> {
   try {
@@ -69,7 +73,7 @@ export async function reportDifferingZones(sql: Sql, log: Log, now: Date): Promi
     if (zones.length === 0) return;
     log.info('PostgreSQL and the runtime differ in time-zone rules', { zones });
   } catch (error) {
-    // Only informational, because an unreachable database is reported elsewhere.
+    // Only logged as information, because other code reports an unreachable database.
     log.info('time zones could not be compared', { error: describeError(error) });
   }
 }

@@ -5,7 +5,7 @@ import { type RunningPostgres, startPostgres } from '#sandbox/postgres.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 
-/** PostgreSQL reports success for a commit even after it stopped waiting for the standby. */
+/** PostgreSQL reports a commit as successful even if it stopped waiting for the standby. */
 
 let temporary: TemporaryFolder;
 let server: RunningPostgres;
@@ -14,7 +14,7 @@ let db: Database;
 before(async () => {
   temporary = await openTemporaryFolder('tapline-unconfirmed');
   const { folder } = temporary;
-  // Names a standby that never connects. Only commits that request it wait for it.
+  // Names a standby that never connects, so commits that request its confirmation wait forever.
   const standby = { synchronous_standby_names: 'nobody', synchronous_commit: 'local' };
   const settings = { ...standby, wal_level: 'replica', max_wal_senders: '1' };
   server = await startPostgres({ folder, log: () => {}, settings });
@@ -28,7 +28,7 @@ after(async () => {
   await temporary.remove();
 });
 
-/** Ends the waits for the standby, as a statement time-out or a server shutdown does. */
+/** Ends the commits' waits for the standby, as a statement time-out or a server's shutdown does. */
 async function giveUpWaiting(): Promise<void> {
   const waiting = async () =>
     db.query<{ pid: number }>(`select pid from pg_stat_activity where wait_event = 'SyncRep'`);

@@ -26,7 +26,7 @@ function count(wakeups: Wakeups, topic: string, key = '') {
   return heard;
 }
 
-/** Runs `work` with two processes on one database. */
+/** Runs `work` with the wake-ups of two processes on one database. */
 async function withTwo(work: (one: Wakeups, other: Wakeups) => Promise<void>): Promise<void> {
   const [one, other] = [await connectWakeups(database.db), await connectWakeups(database.db)];
   try {
@@ -113,7 +113,7 @@ test('hints sent while disconnected arrive here at once, and elsewhere on reconn
     one.send('intent');
     assert.equal(here.times, 1);
     await until(() => refused > 0);
-    // Wait for a later hint: a stray earlier one would have arrived before it.
+    // Wait for a later hint. A hint sent by mistake would have arrived before it.
     const later = count(other, 'later');
     await until(() => {
       third.send('later');

@@ -5,27 +5,33 @@ import { run } from '#db/connections.ts';
 import type { Database } from '#db/database.ts';
 
 /**
- * Hints that something may have changed. The rows are authoritative, and a slow poll backs the
- * hints, so a lost hint only costs time. Within a process they arrive at once; other processes get
- * them through NOTIFY, sent after the commit on a dedicated connection (inside money transactions
- * NOTIFY serializes commits: 8,508 fell to 1,546 per second).
+ * Hints that something may have changed. A lost hint only costs time, because the tables are
+ * authoritative and slow polls find every change. Within a process, hints arrive immediately. Other
+ * processes get them through NOTIFY, which a separate connection sends after the commit. (Inside
+ * money transactions, NOTIFY serializes the commits: 8,508 per second fell to 1,546.)
  */
 export interface Wakeups {
-  /** Call it after the commit. `key` narrows the topic, for example a terminal id. */
+  /**
+   * Sends a hint. Call it after the commit. `key` narrows the topic, for example to a terminal's
+   * id.
+   */
   send(topic: string, key?: string): void;
-  /** `listener` gets the hints of every process. Returns a function that unsubscribes. */
+  /** Subscribes to the hints of every process. Returns a function that unsubscribes. */
   on(topic: string, key: string, listener: () => void): () => void;
   close(): Promise<void>;
 }
 
 const CHANNEL = 'tapline_wakeups';
 /**
- * Maximum length of a payload. Hints of one event-loop turn are sent together; PostgreSQL takes
- * payloads of up to 8,000 bytes.
+ * Maximum length of a payload, in which the hints of one event-loop turn are sent together.
+ * PostgreSQL accepts less than 8,000 bytes.
  */
 const MAX_PAYLOAD = 7_000;
 const RECONNECT_MS = 500;
-/** Above this, hints are dropped, because the next poll finds the changes anyway. */
+/**
+ * Maximum number of hints that wait to be sent. Further ones are dropped, because the next poll
+ * finds the changes anyway.
+ */
 const MAX_PENDING = 10_000;
 
 export function localWakeups(): Wakeups {
@@ -56,7 +62,7 @@ function payloads(hints: ReadonlySet<string>, sender: string): string[] {
   return result;
 }
 
-/** The connection for hints, or null while there is none. */
+/** The connection over which hints are sent; null while it is broken. */
 interface Line {
   readonly client: () => pg.Client | null;
   close(): Promise<void>;
@@ -79,7 +85,7 @@ async function listen(db: Database, onPayload: (payload: string) => void): Promi
   }
 }
 
-/** Keeps one listening connection, and replaces it when it ends, until closed. */
+/** Keeps one listening connection open until closed, and replaces it whenever it breaks. */
 async function openLine(db: Database, events: LineEvents): Promise<Line> {
   let client: pg.Client | null = null;
   let closed = false;
@@ -115,15 +121,15 @@ async function openLine(db: Database, events: LineEvents): Promise<Line> {
 }
 
 /**
- * After a hint was sent immediately, further hints are collected for this long, because under load
- * one NOTIFY per round trip took a twelfth of a process's time. The gap is a tenth of the delay
- * promised to a waiting terminal.
+ * For this long after sending hints, further hints are collected, because under load a NOTIFY per
+ * round trip took a twelfth of a process's time. This is a tenth of the delay promised to a waiting
+ * terminal.
  */
 const GAP_MS = 5;
 
 /**
- * Collects hints while earlier ones are being sent; without a connection they wait for the next
- * one.
+ * Sends hints. Collects those that arrive while earlier ones are being sent, or while there is no
+ * connection.
  */
 function createSender(name: string) {
   let pending = new Set<string>();
@@ -154,8 +160,8 @@ function createSender(name: string) {
 }
 
 /**
- * Connects notifications between all processes that share the database, including those of its
- * transactions.
+ * Distributes hints, including those of transactions, between all processes that share the
+ * database.
  */
 export async function connectWakeups(db: Database): Promise<Wakeups> {
   const local = localWakeups();

@@ -29,7 +29,10 @@ beforeEach(async (t) => {
 });
 after(() => database.close());
 
-/** Simulates one run of a process. @returns true if the database lacked data when it began. */
+/**
+ * Simulates one run of a process.
+ * @returns true if the database lacked data when the run began
+ */
 async function live(url = database.url): Promise<boolean> {
   const db = openDatabase({ url, maxConnections: 2 });
   try {

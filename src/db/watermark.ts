@@ -6,17 +6,19 @@ import type { Database, Sql } from '#db/database.ts';
 import type { DatabasePlace, DatabaseWatch } from '#db/detect-replaced-database.ts';
 
 /**
- * A process's last known state of its database, stored in its data folder. If the database is
- * restored to an earlier copy while the process is stopped, the next start detects it by this
- * watermark.
+ * The last known state of a process's database, stored in the process's data folder. If the
+ * database is restored to an earlier copy while the process is stopped, the watermark lets the next
+ * start detect this.
  */
 interface Watermark {
   readonly id: string;
-  /** How often the counter in `database_watermarks` had been raised when this was written. */
+  /**
+   * The number in `database_watermarks` when this watermark was written. It is raised regularly.
+   */
   readonly generation: number;
   readonly system: string;
   readonly timeline: string;
-  /** The log was on disk up to this position, in bytes. */
+  /** The position, in bytes, up to which the log was on disk. */
   readonly position: string;
 }
 
@@ -28,18 +30,18 @@ interface Folder {
 
 const FILE = 'database-watermark.json';
 /**
- * Interval between writes. A copy made within the last second before a process was killed is not
- * detected.
+ * Interval between writes. A copy that was made within the last second before the process was
+ * killed is not detected.
  */
 const WRITE_MS = 1_000;
 /**
- * Interval between new generations. Log positions of two servers are not comparable, and a copy
- * that runs for long reaches the watermark's position. Its generation is lower, unless the copy is
- * younger than this.
+ * Interval between generations. Log positions of two servers are not comparable, and a restored
+ * copy that runs long enough passes the watermark's position. But its generation is lower, unless
+ * the copy was made less than this interval ago.
  */
 const GENERATION_MS = 60_000;
 
-/** Reads the watermark. Call it before the first connection. */
+/** Reads the watermark and passes it to `watch`. Call it before the first connection. */
 export async function readWatermark(
   folder: Folder,
   watch: DatabaseWatch,
@@ -67,8 +69,8 @@ async function raiseGeneration(sql: Sql, id: string): Promise<number> {
 }
 
 /**
- * Compares generations. A different database that has never had the watermark is not an earlier
- * copy.
+ * Reports a loss if the database has an older generation of the watermark. A different database
+ * that never had the watermark is not an earlier copy.
  */
 async function compareGeneration(db: Database, watermark: Watermark): Promise<void> {
   const generation = await selectGeneration(db, watermark.id);
@@ -77,8 +79,8 @@ async function compareGeneration(db: Database, watermark: Watermark): Promise<vo
 }
 
 /**
- * Compares the database with the watermark, if there is one, and keeps the watermark up to date
- * from then on. It stops while a loss has not been handled, so that the next start detects it
+ * Compares the database with the watermark, if there is one, and from then on keeps the watermark
+ * up to date. Pauses the updates while a loss is not handled, so that the next start detects it
  * again.
  */
 export async function keepWatermark(
