@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { checkDocumented } from '#testing/documented.ts';
 
-/** A JSON object of the API; tests assert its fields. */
+/** A JSON object in a response. Tests check its fields themselves. */
 export interface Body {
   readonly [field: string]: unknown;
 }
@@ -14,15 +14,14 @@ export interface Reply {
 
 export interface Caller {
   get(path: string): Promise<Reply>;
-  /** Sends a POST request, with a fresh Idempotency-Key unless one is given. */
+  /** Sends a POST request, with `key` or else a new Idempotency-Key. */
   post(path: string, body?: unknown, key?: string): Promise<Reply>;
   send(method: string, path: string, options?: RequestInit): Promise<Reply>;
 }
 
 /**
- * Creates a client of one API surface that sends one bearer key over real HTTP. Responses of an
- * earlier release are checked against that release's OpenAPI document, which may lack today's
- * fields.
+ * Creates a client that calls one API over real HTTP with one bearer key. Responses of an earlier
+ * release are checked against that release's own OpenAPI document, which may lack today's fields.
  */
 export function caller(
   baseUrl: string,

@@ -1,11 +1,11 @@
 /**
- * A pure model of the API, without database, chain or time: intents, payments, refunds and tokens.
+ * A pure model of the API (intents, payments, refunds and tokens), without database, chain or time.
  * The model-based test compares the real service with it.
  */
 
 export type ModelStatus = 'requires_payment_method' | 'requires_action' | 'succeeded' | 'canceled';
 
-/** Names of the demo passes in sandbox.json. */
+/** Names of demo passes from sandbox.json. */
 export const MODEL_PASSES = [
   'ok',
   'ok_2',
@@ -24,7 +24,7 @@ export interface ModelIntent {
   status: ModelStatus;
   /** The pass that paid, or whose payer must still confirm. */
   pass: ModelPass | null;
-  /** The payment token that is paying or has paid. */
+  /** The payment token that is paying, or has paid, the intent. */
   token: ModelToken | null;
   declineCode: string | null;
   cancellationReason: 'requested_by_merchant' | 'expired' | null;
@@ -48,7 +48,7 @@ export interface Model {
   balance: number;
 }
 
-/** The expected answer to a command. */
+/** The response that the model expects to a command. */
 export type Expected =
   | { readonly kind: 'intent' }
   | { readonly kind: 'refused'; readonly status: number; readonly code: string };
@@ -60,7 +60,7 @@ const UNEXPECTED: Expected = {
   code: 'payment_intent_unexpected_state',
 };
 
-/** Sandbox policy: a first payment of at least this amount must be confirmed. */
+/** In the sandbox, a payer's first payment at a merchant must be confirmed from this amount on. */
 const CONFIRM_FROM = 50_000_000;
 /** The limit per payment of the pass `over_limit`. */
 const PER_PAYMENT = 1_000_000;
@@ -120,7 +120,7 @@ export function confirm(model: Model, intent: ModelIntent, token: ModelToken): E
   if (token.amount !== intent.amount) return decline(intent, 'agent_token_mismatch');
   const holder = model.intents.find((other) => other.token === token && other !== intent);
   if (holder !== undefined) return decline(intent, 'agent_token_used');
-  // A token belongs to the payer, so revoking a pass does not affect it.
+  // A token belongs to the payer, so it still pays after a pass was revoked.
   const code = token.pass === 'revoked' ? null : declineOf(token.pass, intent.amount);
   const expected = present(model, intent, { pass: token.pass, code });
   if (intent.pass !== null) intent.token = token;
@@ -154,8 +154,8 @@ export function expire(intent: ModelIntent): Expected {
 }
 
 /**
- * Refunds a payment; `amount: null` refunds everything that is left. @returns the refunded atoms,
- * or the refusal.
+ * Refunds a payment. `amount: null` refunds everything that is left.
+ * @returns the refunded atoms, or the refusal
  */
 export function refund(
   model: Model,
@@ -171,7 +171,7 @@ export function refund(
   return { kind: 'refund', amount: wanted };
 }
 
-/** Returns the type of an intent's last event, which its current state determines. */
+/** Returns the type of an intent's last event, which follows from its current state. */
 export function lastEventOf(intent: ModelIntent): string {
   switch (intent.status) {
     case 'requires_payment_method':

@@ -88,7 +88,7 @@ function toSettledPayment(settled: Settled): Payment {
   });
 }
 
-/** Writes a settled payment straight into the tables, for tests that only read it. */
+/** Writes a settled payment directly into the tables, for tests that only read it. */
 export async function addTestPayment(
   db: Database,
   mode: TestMode,
@@ -121,7 +121,7 @@ export async function newestEvent(db: Database, mode: TestMode, type: string): P
   return present(rows[0], 'event').id;
 }
 
-/** Simulates the chain for refunds: each one succeeds shortly after it is requested. */
+/** Simulates the chain for refunds: each succeeds shortly after it was requested. */
 export function keepRefunding(api: Pick<TestApi, 'db' | 'clock' | 'wakeups'>): Loop {
   return startLoop({
     name: 'played refunds',
@@ -133,7 +133,7 @@ export function keepRefunding(api: Pick<TestApi, 'db' | 'clock' | 'wakeups'>): L
   });
 }
 
-/** Creates a webhook endpoint in the merchant's test mode over the API. */
+/** Creates a webhook endpoint over the API, in the merchant's test mode. */
 export async function addTestEndpoint(
   api: TestApi,
   url: string,

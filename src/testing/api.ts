@@ -69,14 +69,17 @@ export interface TestApi {
   readonly db: Database;
   readonly databaseUrl: string;
   readonly clock: Clock;
-  /** Sends the server the notifications that workers send. */
+  /** Sends the server the same notifications that workers send. */
   readonly wakeups: Wakeups;
   readonly merchant: TestMerchant;
   /** Sends a request. Fails if the response does not match the OpenAPI document. */
   call(call: Call): Promise<Answered>;
   addMerchant(options?: { readonly live?: boolean }): Promise<TestMerchant>;
   addKey(tenant: Tenant, options?: KeyOptions): Promise<{ id: string; secret: string }>;
-  /** Starts a second server process on the same database. @returns its URL. */
+  /**
+   * Starts another server process on the same database.
+   * @returns the URL of the new process
+   */
   addNode(): Promise<string>;
   close(): Promise<void>;
 }
@@ -84,12 +87,12 @@ export interface TestApi {
 export interface TestApiOptions {
   readonly clock?: Clock;
   readonly log?: Log;
-  /** `RATE_LIMIT`. The default is so high that a test does not reach it by accident. */
+  /** Value of `RATE_LIMIT`. The default is so high that no test reaches it by accident. */
   readonly rateLimit?: string;
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * Returns the URL that the server uses for the database, for example that of a fault-injecting
-   * proxy.
+   * Returns the URL at which the server reaches the database, for example through a proxy that
+   * injects faults. `url` is the real one.
    */
   readonly databaseUrlFor?: (url: string) => Promise<string>;
 }
@@ -104,7 +107,7 @@ interface NodeOf {
   readonly options: TestApiOptions;
 }
 
-/** Starts a server with its own database connections, as another process would. */
+/** Starts a server with its own database connections, as if it were another process. */
 async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
   const env = { RATE_LIMIT: options.rateLimit ?? NO_LIMIT, ...options.env };
   const url = (await options.databaseUrlFor?.(databaseUrl)) ?? databaseUrl;
@@ -158,7 +161,8 @@ async function send(url: string, merchant: TestMerchant, call: Call): Promise<An
 
 /**
  * Starts the merchant API on its own database, with one merchant. The chains are unreachable, so
- * requests that need one stay in progress. Every response is checked against the OpenAPI document.
+ * requests that need a chain stay in progress. Every response is checked against the OpenAPI
+ * document.
  */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { db, url: databaseUrl, close } = await testDatabase();

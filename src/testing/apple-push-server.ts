@@ -9,12 +9,10 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { present } from '#core/assert.ts';
 import { PASS_TYPE } from '#testing/wallet-credentials.ts';
 
-/**
- * A server that behaves like Apple's push service as documented: HTTP/2 with a client certificate.
- */
+/** A server that behaves as Apple documents its push service: HTTP/2, with a client certificate. */
 export interface ApplePushServer {
   readonly url: string;
-  /** Device tokens that received a notification, in order. */
+  /** Device tokens that received a notification, in order of arrival. */
   readonly told: string[];
   /** Responses to send for these device tokens instead of 200. */
   readonly refusals: Map<string, { readonly status: number; readonly reason: string }>;

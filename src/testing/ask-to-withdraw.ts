@@ -8,7 +8,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { chainContext } from '#testing/store.ts';
 import { type Seen, see } from '#testing/store-payments.ts';
 
-/** Requests a withdrawal on the test network, like the dashboard. */
+/** Requests a withdrawal on the test network as the dashboard does. */
 export async function askToWithdraw(
   { db, chain, idKey }: { readonly db: Database; readonly chain: Chain; readonly idKey: IdKey },
   asked: { readonly accountId: string; readonly key: string; readonly amount: bigint },

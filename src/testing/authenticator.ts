@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** Simulates a security key in software: creates passkeys and answers challenges like a browser. */
+/** A security key in software. It creates passkeys and answers challenges as a browser would. */
 
 const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
@@ -14,7 +14,7 @@ function sha256(bytes: Uint8Array): Buffer {
   return createHash('sha256').update(bytes).digest();
 }
 
-/** Returns the head of a CBOR item: major type and length or value. */
+/** Returns the head of a CBOR item: its major type, and its length or value. */
 function head(major: number, value: number): Buffer {
   if (value < 24) return Buffer.from([(major << 5) | value]);
   if (value < 256) return Buffer.from([(major << 5) | 24, value]);
@@ -49,7 +49,7 @@ export class Authenticator {
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   readonly #id = randomBytes(16);
   counter = 0;
-  /** Whether the user has unlocked the security key (PIN or fingerprint). */
+  /** True if the user has unlocked the security key with a PIN or a fingerprint. */
   verified = true;
 
   constructor(options: AuthenticatorOptions) {

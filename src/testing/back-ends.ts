@@ -1,6 +1,6 @@
 // Simulates a provider with several nodes behind one address, each at a different block.
 
-/** The index of the block parameter, by method. */
+/** The index of the block parameter in each method's parameters. */
 const TAG_AT: Readonly<Record<string, number>> = {
   eth_call: 1,
   eth_getBalance: 1,
@@ -11,7 +11,7 @@ const TAG_AT: Readonly<Record<string, number>> = {
 
 const hex = (value: bigint) => `0x${value.toString(16)}`;
 
-/** Rewrites a call so that the test's node answers it as of block `seen`. */
+/** Rewrites a call so that the test's node responds as if block `seen` were its newest. */
 export function asSeenAt(call: ProviderCall, seen: bigint): ProviderCall {
   const at = TAG_AT[call.method];
   if (at === undefined || call.params[at] !== 'latest') return call;
@@ -22,7 +22,10 @@ interface Placed {
   readonly blockNumber: string | null;
 }
 
-/** Returns the response of a node at this block. `real` is the response of the test's node. */
+/**
+ * Returns the response of a node whose newest block is `seen`. `real` is the response of the test's
+ * node.
+ */
 export function answerSeenAt(
   call: ProviderCall,
   real: ProviderAnswer,
@@ -59,8 +62,9 @@ interface RawBlock {
 }
 
 /**
- * Returns the response of a node whose head block briefly differs from the others': its next block
- * builds on theirs again. On this node, transactions in that head are not mined.
+ * Returns the response of a node whose block `head` briefly differs from that of the other nodes,
+ * so that transactions in the others' block are not mined here. Its next block builds on theirs
+ * again.
  */
 export function answerOnFork(
   call: ProviderCall,
@@ -78,7 +82,7 @@ export function answerOnFork(
   return receipt?.blockNumber === hex(head) ? { result: null } : real;
 }
 
-/** How many blocks longer the other chain is than the test's chain. */
+/** How many blocks longer the unrelated chain is than the test's chain. */
 const ELSEWHERE_BLOCKS = 1_000_000n;
 const PLAIN_RESULTS: Readonly<Record<string, unknown>> = {
   eth_chainId: '0x1',
@@ -94,7 +98,10 @@ const PLAIN_RESULTS: Readonly<Record<string, unknown>> = {
   eth_feeHistory: { reward: [['0x1']] },
 };
 
-/** Returns the response of a node on a longer chain that contains none of our transactions. */
+/**
+ * Returns the response of a node on an unrelated, longer chain, which contains none of our
+ * transactions.
+ */
 export function answerElsewhere(call: ProviderCall, head: bigint): ProviderAnswer {
   const newest = head + ELSEWHERE_BLOCKS;
   switch (call.method) {
@@ -119,7 +126,7 @@ function blockElsewhere(number: unknown) {
   return { number: hex(height), hash: hashOf(height), parentHash, timestamp, transactions: [] };
 }
 
-/** One call, as a provider receives it. */
+/** One call as a provider receives it. */
 export interface ProviderCall {
   readonly id: number;
   readonly method: string;

@@ -1,6 +1,9 @@
 import { type Loop, startLoop } from '#core/loop.ts';
 
-/** A load balancer: polls each node's readiness endpoint and returns the ready nodes in turn. */
+/**
+ * A load balancer. It polls the readiness endpoint of each node and returns the ready nodes in
+ * turn.
+ */
 export interface Balancer {
   /** Returns the next ready node. If none is ready, returns the one that was ready last. */
   next(): string;

@@ -12,7 +12,7 @@ export interface StoredSale {
   /** Atoms, with the tip. */
   readonly amount: bigint;
   readonly description?: string;
-  /** The id of the location, if any. */
+  /** The id of the sale's location, if it has one. */
   readonly location?: string;
   /** In minor units. */
   readonly presentment?: {
@@ -25,7 +25,10 @@ export interface StoredSale {
 
 let calls = 0;
 
-/** Stores sales and their payments, at consecutive positions. @returns the ids of the payments. */
+/**
+ * Stores sales and their payments, at consecutive positions.
+ * @returns the ids of the payments
+ */
 export async function addSales(
   db: Database,
   tenant: Tenant,
@@ -78,7 +81,7 @@ export async function addSales(
   return rows.map(({ id }) => `pay_${id}`);
 }
 
-/** Books ledger entries as the service does, each at its own time by the account's clock. */
+/** Books ledger entries as the service does, each at its own time on the account's clock. */
 export async function addMovements(
   db: Database,
   tenant: Tenant,
@@ -92,7 +95,7 @@ export async function addMovements(
   }
 }
 
-/** Returns the content of a statement's file. */
+/** Returns the content of a statement's file in this format. */
 export async function fileOf(
   db: Database,
   statement: Statement,

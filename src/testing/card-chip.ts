@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type CardKeys, writeSunMessage } from '#core/sun-message.ts';
 
-/** The response of `POST /cards`, for writing the chip. */
+/** The settings to write to a card's chip, from the response to `POST /cards`. */
 export interface CardSettings {
   readonly url_template: string;
   readonly meta_read_key: string;

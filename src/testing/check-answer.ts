@@ -7,7 +7,7 @@ type Doc = { [key: string]: unknown };
 /** An HTTP request and its response. */
 export interface Exchange {
   readonly method: string;
-  /** Path with its query, relative to the server's root: `/api/v1/payments?limit=1`. */
+  /** Path and query, relative to the server's root, such as `/api/v1/payments?limit=1`. */
   readonly path: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface Exchange {
 }
 
 const DOCUMENT = 'document';
-/** Statuses of responses to requests that reach no operation. */
+/** How the error code begins, by status, if a request reaches no operation. */
 const WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   401: 'api_key_',
   403: '',
@@ -26,10 +26,7 @@ const WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   503: 'service_unavailable',
 };
 
-/**
- * Closes a schema, so that a field that it does not describe is an error in the document or in the
- * response.
- */
+/** Makes a schema strict: a field that it does not describe is an error. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (value === null || typeof value !== 'object') return value;
@@ -70,7 +67,7 @@ function listOperations(document: Doc, root: string): Operation[] {
   });
 }
 
-/** Returns false if the path has invalid escapes; such a request reaches no operation. */
+/** False if the path has invalid escapes. Such a request reaches no operation. */
 function isReadable(path: string): boolean {
   try {
     decodeURI(path);
@@ -81,7 +78,7 @@ function isReadable(path: string): boolean {
 }
 
 /**
- * Finds the operation of a path. If several templates match, the one with the fewest parameters
+ * Finds the operation for a path. If several templates match, the one with the fewest parameters
  * wins.
  */
 function findOperation(operations: readonly Operation[], exchange: Exchange): Operation | null {
@@ -104,8 +101,8 @@ function checkCommonHeaders({ headers, status }: Exchange, where: string): void 
 }
 
 /**
- * Creates a function that compares responses with the OpenAPI document: status, headers, error code
- * and every field. It throws an AssertionError that names the difference.
+ * Creates a function that compares a response with the OpenAPI document: its status, headers, error
+ * code and every field. The function throws an AssertionError that names the difference.
  */
 export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exchange) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: false });
@@ -155,7 +152,7 @@ export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exch
   };
 }
 
-/** Requires that the response's documentation has an example with this error code. */
+/** Requires that the document has an example with this error code for the response. */
 function checkCode(response: Doc | undefined, code: string, where: string): void {
   const content = response?.content as Record<string, { readonly examples: Doc }> | undefined;
   const codes = Object.keys(content?.['application/json']?.examples ?? {});

@@ -8,15 +8,15 @@ import {
 import { findByArgument, signalProcess } from '#sandbox/processes.ts';
 
 /**
- * Environment variable with the address of the Chromium that all test files share; `test/run.ts`
+ * Environment variable with the address of the Chromium that all test files share. `test/run.ts`
  * sets it.
  */
 export const BROWSER_SETTING = 'TAPLINE_TEST_BROWSER';
 
 /**
- * Starts a Chromium that several test files share. Playwright's default switches would run it in
- * one process, which dies with the first context, and disable web security, which would make tests
- * of CSP and CORS meaningless.
+ * Starts a Chromium that several test files share. Drops two of Playwright's default switches: one
+ * runs everything in a single process, which ends with the first context; the other disables web
+ * security, without which tests of CSP and CORS mean nothing.
  */
 export async function launchChromium(): Promise<BrowserServer> {
   return playwright.launchServer(await launchOptions());
@@ -27,7 +27,7 @@ async function launchOptions() {
   return { executablePath, args: ['--no-sandbox', '--disable-gpu'], headless: true };
 }
 
-/** Starts a Chromium that stores its profile in this folder. `kill` sends SIGKILL. */
+/** Starts a Chromium with its profile in this folder. `kill` sends SIGKILL. */
 export async function launchProfile(
   folder: string,
   options: BrowserContextOptions,

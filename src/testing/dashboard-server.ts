@@ -23,7 +23,7 @@ export interface DashboardServer extends PeopleServer {
   readonly operatorRoutes: readonly PersonRoute[];
 }
 
-/** Starts a server with all routes of the merchant API, the dashboard and the operator API. */
+/** Starts a server with all routes of the merchant API, the dashboard API and the operator API. */
 export async function startDashboardServer(
   chains: readonly Chain[] = [],
   options: PeopleServerOptions = {},

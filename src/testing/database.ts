@@ -15,14 +15,14 @@ export interface TestDatabase {
 }
 
 /**
- * Environment variable with the URL of the PostgreSQL cluster that all test files share; the test
+ * Environment variable with the URL of the PostgreSQL server that all test files share. The test
  * runner sets it.
  */
 const CLUSTER = 'TAPLINE_TEST_DATABASE_URL';
 const TEMPLATE_LOCK = 551_903;
 /**
- * Connections per test: enough for its concurrent queries, and few enough that test files can share
- * the cluster.
+ * Connections of a test: enough for its concurrent queries, and so few that test files can share a
+ * server.
  */
 const TEST_CONNECTIONS = 8;
 
@@ -76,8 +76,8 @@ async function withAdmin<T>(cluster: string, work: (admin: pg.Client) => Promise
 
 /**
  * Drops a database. `drop … with (force)` fails while autovacuum works in it, because an autovacuum
- * worker is not a session. A plain drop stops that worker itself, so only sessions are terminated
- * first.
+ * worker is no session. A plain drop stops that worker itself, so only sessions are terminated
+ * before it.
  */
 async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
   await admin.query(`alter database ${name} allow_connections false`);
@@ -90,8 +90,8 @@ async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
 }
 
 /**
- * Creates a migrated database by cloning a template (about 60 ms). Uses the test run's cluster; a
- * file that runs alone starts a temporary one.
+ * Creates a migrated database by cloning a template, which takes about 60 ms. Uses the test run's
+ * server. A file that runs alone starts a temporary one.
  */
 export async function testDatabase(maxConnections = TEST_CONNECTIONS): Promise<TestDatabase> {
   const own = process.env[CLUSTER] === undefined ? await startThrowawayPostgres() : null;
@@ -99,7 +99,7 @@ export async function testDatabase(maxConnections = TEST_CONNECTIONS): Promise<T
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;
   await withAdmin(cluster, async (admin) => {
     const template = await ensureTemplate(admin, cluster);
-    // Copies files instead of logging each page, which halves the time. Test databases need not
+    // Copies files rather than logging each page, which halves the time. A test's database need not
     // survive a crash.
     await admin.query(`create database ${name} template ${template} strategy file_copy`);
   });

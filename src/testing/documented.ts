@@ -4,7 +4,10 @@ import { createAnswerCheck, type Exchange } from '#testing/check-answer.ts';
 
 type Check = (exchange: Exchange) => void;
 
-/** The OpenAPI document of each surface, by path prefix. The longest matching prefix wins. */
+/**
+ * The OpenAPI document of each surface, by path prefix. Of several matching prefixes, the longest
+ * wins.
+ */
 const SURFACES: Readonly<Record<string, string>> = {
   '/api/v1/': 'openapi.json',
   '/api/device/v1/': 'openapi/device.json',
@@ -27,8 +30,8 @@ function checkOf(name: string): Check {
 }
 
 /**
- * Checks every response of a test client against its surface's OpenAPI document. @throws if they
- * differ.
+ * Checks every response of a test client against the OpenAPI document of its surface.
+ * @throws if they differ
  */
 export function checkDocumented(
   exchange: Omit<Exchange, 'path' | 'headers'> & {

@@ -14,8 +14,9 @@ export interface EarlierRelease {
 }
 
 /**
- * Checks out an earlier release. @returns `null` if this copy of the repository lacks the commit
- * (shallow clone or archive).
+ * Checks out an earlier release.
+ * @returns `null` if this copy of the repository does not contain the commit (a shallow clone or an
+ * archive)
  */
 export async function earlierRelease(commit: string): Promise<EarlierRelease | null> {
   const known = await run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).then(

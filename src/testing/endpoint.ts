@@ -9,31 +9,28 @@ import { type Answered, type Call, startTestApi, type TestApi } from '#testing/a
 export interface WrongCall {
   /** Names the error. */
   readonly because: string;
-  /** Derives the bad request from the good one. */
+  /** Turns a request that would succeed into the wrong one. */
   readonly call: (good: Call, api: TestApi) => Call | Promise<Call>;
   readonly status?: number;
   readonly code: string;
   readonly param?: string | null;
 }
 
-/** An endpoint, with what the shared tests need to know about it. */
+/** An endpoint of the API, with what the shared tests need to know about it. */
 export interface Endpoint {
   /** Names the tests, for example `POST /v1/refunds`. */
   readonly name: string;
   readonly scope: Scope;
-  /**
-   * Returns a request that succeeds with the merchant's test key. Each test calls this for a new
-   * one.
-   */
+  /** Creates a request that succeeds with the merchant's test key. Each test creates its own. */
   readonly good: (api: TestApi) => Promise<Call>;
   readonly status: 200 | 201 | 202;
-  /** Checks the response to the good request, beyond its OpenAPI document. */
+  /** Checks more of the response to the good request than its OpenAPI document states. */
   readonly expect: (answered: Answered, api: TestApi) => void | Promise<void>;
   readonly wrong: readonly WrongCall[];
   /**
-   * What a key of another account or mode gets: `missing` (404) if the path names an object,
-   * `others` if the endpoint lists that account's own objects, `own` if the response contains no
-   * objects.
+   * What the key of another account or mode gets: `missing` (404) if the path names an object;
+   * `others` if the endpoint lists objects, and so lists that account's own; `own` if the response
+   * contains no objects.
    */
   readonly elsewhere: 'missing' | 'others' | 'own';
   readonly replay: 'required' | 'accepted' | 'none';
@@ -78,7 +75,7 @@ function testKeys(endpoint: Endpoint, api: () => TestApi): void {
   });
 }
 
-/** Returns the ids that a list returns to this key. */
+/** Returns the ids of the objects that a list shows to this key. */
 async function listedTo(api: TestApi, endpoint: Endpoint, key: string): Promise<string[]> {
   const answered = await withKey(api, endpoint, key);
   assert.equal(answered.status, 200, answered.text);
@@ -132,14 +129,15 @@ function testReplay(endpoint: Endpoint, api: () => TestApi): void {
     };
     const refused = { status: 409, code: 'idempotency_key_reused' };
     await assertRefused(api().call({ ...other, idempotencyKey }), refused);
-    // The service checks the Idempotency-Key before the body, so an invalid body changes nothing.
+    // The service checks the Idempotency-Key before the body, so an invalid body makes no
+    // difference.
     const broken = { path: other.path, body: { amount: 'much' } };
     await assertRefused(api().call({ ...broken, idempotencyKey }), refused);
   });
 }
 
 /**
- * Tests the promises that every endpoint keeps. Those of a single endpoint have their own tests.
+ * Tests the promises that every endpoint keeps. Promises of a single endpoint have their own tests.
  */
 export function testEndpoint(endpoint: Endpoint): () => TestApi {
   let api: TestApi;
@@ -181,12 +179,14 @@ export function testEndpoint(endpoint: Endpoint): () => TestApi {
   return current;
 }
 
-/** Returns the request with some body fields changed; `undefined` removes a field. */
+/** Returns the request with changed body fields. `undefined` removes a field. */
 export function withBody(good: Call, changes: object): Call {
   return { ...good, body: { ...(good.body as object), ...changes } };
 }
 
-/** Returns invalid list parameters with their expected refusals, the same for every list. */
+/**
+ * Returns invalid list parameters with their expected refusals. They are the same for every list.
+ */
 export function wrongPages(filters: Readonly<Record<string, string>> = {}): WrongCall[] {
   const at = (query: string) => (good: Call) => ({
     ...good,
@@ -227,8 +227,8 @@ export const WRONG_DATES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns requests with an unknown id and with the id of another kind of object, and their expected
- * refusals.
+ * Returns requests with an unknown id and with the id of an object of another kind, with their
+ * expected refusals.
  */
 export function wrongIds(path: (id: string) => string, id: string): WrongCall[] {
   const to = (other: string) => (good: Call) => ({ ...good, path: path(other) });

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface StreamOf {
-  /** URL with its query: `http://…/api/v1/events/stream?types=refund.*`. */
+  /** URL including the query, such as `http://…/api/v1/events/stream?types=refund.*`. */
   readonly url: string;
   readonly key: string;
   readonly lastEventId?: string;
@@ -12,13 +12,13 @@ export interface StreamOf {
 export interface OpenedStream {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** The response body if the server refused the request. */
+  /** The body of the response, if the server refused the request. */
   readonly text: string;
   /** Ids in order of arrival. */
   readonly ids: string[];
   /** The `data:` lines of the same events, unparsed. */
   readonly data: string[];
-  /** Arrival time of the last event, by `performance.now()`. */
+  /** Time at which the last event arrived, from `performance.now()`. */
   lastAt: number;
   comments: number;
   /** The response stream, which a test can pause and resume. */
@@ -39,7 +39,7 @@ function takeBlock(stream: OpenedStream, block: string): void {
 }
 
 /**
- * Opens a server-sent event stream and records all events. Resolves once the headers have arrived.
+ * Opens a server-sent event stream and records its events. Resolves once the headers have arrived.
  */
 export async function openEventStream(wanted: StreamOf): Promise<OpenedStream> {
   const { url, key, lastEventId } = wanted;
@@ -74,7 +74,10 @@ export async function openEventStream(wanted: StreamOf): Promise<OpenedStream> {
 
 const HEARD_WITHIN_MS = 8_000;
 
-/** Waits until this many events have arrived. @throws if they do not arrive in time. */
+/**
+ * Waits until this many events have arrived.
+ * @throws if they do not arrive in time
+ */
 export async function heard({ ids }: OpenedStream, count: number): Promise<void> {
   const end = performance.now() + HEARD_WITHIN_MS;
   while (ids.length < count) {

@@ -11,7 +11,7 @@ type NodeMood =
   /** Never answers. */
   | 'hanging'
   | 'limiting the rate'
-  /** Forwards broadcasts, then cuts the connection without a response. */
+  /** Forwards broadcasts, then cuts the connection without responding. */
   | 'losing answers to broadcasts'
   /** Accepts broadcasts and forgets them. */
   | 'dropping broadcasts';
@@ -26,16 +26,16 @@ export interface NodeCall {
 export interface FaultyNode {
   readonly url: string;
   mood: NodeMood;
-  /** Returns the error to respond with, or `null` for the normal response. */
+  /** Returns the error with which to respond; `null` for the normal response. */
   refuse: (call: NodeCall) => string | null;
-  /** Number of calls that the node received, by method. */
+  /** How many calls of each method the node received. */
   readonly calls: Map<string, number>;
-  /** Listeners called for each call that the node receives. */
+  /** Functions that are called for each call that the node receives. */
   readonly watchers: Set<(call: ProviderCall) => void>;
   stop(): Promise<void>;
 }
 
-/** Starts a faulty provider that forwards to the test's chain. */
+/** Starts a faulty provider that forwards calls to the test's chain. */
 export async function startFaultyNode(target: string): Promise<FaultyNode> {
   const calls = new Map<string, number>();
   const watchers: FaultyNode['watchers'] = new Set();

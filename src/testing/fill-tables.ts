@@ -5,7 +5,7 @@ import { only } from '#core/assert.ts';
 export interface Filling {
   readonly accountId: string;
   readonly terminalId: string;
-  /** Number of the first row; `to` is that of the last. */
+  /** Numbers of the first row (`from`) and the last row (`to`). */
   readonly from: number;
   readonly to: number;
 }
@@ -22,10 +22,10 @@ const ATTEMPT = `'{"payerId": "pyr_filled", "payerAddress": "0x", "reasonCode": 
 const AT = `date_trunc('day', now()) - interval '3 days' + n * interval '1 s'`;
 
 /**
- * Statements that insert rows for one account's test mode, like those of months of sales: settled,
+ * Statements that insert rows into one account's test mode, like months of sales: settled,
  * refunded, canceled and open intents with events, deliveries, stored responses, jobs and
  * transactions. `$2` is the account, `$3` the terminal, `$4` a disabled endpoint, `$5` the first
- * row, `$6` the last.
+ * row and `$6` the last.
  */
 const STATEMENTS = [
   `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
@@ -97,7 +97,7 @@ const STATEMENTS = [
      receipt_number, created, attempts, signature, signed_at)
    select ${id('pay')}, ${id('pay')}, $2, false, $3, 'F-' || n, ${AT}, 1, 'signed', ${AT}
    from ${N} where n % 10 > 1`,
-  // Adds items to other accounts, because one account may have at most 500.
+  // Adds items to other accounts, too, because one account may have at most 500.
   `insert into catalogue_items (id, account_id, livemode, name, unit_amount, tax_rate,
      tax_inclusive, position, created)
    select ${id('item')}, 'acct_filled' || n / 100, false, 'filled', 1, 0, true, n, ${AT}

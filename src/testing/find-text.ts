@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
-/** Returns every database column that contains this text, as `table.column`, in order. */
+/** Returns every database column that contains this text, sorted and written as `table.column`. */
 export async function findText(sql: Sql, text: string): Promise<string[]> {
   const columns = await sql.query<{ table: string; column: string }>(
     `select c.table_name as table, c.column_name as column

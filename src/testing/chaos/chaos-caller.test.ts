@@ -22,7 +22,7 @@ it('an answer that arrives after the database was restored is ignored', async ()
   try {
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
-    // Disables random time-outs, so that no request in these tests times out.
+    // Disables the random short time-outs, so that no request in these tests times out.
     const random = { ...createRandom(SEED, 'caller'), chance: () => false };
     const urls = [`http://127.0.0.1:${port}`];
     const caller = openChaosCaller({ urls, key: 'sk_test', random, journal });

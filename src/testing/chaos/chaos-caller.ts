@@ -3,12 +3,16 @@ import type { Journal } from '#testing/chaos/chaos-journal.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import type { Random } from '#testing/random.ts';
 
-/** A client that follows the API's rules: it retries with the same key until it gets a response. */
+/**
+ * A client that follows the API's rules: it repeats a request with the same key until it gets a
+ * response.
+ */
 export interface ChaosCaller {
   get(path: string): Promise<ChaosAnswer | null>;
   /**
-   * Sends a request. @returns `null` if the result is unknown: no response came in time, or the
-   * database was restored before it came.
+   * Sends a request.
+   * @returns `null` if the result is unknown: no response came in time, or the database was
+   * restored before one came
    */
   post(path: string, body?: unknown, key?: string): Promise<ChaosAnswer | null>;
   send(method: string, path: string, body?: unknown): Promise<ChaosAnswer | null>;
@@ -22,7 +26,7 @@ export interface ChaosAnswer {
 }
 
 export interface CallerOptions {
-  /** API URLs of all nodes, such as `http://127.0.0.1:1/api/v1`. */
+  /** API URLs of all nodes, each such as `http://127.0.0.1:1/api/v1`. */
   readonly urls: readonly string[];
   readonly key: string;
   readonly random: Random;
@@ -33,7 +37,7 @@ export interface CallerOptions {
 const GIVE_UP_MS = 40_000;
 const PAUSE_MS = 150;
 /**
- * A short time-out for some requests, so that a client repeats a request while the first is still
+ * Time-out of a few requests, so short that the client repeats them while the first one is still
  * running.
  */
 const SHORT_TIMEOUT_MS = 700;
@@ -89,8 +93,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(hasShortTimeout ? SHORT_TIMEOUT_MS : TIMEOUT_MS),
       });
-      // Discards a response that predates the restore, because the restored database may lack its
-      // data.
+      // Stays true as long as every response says that the request had no effect.
       const answer = journal.restores() === restores ? received : null;
       const code = (answer === null ? undefined : errorCodeOf(answer.body)) ?? '';
       journal.count(`answer ${answer?.status ?? 'none'} ${code}`);
@@ -103,7 +106,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         return answer;
       }
       if (code !== 'service_unavailable') nothingDone = false;
-      // Moves on to another node if this one does not answer, as a load balancer would.
+      // Tries another node if this one does not respond, as a load balancer would.
       if (answer === null || answer.status >= 500) node++;
       await sleep(PAUSE_MS + random.below(PAUSE_MS));
     }

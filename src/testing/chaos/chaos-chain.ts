@@ -22,7 +22,10 @@ export interface ChaosChain {
    * without one.
    */
   readonly provider: ProviderProxy | null;
-  /** Saves the state and, a few blocks later, kills the node with SIGKILL, which loses these. */
+  /**
+   * Saves the state, waits a few blocks, and kills the node with SIGKILL. The node loses these
+   * blocks.
+   */
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Hangs the node: connections stay open but get no response. */
@@ -36,22 +39,26 @@ export interface ChaosChain {
 }
 
 /**
- * How processes reach the node: directly, through a misbehaving provider first, or only through it.
+ * How processes reach the node: directly, through a faulty provider with the node as fallback, or
+ * only through the provider.
  */
 export type Providers = 'none' | 'first' | 'only';
 
 const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
-/** How long the token stays paused. */
+/** Time limit for a pause or resumption of the token to appear on the chain. */
 const PAUSED_MS = 10_000;
 const GAS = 100_000n;
-/** Time limit of saving a chain's state, which takes seconds after two hours on a busy machine. */
+/**
+ * Time limit for saving a chain's state. Saving takes seconds at the end of a two-hour run on a
+ * busy machine.
+ */
 const SAVED_MS = 30_000;
-/** A kill loses about this many blocks at most: fewer than a signature lives. */
+/** The most blocks that a kill loses, roughly. A signature is valid for longer than that. */
 const LOST_BLOCKS = 4;
 
 /**
- * Creates the function that pauses and resumes the token. It resolves once the chain shows the new
- * state, and resends if the chain drops its transaction.
+ * Creates a function that pauses and resumes the token. The function resolves once the chain shows
+ * the new state, and fails if it does not.
  */
 function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   const { network, usdc, chainId } = config;
@@ -75,7 +82,7 @@ function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   };
   return async (paused: boolean) => {
     if ((await isPaused()) === paused) return;
-    // Ignores errors: the pool may already have the transaction, and the chain's state decides.
+    // Ignores errors: the pool may have the transaction already, and only the chain's state counts.
     await send(paused).catch(() => {});
     if (await waitUntil(async () => (await isPaused()) === paused, PAUSED_MS)) return;
     throw new Error(`USDC of ${network} did not become ${paused ? 'paused' : 'unpaused'}`);
@@ -83,8 +90,8 @@ function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
 }
 
 /**
- * Saves the state and waits for a few blocks. The sandbox saves a big state rarely, so that a kill
- * would lose final blocks, as no real chain does.
+ * Saves the state, then waits for a few blocks. The sandbox saves a large state so rarely that a
+ * kill would otherwise lose final blocks, which never happens on a real chain.
  */
 async function saveAlmostAll(node: ChainNode, blockMs: number): Promise<void> {
   const saved = node.saveState().catch(() => {});
@@ -133,7 +140,7 @@ export async function openChaosChain(
       await saveAlmostAll(node, wanted.blockMs);
       signal('SIGKILL');
       await waitUntil(() => pids().length === 0, ENDED_MS);
-      // The node is dead and has nothing left to save; this only stops its mining timer.
+      // The node is dead and has nothing to save. This only stops its mining timer.
       await node.stop();
     },
     start: async () => {

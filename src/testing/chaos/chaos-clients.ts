@@ -14,7 +14,7 @@ import { WAYS } from '#testing/ways/ways.ts';
 export interface ClientsOptions {
   /** `http://127.0.0.1:1/api` of every node. */
   readonly urls: readonly string[];
-  /** The merchants with their terminals and payers; clients are distributed among them. */
+  /** The merchants with their terminals and payers. Each client belongs to one of these worlds. */
   readonly worlds: readonly ChaosWorld[];
   readonly journal: Journal;
   readonly random: Random;
@@ -62,8 +62,8 @@ function noteIntent(client: Client, answer: ChaosAnswer | null): SeenIntent | nu
     payment,
     last_payment_error: error,
   } = answer.body as unknown as IntentBody;
-  // Recorded only while the intent is open, because a paid intent keeps the error of an earlier
-  // attempt.
+  // Recorded only while the intent can still be paid, because a paid intent keeps the error of an
+  // earlier attempt.
   const declined = status === 'requires_payment_method' ? (error?.created ?? null) : null;
   const intent = { id, amount, tip: tip ?? 0, status, payment, declined };
   client.journal.saw(intent);
@@ -82,8 +82,8 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
   const price = choosePrice(client);
   const key = random.key();
   const cashier = terminal === counter.id && random.chance(30);
-  // Records each response immediately, because the database may be restored before the other one
-  // arrives.
+  // Records each response as soon as it comes, because the database may be restored before the
+  // second one comes.
   const once = async () =>
     noteIntent(
       client,
@@ -167,8 +167,8 @@ const sale: Scene = async (client) => {
 let orders = 0;
 
 /**
- * Sells by a random way to pay, with a matching payer. Sometimes presents the same credential for a
- * second sale.
+ * Makes a sale by a random way to pay, with a matching payer. Sometimes presents the same
+ * credential for a second sale.
  */
 const byAnyWay: Scene = async (client) => {
   const { random, world, counter, journal, urls } = client;
@@ -193,7 +193,7 @@ const byAnyWay: Scene = async (client) => {
     journal.count(`${way.name}: ${result.said}`);
     if (result.intent !== null) await follow(client, result.intent);
   } catch {
-    // No response came in time, so the end of the run compares the charge with the chain.
+    // No response came in time. The end of the run compares all charges with the chain.
     journal.count(`${way.name}: gave up`);
   }
 };
@@ -234,7 +234,7 @@ const agentPays: Scene = async (client) => {
   const path = `/payment_intents/${made.id}/confirm`;
   noteIntent(client, await server.post(path, { agent_token: agentToken }));
   journal.count('confirm');
-  // The token is spent, so it must not pay a second intent.
+  // The token is spent and must not pay for a second intent.
   if (random.chance(30)) {
     const second = await create(client, world.agentTerminal);
     const again = second && `/payment_intents/${second.id}/confirm`;
@@ -267,10 +267,10 @@ const switchEndpoint: Scene = async ({ random, server, endpoints, journal }) => 
   journal.count('endpoint off and on');
 };
 
-/** Scenes that simulate the customer with test helpers, which exist only in test mode. */
+/** Scenes that need the API's test helpers, which exist only in test mode. */
 const TEST_ONLY: ReadonlySet<Scene> = new Set([agentPays, expireNow]);
 
-/** Scenes with their probabilities in percent. */
+/** Scenes, each with its probability in percent. */
 const SCENES: readonly (readonly [number, Scene])[] = [
   [55, sale],
   [15, byAnyWay],
@@ -312,7 +312,7 @@ function openClient(options: ClientsOptions, number: number): Client {
   };
 }
 
-/** Yields the scenes of one client, which creates sales, cancels some and refunds some. */
+/** Yields the scenes of one client. It makes sales, and cancels or refunds some of them. */
 export function* scenesOf(options: ClientsOptions, number: number): Generator<Step> {
   const { pauseMs } = options;
   const client = openClient(options, number);

@@ -1,6 +1,7 @@
-// Shifts this process's clock by the milliseconds in the file CHAOS_CLOCK_FILE, like a machine that
-// has lost its time server. Changing the file steps the clock. Loaded with `node --import` before
-// the service's code. Timers and `performance.now()` are unaffected, as on a real machine.
+// Shifts this process's clock by the milliseconds in the file CHAOS_CLOCK_FILE, as on a machine
+// that has lost its time server. A change of the file makes the clock step. Load this before the
+// service's code, with `node --import`. Timers and `performance.now()` stay right, as on a real
+// machine.
 import { readFileSync } from 'node:fs';
 
 const file = process.env.CHAOS_CLOCK_FILE ?? '';

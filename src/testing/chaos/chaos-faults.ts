@@ -8,21 +8,21 @@ import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import type { PauseMs, Random } from '#testing/random.ts';
 import type { OutsideWallets } from '#testing/ways/outside-wallets.ts';
 
-/** What faults can strike, and what must be notified when they do. */
+/** What faults strike, and what they report to. */
 interface Field {
   readonly ground: ChaosGround;
   readonly processes: readonly ChaosProcess[];
   readonly journal: Pick<Journal, 'copied' | 'restored'>;
   readonly settleWithinMs: number;
   readonly reach: Reach;
-  /** Includes only faults whose name contains this text; an empty string includes all. */
+  /** Only faults whose name contains this text. An empty string includes all. */
   readonly only: string;
 }
 
 /**
- * Which faults a run includes. short: those that take a few seconds. long: also those that take a
- * minute. nightly: also data loss. soak: also stepping clocks, full disks, and every feature of the
- * service.
+ * Which faults a run includes. `short`: faults that take a few seconds. `long`: also those that
+ * take a minute. `nightly`: also data loss. `soak`: also stepping clocks, full disks, and every
+ * feature of the service.
  */
 export type Reach = 'short' | 'long' | 'nightly' | 'soak';
 
@@ -31,34 +31,34 @@ export interface FaultsOptions extends Field {
   /** The pause between two faults. */
   readonly pauseMs: PauseMs;
   readonly timetable: Pick<Timetable, 'strike'>;
-  /** The customers' wallets, on each chain. */
+  /** The customers' wallets on each chain. */
   readonly outside: readonly Pick<OutsideWallets, 'sendAgain'>[];
   readonly log: (line: string) => void;
 }
 
 /**
- * Excluded from short runs, because an address that has served another chain is not used for a
- * minute.
+ * Excluded from short runs, because the service does not use a provider again for a minute after it
+ * served another chain.
  */
 const TOO_LONG: BehaviorName = 'has become one of another chain';
 const BEHAVIOR_NAMES = (Object.keys(BEHAVIORS) as BehaviorName[]).filter(
   (name) => name !== TOO_LONG,
 );
 /**
- * Pause after requesting a recovery, which takes seconds, so that the next fault sometimes strikes
- * while it runs.
+ * Pause after requesting a recovery. Recoveries take seconds, so the next fault sometimes strikes
+ * during one.
  */
 const RECOVERED_MS = 3_000;
-/** The largest step of a clock: two minutes. */
+/** The largest step of a clock, in milliseconds: two minutes. */
 const CLOCK_STEP_MS = 120_000;
 
-/** A fault whose random choices its plan has made. */
+/** A kind of fault. Its plan makes the random choices. */
 type ChaosFault = Fault & {
-  /** Marks faults that may lose blocks. A chain with immediate finality skips them. */
+  /** True if the fault may undo blocks. A chain with immediate finality skips such faults. */
   readonly undoesBlocks?: true;
 };
 
-/** Breaks some targets for a while, and repairs them. */
+/** Breaks its targets, and repairs them after `ms`. */
 interface Outage {
   readonly ms: number;
   readonly broken: (targets: readonly ChaosProcess[]) => unknown;
@@ -103,8 +103,8 @@ function processFaults(processes: readonly ChaosProcess[]): ChaosFault[] {
     signal({ name: 'kill -9 of two processes at once', weight: 8, count: 2 }, kill),
     signal({ name: 'SIGTERM to a process', weight: 8 }, (process) => process.terminate()),
     {
-      // Often freezes a worker until its leases have expired while it still believes that it holds
-      // them.
+      // Often freezes a worker until its leases have expired, although it still believes that it
+      // holds them.
       name: 'a process stands still',
       weight: 8,
       plan: (random) => {
@@ -146,7 +146,7 @@ function databaseFaults({ ground, processes }: Field): ChaosFault[] {
   ];
 }
 
-/** Returns the faults of one network's node; the seed chooses among them. */
+/** Returns the faults of a chain's node. The seed chooses the chain. */
 function chainFaults({ ground: { chains }, processes }: Field): ChaosFault[] {
   const workers = workersOf(processes);
   return [
@@ -176,7 +176,7 @@ function chainFaults({ ground: { chains }, processes }: Field): ChaosFault[] {
       plan: (random) => {
         const chain = random.pick(chains);
         const blocks = random.between(1, 4);
-        // A node that was just started may have too few blocks.
+        // Ignores errors, because a node that was just started may have too few blocks.
         return { targets: workers, strike: () => chain.reorganize(blocks).catch(() => {}) };
       },
     },
@@ -201,7 +201,7 @@ function longFaults({ processes, ground, settleWithinMs }: Field): ChaosFault[] 
   const workers = workersOf(processes);
   return [
     {
-      // Payments and refunds continue during the pause; failed refunds are retried after a minute.
+      // Sales and refunds continue during the pause. Failed refunds are retried after a minute.
       name: 'USDC paused and unpaused',
       weight: 8,
       plan: (random) => {
@@ -222,8 +222,8 @@ function longFaults({ processes, ground, settleWithinMs }: Field): ChaosFault[] 
       },
     },
     {
-      // Restarts one worker or both without the key. A worker whose sender has open transactions
-      // must refuse to start.
+      // Restarts one or all workers without the key. A worker must refuse to start while the key's
+      // sender has open transactions.
       name: 'a relayer key taken out early, and put back',
       weight: 8,
       plan: (random) => {
@@ -247,8 +247,8 @@ function longFaults({ processes, ground, settleWithinMs }: Field): ChaosFault[] 
 }
 
 /**
- * Returns faults that lose the writes between a backup of the database and its restore. The chains
- * continue.
+ * Returns faults that lose what was written between a backup of the database and its restore. The
+ * chains keep everything.
  */
 function losses({ ground: { database }, journal, processes }: Field): ChaosFault[] {
   return [
@@ -304,7 +304,7 @@ function machineFaults({ ground: { database, disk }, processes }: Field): ChaosF
         },
         repaired: async () => {
           await free?.();
-          // PostgreSQL stops when it cannot write its log; its supervisor would then restart it.
+          // PostgreSQL stops when it cannot write its log. A supervisor would then restart it.
           await database.kill().catch(() => {});
           await database.start();
         },
@@ -332,12 +332,15 @@ function allFaults(field: Field): ChaosFault[] {
   return faults;
 }
 
-/** Creates a run's set of faults. A replay waits for the moment at which each one struck. */
+/**
+ * Creates the set of faults of a run. In a replay, each waits for the moment at which it struck
+ * before.
+ */
 export function chaosFaults(options: FaultsOptions): FaultSet {
   const { ground, processes, random, timetable, outside, log, pauseMs, reach } = options;
-  // Resumes transfers, because a chain that lost its newest blocks may still have the token paused.
+  // Resumes transfers, because a chain that lost its newest blocks may have the token paused again.
   const resume = () => Promise.all(ground.chains.map((chain) => chain.pauseToken(false)));
-  // Sends lost transactions again, as wallets do. Otherwise a customer without funds would wait
+  // Sends lost transactions again, as wallets do. Otherwise, a customer's funds would be missing
   // until the end of the run.
   const sendAgain = () => Promise.all(outside.map((one) => one.sendAgain())).catch(() => {});
   return {

@@ -9,8 +9,7 @@ import { setLimits } from '#testing/offline-sales.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
 /**
- * The features that only a soak uses: prices in euros, offline sales, another language, and
- * schedules.
+ * Features that only a soak uses: prices in euros, offline sales, another language, and schedules.
  */
 
 const LANGUAGE = 'ja';
@@ -37,8 +36,8 @@ function nextMidnight(now: Date): string {
 }
 
 /**
- * Starts two rate feeds that both return these rates (units per dollar). @returns the value of
- * RATES_URL.
+ * Starts two rate feeds, which both return these rates (units per dollar).
+ * @returns the value of RATES_URL for them
  */
 async function startRateFeeds(rates: Readonly<Record<string, string>>) {
   const server = createServer((_, response) => {
@@ -57,8 +56,8 @@ async function startRateFeeds(rates: Readonly<Record<string, string>>) {
 const NO_SCHEDULE = 'no statement or payout of an ended day';
 
 /**
- * Ends the test account's day, so that its schedules run even in a short soak. @returns a function
- * that checks whether they ran.
+ * Ends the test account's day, so that its schedules run even in a short soak.
+ * @returns a function that reports a violation if they did not run
  */
 export async function endTheDay(merchant: Caller, db: Sql): Promise<() => Promise<string[]>> {
   const { status } = await merchant.post('/test_helpers/clock/advance', { seconds: DAY_SECONDS });
@@ -73,9 +72,7 @@ export async function endTheDay(merchant: Caller, db: Sql): Promise<() => Promis
   };
 }
 
-/**
- * Counts how often each feature was used, so that a soak can report features that it never used.
- */
+/** Counts the uses of each feature, so that a soak can report features that it never used. */
 export async function countUses(db: Sql): Promise<Readonly<Record<string, number>>> {
   const rows = await db.query<{ use: string; count: number }>(
     `select use, count(*)::int as count from (
@@ -96,7 +93,10 @@ export interface Features {
   close(): Promise<void>;
 }
 
-/** Enables every feature for the account, whose day ends early in the run. */
+/**
+ * Enables every feature for the account, and sets a time zone in which its day ends early in the
+ * run.
+ */
 export async function useEverything(
   owner: PersonClient,
   { db, worlds }: { readonly db: Sql; readonly worlds: readonly ChaosWorld[] },

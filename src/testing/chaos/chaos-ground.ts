@@ -15,58 +15,62 @@ import { mountSmallDisk, type SmallDisk } from '#testing/small-disk.ts';
 
 interface PutBack {
   readonly promote: boolean;
-  /** Called while the database is stopped. */
+  /** Called while the database is stopped for the restore. */
   readonly whileAway?: () => void;
 }
 
 /** The database of a chaos run. */
 export interface ChaosDatabase {
   readonly url: string;
-  /** `pg_ctl stop -m immediate`: no checkpoint, every connection cut. */
+  /** Stops it with `pg_ctl stop -m immediate`: without a checkpoint, cutting every connection. */
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
   /** Stops the database and copies its files under this name. */
   copy(name: string): Promise<void>;
   /**
-   * Restores a copy; later writes are lost. With `promote`, the database continues on a new
-   * timeline, like a promoted replica; otherwise its files are restored as they were.
+   * Restores a copy, so later writes are lost. With `promote`, the database then continues on a new
+   * timeline, as a promoted replica does; otherwise, it continues with exactly the copied files.
    */
   putBack(name: string, how?: PutBack): Promise<void>;
-  /** Fails over without data loss: the log continues on a new timeline. */
+  /** Fails over without data loss. The log continues on a new timeline. */
   failOver(): Promise<void>;
 }
 
 /**
- * A database and two chains that outlive the service's processes, with methods to inject faults.
+ * A database and two chains that run longer than the service's processes. Faults can be injected
+ * into them.
  */
 export interface ChaosGround {
-  /** Holds the processes' data folders. Removed at the end. */
+  /** Contains the processes' data folders. Removed at the end. */
   readonly folder: string;
   readonly database: ChaosDatabase;
-  /** The database's own disk, which a fault fills; `null` if it uses this machine's disk. */
+  /**
+   * A separate disk for the database, which one of the faults fills; `null` if the database uses
+   * the machine's disk.
+   */
   readonly disk: SmallDisk | null;
   readonly testnet: ChaosChain;
   readonly mainnet: ChaosChain;
   /** Test network and live network. */
   readonly chains: readonly ChaosChain[];
-  /** 32 bytes: the TAPLINE_SECRET of every process. */
+  /** The TAPLINE_SECRET of every process, 32 bytes. */
   readonly secret: Buffer;
-  /** Ensures that a child process ends when this process does, even if it crashes. */
+  /** Makes sure that a child process ends when this process ends, even by a crash. */
   endWithUs(pid: number): void;
   close(): Promise<void>;
 }
 
 const run = promisify(execFile);
-/** The shortest contract delays that production accepts. */
+/** The shortest contract delays that production accepts, in seconds. */
 export const PRODUCTION_DELAYS: ContractDelays = {
   ...{ walletDelay: 86_400, payoutHold: 86_400, governanceDelay: 172_800 },
 };
-/** Longer than a response takes to travel between two processes of this machine. */
+/** Longer than a response takes between two processes on this machine. */
 const ANSWERS_MS = 300;
 /**
- * Copies files with their owner (possibly another user) and timestamps. Deletes the target first:
- * cp would put the copy into a subfolder of it, and a restore would then use an older copy.
+ * Copies files with their timestamps and owner (possibly another user). Deletes the target first:
+ * otherwise, cp would copy into a subfolder of it, and a later restore would use the older copy.
  */
 async function copyFiles(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
@@ -81,7 +85,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     return Number((await readFile(file, 'utf8')).split('\n')[0]);
   };
   const start = async () => {
-    // The settings of a primary with a replica; without them, PostgreSQL refuses to start a new
+    // The settings of a primary that has a replica. Without them, PostgreSQL refuses to start a new
     // timeline.
     const settings = { wal_level: 'replica', restore_command: 'false' };
     const server = await startPostgres({ folder, log: () => {}, settings });
@@ -117,7 +121,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     },
     putBack: async (name, how = { promote: false }) => {
       await kill();
-      // Waits, because a response already on its way may contain data that the copy lacks.
+      // Waits, because a response that is already on its way may contain data that the copy lacks.
       await sleep(ANSWERS_MS);
       how.whileAway?.();
       await copyFiles(`${cluster}.${name}`, cluster);
@@ -138,7 +142,7 @@ export async function openChaosGround(
     readonly blockMs?: number;
     readonly profile?: ProfileName;
     readonly delays?: ContractDelays;
-    /** The size of a separate disk for the database; omit for none. */
+    /** The size of a separate disk for the database. Omit it to use the machine's disk. */
     readonly diskMegabytes?: number;
   } = { providers: 'none' },
 ): Promise<ChaosGround> {

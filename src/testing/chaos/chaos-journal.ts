@@ -1,6 +1,6 @@
 /**
- * Records what the service told its clients during a chaos run, so that the end of the run can
- * check it.
+ * Records the responses that clients got during a chaos run, so that they can be checked at its
+ * end.
  */
 export interface Journal {
   /** Records the response to an idempotency key. Every later response to this key must equal it. */
@@ -9,16 +9,19 @@ export interface Journal {
   saw(intent: SeenIntent): void;
   sawRefund(refund: SeenRefund): void;
   sawWithdrawal(withdrawal: SeenWithdrawal): void;
-  /** Call before the database is copied: a restore may lose every response recorded after this. */
+  /**
+   * Call it before the database is copied. A restore of the copy may undo every response recorded
+   * after this.
+   */
   copied(): void;
   /**
-   * Call after the copy was restored. Keeps payments, and drops other responses recorded since the
-   * copy.
+   * Call it after the copy was restored. Keeps payments and drops other responses that were
+   * recorded since the copy.
    */
   restored(): void;
   /**
    * Returns how many times the database was restored. A response from before a restore proves
-   * nothing about the database after it.
+   * nothing about the restored database.
    */
   restores(): number;
   count(what: string): void;
@@ -27,9 +30,9 @@ export interface Journal {
   readonly intents: ReadonlyMap<string, SeenIntent>;
   readonly refunds: ReadonlyMap<string, SeenRefund>;
   readonly withdrawals: ReadonlyMap<string, SeenWithdrawal>;
-  /** Intents that were reported with two different final states. */
+  /** Intents that responses showed in two different final states. */
   readonly turns: readonly Turn[];
-  /** The decline times reported for each intent (`last_payment_error.created`). */
+  /** Each intent's decline times (`last_payment_error.created`) as responses showed them. */
   readonly declines: ReadonlyMap<string, ReadonlySet<string>>;
   readonly counts: ReadonlyMap<string, number>;
   readonly complaints: readonly string[];
@@ -41,7 +44,9 @@ export interface SeenIntent {
   readonly tip: number;
   readonly status: string;
   readonly payment: string | null;
-  /** When the intent was last declined without a charge; `null` if never. */
+  /**
+   * Time at which the intent was last declined; `null` if never, or if it can no longer be paid.
+   */
   readonly declined: string | null;
   /** True if recovery may have rebuilt the intent from the chain, which does not store tips. */
   readonly mayBeRebuilt?: true;
@@ -68,10 +73,13 @@ export interface SeenRefund {
 }
 
 const ENDED = new Set(['succeeded', 'canceled']);
-/** Enough complaints for a diagnosis. Under load, one fault may cause thousands. */
+/**
+ * Maximum number of recorded complaints. It is enough for a diagnosis; under load, one fault may
+ * cause thousands.
+ */
 const MAX_COMPLAINTS = 200;
 
-/** The part of the journal that a database restore can invalidate. */
+/** The part of the journal that a restore of the database can invalidate. */
 interface Shown {
   readonly answers: Map<string, string>;
   readonly intents: Map<string, SeenIntent>;
@@ -90,7 +98,10 @@ function copyOf(shown: Shown): Shown {
   };
 }
 
-/** Resets `shown` to the copy after a restore. Keeps payments, because the chain still has them. */
+/**
+ * Resets `shown` to what it was at the copy, after a restore. Keeps payments, because the chain
+ * still has them.
+ */
 function restore(shown: Shown, copy: Shown): void {
   const paid = [...shown.intents.values()].filter(({ status }) => status === 'succeeded');
   const put = <T>(into: Map<string, T>, from: Map<string, T>) => {
@@ -107,7 +118,7 @@ function restore(shown: Shown, copy: Shown): void {
       shown.intents.set(intent.id, { ...intent, mayBeRebuilt: true });
     else shown.intents.set(intent.id, intent);
   }
-  // Recovery may end open intents, and may find pending ones paid.
+  // Forgets intents without a final state: recovery may cancel them, or find that they were paid.
   for (const [id, intent] of shown.intents) {
     if (!ENDED.has(intent.status)) shown.intents.delete(id);
   }
@@ -132,8 +143,8 @@ export function openJournal(): Journal {
   const saw = (intent: SeenIntent) => {
     const before = shown.intents.get(intent.id);
     const over = before !== undefined && ENDED.has(before.status);
-    // Responses can arrive out of order, so an intent may appear to go back. Two different final
-    // states are a contradiction.
+    // Responses may arrive out of order, so an intent may seem to go back to an earlier state. But
+    // two different final states are a contradiction.
     if (over && ENDED.has(intent.status) && before.status !== intent.status) {
       turns.push({ id: intent.id, before: before.status, after: intent.status });
     }
@@ -160,7 +171,7 @@ export function openJournal(): Journal {
     },
     restored: () => {
       restores++;
-      // Restores a clone of the copy, because the copy may be restored again.
+      // Restores from a clone, because the same copy may be restored again.
       if (copy !== null) restore(shown, copyOf(copy));
     },
     restores: () => restores,
@@ -173,7 +184,7 @@ export function openJournal(): Journal {
   };
 }
 
-/** Records refunds and withdrawals. Each goes from pending to one final state. */
+/** Records refunds and withdrawals. Each may go from pending to one final state. */
 function recordTransfers(shown: Shown, complain: (what: string) => void) {
   const record = <T extends { readonly id: string; readonly status: string }>(
     known: Map<string, T>,

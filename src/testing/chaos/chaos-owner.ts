@@ -5,11 +5,14 @@ import type { Step } from '#testing/history.ts';
 import { type PersonAnswer, PersonClient } from '#testing/person-client.ts';
 import type { PauseMs, Random } from '#testing/random.ts';
 
-/** An account owner who occasionally withdraws on both networks. */
+/** An account owner, who occasionally withdraws on both networks. */
 export interface ChaosOwner {
   /** Yields one sign-in, then withdrawals. */
   steps(random: Random, journal: Journal): Iterable<Step>;
-  /** Signs in once. @returns a client for each node, all with the same session. */
+  /**
+   * Signs in once.
+   * @returns a client for each node, all with the same session
+   */
   signIn(random: Random, journal: Journal): Promise<readonly PersonClient[]>;
 }
 
@@ -26,19 +29,19 @@ interface OwnerOptions {
 
 const MODES = ['test', 'live'] as const;
 /**
- * Range of withdrawals in atoms: about what a few seconds of sales bring in, so that some are
- * refused.
+ * Range of withdrawals, in atoms. It is about what a few seconds of sales bring in, so that the
+ * service refuses some.
  */
 const AMOUNT = { low: 1_000, high: 6_000_000 };
 /** How long a request is retried. Outages in a run last a few seconds. */
 const GIVE_UP_MS = 60_000;
 const AGAIN_MS = 400;
-/** How long a code is valid. Each code works once. */
+/** How long a TOTP code is valid. Each code is accepted only once. */
 const CODE_MS = 30_000;
 
 /**
- * Sets up the authenticator app that withdrawals require. @returns its secret, and a session that
- * has just used it.
+ * Sets up the authenticator app that withdrawals require.
+ * @returns its secret, and a client whose session has just used it
  */
 export async function enrolOwner(
   url: string,
@@ -68,15 +71,15 @@ interface Desk {
 }
 
 /**
- * Switches to another node, because the current one may be down. Cookies and CSRF token are valid
- * on all nodes.
+ * Switches to another node, because the current one may be down. The cookies and the CSRF token are
+ * valid on every node.
  */
 function moveOn(desk: Desk): void {
   const { client, random, options } = desk;
   desk.client = clientAt(random.pick(options.urls), client);
 }
 
-/** Returns a client of this node that shares another client's session. */
+/** Returns a client of this node that shares the session of another client. */
 function clientAt(url: string, { cookies, csrfToken }: PersonClient): PersonClient {
   const client = new PersonClient(`${url}/dashboard/v1`);
   for (const [name, value] of cookies) client.cookies.set(name, value);
@@ -89,7 +92,10 @@ async function attempt(ask: () => Promise<PersonAnswer>): Promise<PersonAnswer |
   return ask().catch(() => null);
 }
 
-/** Signs in with both factors. Waits for the next code, because the service refuses a used one. */
+/**
+ * Signs in with both factors. Waits for the next code if necessary, because the service refuses a
+ * code that was used.
+ */
 async function signIn(desk: Desk): Promise<void> {
   const { options } = desk;
   while (desk.signal?.aborted !== true) {
@@ -107,11 +113,14 @@ async function signIn(desk: Desk): Promise<void> {
   }
 }
 
-/** Waits this long. Returns early if the run ends. */
+/** Waits for this long, or until the run ends. */
 const rest = ({ signal }: Desk, ms: number) =>
   sleep(ms, undefined, { ...(signal && { signal }) }).catch(() => {});
 
-/** Repeats the request until it gets a final response. @returns `null` if the result is unknown. */
+/**
+ * Repeats the request until it gets a final response.
+ * @returns `null` if the result is unknown
+ */
 async function persist(
   desk: Desk,
   ask: (client: PersonClient) => Promise<PersonAnswer>,

@@ -1,12 +1,12 @@
 import type { ChaosCaller } from '#testing/chaos/chaos-caller.ts';
 import type { Journal } from '#testing/chaos/chaos-journal.ts';
 
-/** Enough pages that other clients add rows while this one reads. */
+/** Maximum number of pages to read: enough that other clients add rows in the meantime. */
 const PAGES = 5;
 
 /**
- * Pages through a list while other clients write. No object may appear twice. @returns true if it
- * reached the end.
+ * Pages through a list while other clients write. No object may appear twice.
+ * @returns false if a request failed
  */
 export async function pageThrough(
   server: Pick<ChaosCaller, 'get'>,

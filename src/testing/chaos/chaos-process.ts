@@ -24,7 +24,7 @@ export type ChaosRole = 'api' | 'worker' | 'watch';
 export interface ChaosProcess {
   readonly name: string;
   readonly role: ChaosRole;
-  /** Its HTTP address; `null` without the api role. */
+  /** The HTTP address; `null` for a process without the `api` role. */
   readonly url: string | null;
   readonly dataDir: string;
   /** Returns how many times it was started. */
@@ -34,29 +34,31 @@ export interface ChaosProcess {
   /** Returns the recent output of all instances, oldest first, up to a size limit. */
   logs(): string;
   /**
-   * Returns the last lines of each instance that crashed. An instance that refused to start does
-   * not count.
+   * Returns the last output of each instance that crashed. An instance that refused to start did
+   * not crash.
    */
   crashes(): readonly string[];
   kill(): void;
   /** Sends SIGTERM, as a deployment would. */
   terminate(): void;
-  /** Sets extra environment variables for later instances; `null` restores the original ones. */
+  /**
+   * Sets additional environment variables for later instances. `null` restores the original ones.
+   */
   tell(env: Readonly<Record<string, string>> | null): void;
-  /** Sets the clock error of its machine; `null` restores the initial error. */
+  /** Sets the error of the process's clock. `null` restores the initial error. */
   stepClock(offMs: number | null): Promise<void>;
-  /** Freezes the process for this long. It keeps its connections, and its leases may expire. */
+  /** Freezes the process for this long. Its connections stay open, and its leases may expire. */
   freeze(ms: number): Promise<void>;
   /** Ends it without a restart. */
   close(): Promise<void>;
 }
 
 /**
- * A process's connections to its database and nodes, through proxies that a run can observe and
- * pause.
+ * A process's connections to its database and nodes. They lead through proxies that observe
+ * messages and can hold them.
  */
 export interface ProcessWires {
-  /** Environment variables with the proxies' addresses instead of the real ones. */
+  /** Environment variables in which the proxies' addresses replace the real ones. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -64,30 +66,28 @@ export interface ProcessWires {
 export interface ChaosProcessOptions {
   readonly name: string;
   readonly role: ChaosRole;
-  /**
-   * The clock error of its machine in milliseconds; `undefined` for a clock that cannot be stepped.
-   */
+  /** The error of the process's clock, in milliseconds; `undefined` to use the real clock. */
   readonly clockOffMs?: number | undefined;
   readonly env?: Readonly<Record<string, string>>;
   /** Environment variables of the first instance only, such as a failpoint. */
   readonly firstEnv?: Readonly<Record<string, string>>;
-  /** The folder of an earlier release, which only the first instance runs. */
+  /** The folder of an earlier release, which the first instance runs. */
   readonly firstRoot?: string | undefined;
-  /** Its proxied connections to database and nodes, which close with the process. */
+  /** The proxied connections to the database and nodes. They close with the process. */
   readonly wires?: ProcessWires;
 }
 
 /**
- * All nodes share one public address, as behind a load balancer. Responses contain it, and a
- * replayed response must equal the original.
+ * All nodes have one public address, as behind a load balancer. Responses contain the address, and
+ * a replayed response must equal the original.
  */
 export const PUBLIC_URL = 'http://127.0.0.1:4242';
-/** Pause before a restart, as a supervisor makes. */
+/** Pause before a restart, as supervisors make. */
 const RESTART_MS = 300;
-/** Time limit for a start. While long tests were running, one took more than a minute. */
+/** Time limit for a start. During long tests, a start has taken more than a minute. */
 const READY_MS = 180_000;
 const LOG_LENGTH_MAX = 2_000_000;
-/** Length of a crash report: the error and where it was thrown. */
+/** Length of a crash report: enough for the error and its stack trace. */
 const CRASH_LENGTH = 2_000;
 const READY_LINE = 'Tapline is running';
 const CLOCK = path.join(import.meta.dirname, 'chaos-clock.ts');
@@ -99,7 +99,8 @@ function textOf(keys: readonly (SigningKey | null)[]): string {
 function chainEnv(config: NetworkConfig): Record<string, string> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   return {
-    // Off as in the sandbox, because the runs tap static passes and no payer could confirm.
+    // Off as in the sandbox, because the runs use static passes and nobody is there to confirm a
+    // payment.
     STATIC_PASS_CONFIRM_FROM: 'off',
     [`${prefix}RPC_URL`]: config.rpcUrls.join(),
     ...(config.headsUrl === null ? {} : { [`${prefix}WS_URL`]: config.headsUrl }),
@@ -112,7 +113,8 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
     [`${prefix}RELAYER_KEYS`]: textOf(config.relayerKeys),
     [`${prefix}REGISTRAR_KEY`]: textOf([config.registrarKey]),
     [`${prefix}SPONSOR_KEY`]: textOf([config.sponsorKey]),
-    // Exists on every test chain. Undeployed wallets name this contract as their factory.
+    // A contract that exists on every test chain. Wallets that are not deployed yet name it as
+    // their factory.
     [`${prefix}WALLET_FACTORIES`]: CREATE2_FACTORY,
   };
 }
@@ -139,7 +141,7 @@ export function groundEnv(ground: {
   };
 }
 
-/** Returns the same environment variables, taken from a run's database and chains. */
+/** Returns the environment variables of a process on a run's database and chains. */
 export function chaosEnv({
   database,
   secret,
@@ -153,8 +155,9 @@ export function chaosEnv({
 const DEMO_FOLDER = 'first';
 
 /**
- * Starts the first process, which creates the demo account. The other processes get its secrets as
- * a file. @param release the release to run; default: this working copy
+ * Starts the first process, which creates the demo account. The other processes read the account's
+ * secrets from a file.
+ * @param release the release to run; default: this working copy
  */
 export async function makeDemo(
   ground: ChaosGround,
@@ -202,13 +205,14 @@ interface Supervised {
   readonly lifeLogs: () => string;
   readonly logs: () => string;
   readonly crashes: () => readonly string[];
-  /** Ends the process without a restart. Resolves once it has ended. */
+  /** Ends the process and does not restart it. Resolves once it has ended. */
   end(): Promise<void>;
 }
 
 /**
- * Returns true if the process crashed. A signal is no crash, because the test sends it, nor is a
- * refused start, which prints a line of this form.
+ * Returns true if the process crashed. A process that a signal ended did not crash, because the
+ * tests send signals. Nor did one that refused to start, which prints a line that begins with
+ * `tapline: `.
  */
 function crashed({ exitCode }: ChildProcess, logs: string): boolean {
   return exitCode !== null && exitCode !== 0 && !/^tapline: /m.test(logs);
@@ -252,7 +256,8 @@ function supervise(
 }
 
 /**
- * Drops environment variables that an earlier release does not know and would refuse to start with.
+ * Drops environment variables that an earlier release does not know, because it would refuse to
+ * start with them.
  */
 function settingsOf(root: string, env: Readonly<Record<string, string>>): Record<string, string> {
   const page = readFileSync(path.join(root, 'docs/settings.md'), 'utf8');

@@ -5,9 +5,9 @@ import { type Answerer, startReceiver, type TestReceiver } from '#testing/webhoo
 /** A merchant's webhook server that misbehaves. */
 export interface ChaosReceiver {
   readonly url: string;
-  /** Ids of the events that it has acknowledged with a 2xx status. */
+  /** Ids of the events that the server acknowledged with a 2xx status. */
   readonly accepted: ReadonlySet<string>;
-  /** Makes it acknowledge every event from now on. */
+  /** Makes the server acknowledge every event from now on. */
   heal(): void;
   close(): Promise<void>;
 }

@@ -1,8 +1,7 @@
 /** How long a process may take to end after SIGKILL. */
 export const ENDED_MS = 10_000;
 /**
- * How many times to try a start, because the killed process's port or lock may persist for a
- * moment.
+ * How many times a start is tried. The killed process may hold its port or lock for another moment.
  */
 const START_TRIES = 5;
 

@@ -43,7 +43,7 @@ async function openClient(timetable: Timetable, process: string) {
   return { db, sent: () => sent, close };
 }
 
-/** Inserts rows one by one, and runs a rare statement halfway through. */
+/** Inserts rows one by one. Halfway through, runs a statement that occurs only once. */
 async function writeSteps(db: Database): Promise<void> {
   for (let step = 1; step <= STEPS; step++) {
     await db.query(INSERT, [step]);
@@ -76,7 +76,7 @@ describe('a timetable', () => {
     const moment = { process: 'worker-1', wire: 'database', way: 'answered', text: RARE } as const;
     const recorded: Strike[] = [{ fault: FAULT, moment: { ...moment, thenMs: 0 } }];
     const timetable = openTimetable(recorded);
-    // In the replay, a different worker sends the statement.
+    // In the replay, another worker sends the statement.
     const { db, sent, close } = await openClient(timetable, 'worker-2');
     const all = [processOf('worker-1'), processOf('worker-2')];
     await own.db.query('delete from steps');

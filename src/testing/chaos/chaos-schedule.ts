@@ -5,13 +5,16 @@ import { Gate, type Way } from '#testing/chaos/chaos-wire.ts';
 /** A message between a process and its database or a node, in either direction. */
 export interface Message {
   readonly process: string;
-  /** `database`, or the network of the node. */
+  /** Either `database`, or the network whose node is at the other end. */
   readonly wire: string;
   readonly way: Way;
   readonly text: string;
 }
 
-/** The moment of a fault: a message, and the time since it passed. */
+/**
+ * The moment at which a fault struck: the last telling message, and the milliseconds since it
+ * passed.
+ */
 export interface Moment extends Message {
   readonly thenMs: number;
 }
@@ -26,32 +29,38 @@ export interface Strike {
 export interface Blow {
   readonly fault: string;
   readonly all: readonly ChaosProcess[];
-  /** Processes whose messages can define the moment. A fault of processes also strikes them. */
+  /**
+   * Processes whose messages can define the moment. If the fault is one of processes, these are
+   * also its victims.
+   */
   readonly targets: readonly ChaosProcess[];
   readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
 }
 
 export interface Timetable {
   /**
-   * Returns the gate of a process. It closes when a fault strikes, so that the process cannot
-   * continue.
+   * Returns the gate of a process. The gate closes when a fault strikes, so that the process does
+   * not get ahead of the fault.
    */
   gateOf(process: string): Gate;
   hear(message: Message): void;
   /** Strikes immediately. In a replay, waits until the recorded moment recurs. */
   strike(blow: Blow): Promise<void>;
-  /** The faults so far, with the moments at which they struck. */
+  /** The faults so far, each with the moment at which it struck. */
   readonly strikes: readonly Strike[];
-  /** Returns how many faults had a recorded moment, and how many of them struck at that moment. */
+  /**
+   * Returns the number of faults with a recorded moment, and how many of them struck at that
+   * moment.
+   */
   readonly met: () => { readonly hits: number; readonly of: number };
 }
 
 /**
- * The longest time between a message and a fault at which the message still defines the fault's
- * moment.
+ * Maximum time between a message and a fault. After a longer time, the message does not define the
+ * fault's moment.
  */
 const WINDOW_MS = 30;
-/** How long a replay waits for a moment. After that, the fault strikes anyway. */
+/** How long a replay waits for a moment. If it does not come, the fault strikes anyway. */
 const WAIT_MS = 8_000;
 /** How long a gate stays closed. Longer than a signal takes to be delivered. */
 const GATE_MS = 50;
@@ -61,8 +70,8 @@ interface Heard extends Message {
 }
 
 /**
- * Returns the role, for example `worker` for `worker-2`. Which worker holds a sender differs
- * between runs.
+ * Returns the role of a process, such as `worker` for `worker-2`. Moments compare roles, because
+ * the worker that holds a sender differs between runs.
  */
 function roleOf(process: string): string {
   return process.replace(/-\d+$/, '');
@@ -77,7 +86,10 @@ function isSame(moment: Moment, heard: Message): boolean {
   );
 }
 
-/** Counts messages by text. The rarest of the recent messages identifies a moment best. */
+/**
+ * Counts messages by text. Of the recent messages, the one with the rarest text identifies a moment
+ * best.
+ */
 function openEar() {
   const counts = new Map<string, number>();
   const recent: Heard[] = [];
@@ -105,7 +117,10 @@ function openEar() {
 
 type Ear = ReturnType<typeof openEar>;
 
-/** Waits for the moment. @returns the process that reached it, or `null` if none did in time. */
+/**
+ * Waits for a recorded moment.
+ * @returns the process that reached it; `null` if none did in time
+ */
 function waitFor(ear: Ear, moment: Moment): Promise<string | null> {
   return new Promise((resolve) => {
     const end = (process: string | null) => {
@@ -121,7 +136,7 @@ function waitFor(ear: Ear, moment: Moment): Promise<string | null> {
   });
 }
 
-/** Replaces the recorded target with the process that reached the moment. */
+/** Swaps the recorded target with the process that reached the moment. */
 function inPlaceOf(
   targets: readonly ChaosProcess[],
   processes: readonly ChaosProcess[],
@@ -135,9 +150,9 @@ function inPlaceOf(
 }
 
 /**
- * Records the message at which each fault strikes. Given the strikes of an earlier run, it repeats
- * them: it waits until a process of the same role sends the same message, and holds that message
- * during the fault.
+ * Records the message at which each fault strikes. Given the strikes of an earlier run, repeats
+ * them: each fault waits until a process of the same role sends the same message, and holds that
+ * message while it strikes.
  */
 export function openTimetable(recorded: readonly Strike[] | null): Timetable {
   const ear = openEar();

@@ -4,8 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export type Way = 'sent' | 'answered';
 
 /**
- * Parses the bytes that a connection's client sends. @returns the statement or method of each
- * complete message.
+ * Parses the bytes that a client sends on a connection.
+ * @returns the statement or method of each message that is now complete
  */
 export type Reader = (bytes: Buffer) => readonly string[];
 
@@ -13,7 +13,7 @@ export interface WireOptions {
   readonly targetPort: number;
   /** Opens one reader per connection. */
   readonly openReader: () => Reader;
-  /** Called right after bytes were passed on. If it closes the gate, later bytes wait. */
+  /** Called right after bytes were passed on. If it closes the gate, the next bytes wait. */
   readonly hear: (way: Way, text: string) => void;
   readonly gate: Gate;
 }
@@ -23,10 +23,7 @@ export interface Wire {
   close(): Promise<void>;
 }
 
-/**
- * Passes the messages of a wire. While closed, it holds messages of both directions and keeps their
- * order.
- */
+/** Lets messages through. While it is closed, messages in both directions wait, in their order. */
 export class Gate {
   #closed = false;
   readonly #waiting = new Set<() => void>();
@@ -44,7 +41,10 @@ export class Gate {
     for (const go of this.#waiting) go();
   }
 
-  /** Registers a listener for the opening. @returns a function that removes it. */
+  /**
+   * Registers a listener for the gate's opening.
+   * @returns a function that removes the listener
+   */
   onOpen(go: () => void): () => void {
     this.#waiting.add(go);
     return () => this.#waiting.delete(go);
@@ -87,7 +87,7 @@ function join(client: Socket, server: Socket, { openReader, hear, gate }: WireOp
   for (const socket of [client, server]) socket.on('close', end).on('error', end);
 }
 
-/** Starts a local proxy that observes messages and holds them while its gate is closed. */
+/** Starts a local proxy that reports messages, and holds them while its gate is closed. */
 export async function startWire(options: WireOptions): Promise<Wire> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

@@ -11,7 +11,7 @@ import { createTerminal } from '#terminals/create-terminal.ts';
 import type { WayPayer } from '#testing/ways/payers.ts';
 
 /**
- * The participants of a chaos run on one network: one merchant with many terminals, and many
+ * Everyone who takes part in a chaos run on one network: a merchant with many terminals, and many
  * payers.
  */
 export interface ChaosWorld {
@@ -22,11 +22,16 @@ export interface ChaosWorld {
   readonly terminals: readonly { readonly id: string; readonly deviceKey: string }[];
   /** Passes that pay. */
   readonly passes: readonly string[];
-  /** Passes of payers who will be declined, for example because of a limit or an empty wallet. */
+  /**
+   * Passes of payers who are always declined, for example because of a limit or an empty wallet.
+   */
   readonly poorPasses: readonly string[];
-  /** Payers for each way to pay, which the chaos run adds. */
+  /** Payers for every way to pay. Only chaos runs have them. */
   readonly payers: readonly WayPayer[];
-  /** The pass of a payer who must confirm the first payment at each merchant, or `null`. */
+  /**
+   * The pass of a payer who must confirm the first payment at each merchant; `null` if there is
+   * none.
+   */
   readonly confirmPass: string | null;
 }
 
@@ -35,17 +40,20 @@ export interface WorldSize {
   readonly payers: number;
   /** How many payers get individual limits. */
   readonly limited: number;
-  /** Daily refund limit in atoms, low enough that a run reaches it. */
+  /** Daily refund limit in atoms, so low that a run reaches it. */
   readonly refundDailyLimit: bigint;
 }
 
 const FUNDS = 10_000_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
-/** A limited payer's limits in atoms, reached after about a dozen payments. */
+/** The limits of a limited payer, in atoms. About a dozen payments reach them. */
 const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
-/** In test mode, payers must confirm payments of at least this amount: about one in 25. */
+/** Payers in test mode must confirm payments from this amount on: about one in 25. */
 const CONFIRM_FROM = 2_400_000;
-/** How long to wait after the last response. The whole set-up takes longer with a slow node. */
+/**
+ * How long to wait for the next response. With a slow node, the whole set-up takes longer than
+ * this.
+ */
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const ACTOR = { type: 'system', name: 'chaos' } as const;
@@ -117,7 +125,7 @@ async function selectRich({ db, network }: Filling): Promise<Set<string>> {
   return new Set(rows.map((row) => row.label.replace('Demo: ', '')));
 }
 
-/** Adds terminals and payers to the demo account while the first process runs. */
+/** Adds terminals and payers to the demo account while the first process is running. */
 export async function fillWorld(
   ground: Filling,
   { sandbox, size }: { readonly sandbox: SandboxFile; readonly size: WorldSize },

@@ -55,12 +55,16 @@ export interface ChaosOptions {
   /** The network profile of both chains. The deterministic profile never loses a block. */
   readonly profile: ProfileName;
   readonly log: (line: string) => void;
-  /** Time limit for coming to rest; default: {@link REST_MS}. */
+  /** Time limit for everything to settle at the end; default: {@link REST_MS}. */
   readonly restMs?: number;
-  /** How long everything keeps running after a violation, for inspection; default: 0. */
+  /**
+   * How long everything keeps running after a violation, so that someone can inspect it; default:
+   * 0.
+   */
   readonly lingerMs?: number;
   /**
-   * Faults of an earlier run with the same seed. Each one waits for the message at which it struck.
+   * Faults of an earlier run with the same seed. Each waits for the message at which it struck
+   * then.
    */
   readonly strikes?: readonly Strike[];
 }
@@ -73,9 +77,9 @@ export interface ChaosReport extends HistoryReport {
   readonly withdrawals: number;
   readonly events: number;
   readonly deliveries: number;
-  /** True if the database had its own disk, which a fault can fill. */
+  /** True if the database had its own disk, which one of the faults fills. */
   readonly hasOwnDisk: boolean;
-  /** How often each way to pay and each other feature was used. */
+  /** How many times each way to pay, and each other feature, was used. */
   readonly uses: Readonly<Record<string, number>>;
   readonly starts: Readonly<Record<string, number>>;
   readonly answers: Readonly<Record<string, number>>;
@@ -83,9 +87,9 @@ export interface ChaosReport extends HistoryReport {
   readonly errors: Readonly<Record<string, number>>;
   /** The last log lines about each intent, refund and payout named in a violation. */
   readonly lastLines: readonly string[];
-  /** The faults with their moments. Together with the run's options, they reproduce the run. */
+  /** The faults with their moments. They reproduce the run, together with its options. */
   readonly strikes: readonly Strike[];
-  /** In a replay: how many faults had a recorded moment, and how many struck at that moment. */
+  /** In a replay, how many faults had a recorded moment, and how many struck at it. */
   readonly replayed: { readonly hits: number; readonly of: number };
 }
 
@@ -96,7 +100,7 @@ interface Pace {
   readonly faultMs: PauseMs;
   /** The owner's pause between two withdrawals. */
   readonly withdrawalMs: PauseMs;
-  /** Interval of checking the rules that always hold, while faults strike. */
+  /** Interval between checks of the rules that hold at any time, even while faults strike. */
   readonly checkEveryMs: number;
 }
 
@@ -121,16 +125,16 @@ const paceOf = ({ reach }: ChaosOptions) => (reach === 'soak' ? SLOW : FAST);
 
 /** On an idle machine, everything must settle within this time after the last fault. */
 const REST_MS = 150_000;
-/** Clock error of one process's machine: one minute. */
+/** The error of one process's clock: one minute. */
 const CLOCK_OFF_MS = 60_000;
 /**
- * The shortest settlement time-out that the service accepts, so that unsettled payments expire
- * within the run.
+ * The shortest settlement time-out that the service accepts, so that payments that cannot settle
+ * expire within the run.
  */
 const SETTLE_WITHIN_S = 30;
-/** Base size of the database's own disk in a soak. Each second of the run adds a megabyte. */
+/** Base size of the database's own disk in a soak. A run needs another megabyte for each second. */
 const DISK_MEGABYTES = 1_500;
-/** One client in this many sells on the live network. */
+/** Number of clients on the test network for each client on the live network. */
 const TEST_WORLDS = 3;
 
 interface Endpoint {
@@ -140,7 +144,8 @@ interface Endpoint {
 }
 
 /**
- * The event types of each endpoint. Clients disable and re-enable the last endpoint during the run.
+ * The event types of each webhook endpoint. Clients disable and re-enable the last endpoint during
+ * the run.
  */
 const ENABLED_EVENTS = [
   ['*'],
@@ -165,7 +170,7 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
 }
 
 /**
- * Returns the watchtower's settings. It pauses the contract on any unexplained amount, so that a
+ * Returns the watchtower's settings. It pauses the contract if any amount is unexplained, so a
  * false alarm would stop the run's payments.
  */
 function watchEnv({ chains, secret }: ChaosGround): Record<string, string> {
@@ -197,8 +202,8 @@ async function startProcesses(
     TAPLINE_PUBLIC_URL: wanted.publicUrl,
     ...features?.env,
   };
-  // Replaces only clocks that are wrong or that step, because a replaced clock costs processor
-  // time.
+  // `undefined` keeps the real clock. A replaced clock costs processor time, so only processes
+  // whose clock is wrong or steps get one.
   const right = features === null ? undefined : 0;
   const start = async (name: string, role: ChaosRole, clockOffMs: number | undefined = right) => {
     const wires = await openProcessWires(ground, name, timetable);
@@ -219,7 +224,7 @@ async function startProcesses(
   throw failed.reason;
 }
 
-/** Makes retries, expiries and confirmations due now instead of in a minute or later. */
+/** Makes retries, expiries and confirmation deadlines due now rather than in a minute or later. */
 async function hurry(db: Database): Promise<void> {
   await db.query(`update webhook_due set due_at = '-infinity' where due_at > now()`);
   await db.query(`update webhook_endpoint_leases set not_before = '-infinity'`);
@@ -240,7 +245,7 @@ const EXPECTED = new RegExp(
     '|ended: (SIGKILL|SIGTERM|0)',
 );
 
-/** Counts error lines that none of the faults explains. */
+/** Counts error lines that no fault explains. */
 function countErrors(processes: readonly ChaosProcess[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const { name, logs } of processes) {
@@ -256,7 +261,7 @@ function countErrors(processes: readonly ChaosProcess[]): Record<string, number>
   return Object.fromEntries([...counts].sort((a, b) => b[1] - a[1]).slice(0, 60));
 }
 
-/** Returns the crashes. No process may crash because the network, a node or the database fails. */
+/** Returns the crashes. No failure of the network, a node or the database may crash a process. */
 function crashesOf(processes: readonly ChaosProcess[]): string[] {
   return processes.flatMap(({ name, crashes }) =>
     crashes().map((lines) => `${name} ended by itself: ${lines}`),
@@ -291,24 +296,24 @@ interface Stage {
   readonly timetable: Timetable;
 }
 
-/** Repairs what only this module knows how to repair. */
+/** Repairs what only this module can repair. */
 async function mend({ endpoints, outside, db }: Stage): Promise<void> {
   for (const { receiver } of endpoints) receiver.heal();
-  // The worker resends a booked payment until its payer can pay, so the payer's lost funds and
-  // wallet are restored.
+  // A worker keeps resending a booked payment until its payer can pay it, so give the payers back
+  // their lost funds and wallets.
   await Promise.all(outside.map((one) => one.sendAgain()));
-  // Analyzes the tables, because a database that was killed repeatedly has no statistics and plans
-  // badly.
+  // A database that was killed repeatedly has no statistics and makes bad plans, so analyze its
+  // tables.
   await db.query('analyze').catch(() => {});
 }
 
 /**
- * x402 tokens are valid for a minute, but one process's clock is a minute off and others step by
- * two.
+ * An x402 token is valid for a minute, but one process's clock is a minute off, and others step by
+ * two minutes.
  */
 const EXPIRED = new RegExp(`^${NOT_EXPIRED}: `);
 
-/** Creates clients, owner and faults from the seed. */
+/** Creates the clients, the owner and the faults, all from the seed. */
 function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): History {
   const { seed, repeat, log, reach, only = '', seconds, clients } = options;
   const { restMs: limitMs = REST_MS } = options;
@@ -326,8 +331,8 @@ function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): Histo
   return {
     ground: {
       ...{ db, journal, chains: ground.chains.map(({ config }) => config) },
-      // Excludes the last endpoint: it was disabled for a while, and missed events are not sent
-      // later.
+      // Excludes the last endpoint: it was disabled for a while, and the events that it missed are
+      // not sent later.
       endpoints: endpoints.slice(0, -1),
       ...{ limitMs, hurry: () => hurry(db), ...(reach === 'soak' ? { except: EXPIRED } : {}) },
     },
@@ -342,7 +347,7 @@ function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): Histo
   };
 }
 
-/** Ends the account's day, and checks the files that the service then creates. */
+/** Ends the account's day, and checks the files that the service creates because of that. */
 async function endDay(stage: Stage, options: ChaosOptions, history: History) {
   const { db, worlds, owner, processes } = stage;
   const { chains = [], journal = openJournal() } = history.ground;
@@ -361,7 +366,7 @@ function urlsOf(processes: readonly ChaosProcess[]): string[] {
   return processes.flatMap(({ url }) => (url === null ? [] : [url]));
 }
 
-/** Fills the test network, where most clients sell, and the live network for the others. */
+/** Fills the test network, where most clients sell, and the live network. */
 async function fillWorlds(
   ground: Pick<Stage, 'ground' | 'db'> & Pick<PayersGround, 'publicUrl' | 'facilitators'>,
   wanted: { readonly sandbox: SandboxFile; readonly size: WorldSize },
@@ -381,8 +386,8 @@ async function fillWorlds(
 }
 
 /**
- * Starts everything that a run needs. Adds to `stops` as it goes, so that a partial start can be
- * undone.
+ * Starts everything that a run needs. Adds each part to `stops` right after its start, so that a
+ * failed set-up can be undone.
  */
 async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
   const { seed, log } = options;
@@ -422,7 +427,7 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   return { ground, db, ...filled, owner, processes, endpoints, timetable };
 }
 
-/** Prints how to inspect the failure, and keeps everything running for a while. */
+/** Prints how to inspect a failure, and keeps everything running for a while. */
 async function linger({ ground, processes }: Stage, { lingerMs = 0, log }: ChaosOptions) {
   if (lingerMs === 0) return;
   for (const { name, logs } of processes) {
@@ -464,7 +469,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
   };
 }
 
-/** Runs chaos from a seed. The same seed makes the same choices; only the timing varies. */
+/** Runs chaos from a seed. The seed determines all choices; only the timing varies between runs. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const stops: (() => Promise<unknown>)[] = [];
   try {

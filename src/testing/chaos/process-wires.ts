@@ -7,15 +7,15 @@ import { type Reader, startWire, type Wire } from '#testing/chaos/chaos-wire.ts'
 /** Maximum length of a recorded statement, enough to tell any two statements apart. */
 const LENGTH_MAX = 160;
 /**
- * Length of a message's head: one type byte and a four-byte length. Only a connection's first
- * message has no type.
+ * Length of a message's head: one byte for the type and four for the length. Only the first message
+ * of a connection has no type.
  */
 const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 
 /**
- * Statements by prepared name. A name is a hash of the statement, so it is the same on all
- * connections.
+ * Statements by the name under which they were prepared. The name is a hash of the statement, so it
+ * is the same on every connection.
  */
 const statements = new Map<string, string>();
 
@@ -67,7 +67,8 @@ export function openPostgresReader(): Reader {
 }
 
 /**
- * Creates a reader that returns the methods of JSON-RPC calls over HTTP. A batch is one message.
+ * Creates a reader of JSON-RPC over HTTP. It returns the methods of calls; a batch of calls is one
+ * message.
  */
 export function openRpcReader(): Reader {
   return (bytes) => {
@@ -78,8 +79,8 @@ export function openRpcReader(): Reader {
 }
 
 /**
- * Opens a process's wires. Its WebSocket to the node stays direct, because it carries only new
- * heads, no requests.
+ * Opens a process's wires. Its WebSocket to the node stays direct, because it carries new heads but
+ * no requests.
  */
 export async function openProcessWires(
   ground: Pick<ChaosGround, 'database' | 'chains'>,
