@@ -486,6 +486,13 @@ async function signPayload(shopping: Shopping, facilitator: Settling, resource: 
   return { payload, requirements };
 }
 
+/** Describes an error without addresses, so that equal errors are counted together. */
+function describeError(error: unknown): string {
+  const { name, message, status } = error as Error & { readonly status?: number | null };
+  const [line = ''] = message.split('\n');
+  return `${name} ${status ?? ''} ${line.replace(/0x[0-9a-f]+|pi_\w+/gi, '…')}`.slice(0, 160);
+}
+
 /** Sells to a machine over x402. The seller's facilitator takes the money and pays the merchant. */
 async function sellOverX402(shopping: Shopping): Promise<Attempt> {
   const { payer, till, wish } = shopping;
@@ -497,8 +504,13 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
     await waitUntil(async () => {
       // The call fails while a node is down. A seller's server would then return 500, and the
       // client would retry.
-      const settled = await facilitator.settle(payload, asked).catch(() => null);
-      if (settled === null || settled.errorReason === 'settlement_pending') return false;
+      const settled = await facilitator.settle(payload, asked).catch(describeError);
+      if (typeof settled === 'string' || settled.errorReason === 'settlement_pending') {
+        // The last reason, so that a soak's report tells why sales got no answer.
+        const last = typeof settled === 'string' ? settled : settled.errorMessage;
+        result = { ...result, said: `no answer (${last})` };
+        return false;
+      }
       const said = settled.success ? 'succeeded' : (settled.errorReason ?? 'failed');
       result = { said, intent: settled.extra?.paymentIntent ?? null, payment: null };
       return true;
