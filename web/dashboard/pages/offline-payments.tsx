@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { OfflinePayment } from '../../data/types/dashboard.ts';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
+import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Amount } from '../../ui/amount.tsx';
@@ -62,37 +63,39 @@ export function OfflinePayments(): ReactNode {
         </>
       }
     >
-      <Figures {...days} />
-      <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
-        <FilterSelect
+      <LoadTogether>
+        <Figures {...days} />
+        <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
+          <FilterSelect
+            filters={filters}
+            name="status"
+            label={t('dashboard.field.status')}
+            all={t('dashboard.filter.any')}
+            options={[
+              ['processing', t('status.processing')],
+              ['succeeded', t('status.succeeded')],
+              ['bounced', t('status.bounced')],
+            ]}
+          />
+          <FilterSelect
+            filters={filters}
+            name="terminal"
+            label={t('dashboard.field.terminal')}
+            all={t('dashboard.filter.all')}
+            options={terminals}
+          />
+          <DayFilters filters={filters} />
+        </FilterBar>
+        <LongList
+          label={t('dashboard.page.offline_sales')}
+          pages={pages}
+          columns={offlineColumns()}
+          inPairs
+          keyOf={({ id }) => id}
           filters={filters}
-          name="status"
-          label={t('dashboard.field.status')}
-          all={t('dashboard.filter.any')}
-          options={[
-            ['processing', t('status.processing')],
-            ['succeeded', t('status.succeeded')],
-            ['bounced', t('status.bounced')],
-          ]}
+          empty={<NoSales />}
         />
-        <FilterSelect
-          filters={filters}
-          name="terminal"
-          label={t('dashboard.field.terminal')}
-          all={t('dashboard.filter.all')}
-          options={terminals}
-        />
-        <DayFilters filters={filters} />
-      </FilterBar>
-      <LongList
-        label={t('dashboard.page.offline_sales')}
-        pages={pages}
-        columns={offlineColumns()}
-        inPairs
-        keyOf={({ id }) => id}
-        filters={filters}
-        empty={<NoSales />}
-      />
+      </LoadTogether>
       {open === 'export' ? (
         <ExportDialog of="offline_payments" {...days} onClose={() => setOpen(null)} />
       ) : null}
