@@ -23,7 +23,7 @@ export interface WritingCards {
 /** Longer than any settings, so that a file piped in by mistake is cut off. */
 const LONGEST_INPUT = 4096;
 
-/** Writes the first blank card that is held to the reader. @returns the exit code. */
+/** Writes the pass to the first blank card held to the reader. @returns the exit code. */
 export async function writeCards({ socket, input, say, end }: WritingCards): Promise<number> {
   say(
     { status: 'settings' },
@@ -68,7 +68,7 @@ async function pastedSettings(input: NodeJS.ReadableStream): Promise<CardSetting
   }
 }
 
-/** Reads a line without echo, because a terminal keeps what it shows. */
+/** Reads a line without echo, because terminals and their scrollback keep what they show. */
 async function firstLine(input: NodeJS.ReadableStream): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const isTerminal = 'isTTY' in input && input.isTTY === true;

@@ -131,7 +131,7 @@ async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
 
 type Registering = Pick<RegisterOptions, 'host' | 'port' | 'timeoutMs' | 'file' | 'terminal'>;
 
-/** Returns the settings for a cash register, or `null` if none is served. */
+/** Returns the settings for a cash register, or `null` if this reader serves none. */
 function registerOf(
   values: Values,
   { file, terminal }: { readonly file: string; readonly terminal: string },
@@ -226,7 +226,7 @@ async function serveTill(
     signal: end.signal,
     onEvent: (event) => {
       feed.tell(event);
-      // Log only the result of a tap. The credential goes to the till and nowhere else.
+      // Logs only the result of a tap. The credential goes to the till and nowhere else.
       if (event.status === 'tapped') say({ status: event.tap.status }, tapWords(event.tap.status));
       else say(event, readerWords(event));
     },
@@ -328,8 +328,7 @@ async function serve(serving: Serving): Promise<number> {
 }
 
 /**
- * Returns the part of an event that may be logged: no credentials, and only the needed fields of an
- * intent.
+ * Returns the fields of an event that may be logged: no credentials, and few fields of an intent.
  */
 function shown(event: TillEvent) {
   if (!('intent' in event)) return event;

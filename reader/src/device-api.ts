@@ -83,10 +83,11 @@ const REQUEST_MS = 40_000;
 const REFUND_MS = 80_000;
 
 /**
- * Time limit of a request for a chip: short, because the customer holds it to the reader meanwhile.
+ * Time limit of a request for a chip. It is short, because the customer holds the chip to the
+ * reader meanwhile.
  */
 const CHIP_MS = 3000;
-/** Time limit of a request for a phone: its whole tap may take two seconds. */
+/** Time limit of a request for a phone, whose whole tap may take two seconds. */
 const PHONE_MS = 1500;
 /**
  * Time limit of a request that detects dead connections. A reachable server answers well within it.
@@ -98,7 +99,7 @@ const CLEAR_MS = 500;
  */
 const KEPT_CONNECTIONS = 4;
 const BAD_GATEWAY = 502;
-/** Error codes which mean that Smart Tap is off. The merchant or the operator can turn it on. */
+/** Error codes that mean that Smart Tap is off. The merchant or the operator can turn it on. */
 const OFF = ['not_configured', 'kyb_required', 'terminal_inactive'];
 
 export class DeviceApi {
@@ -117,7 +118,7 @@ export class DeviceApi {
     this.#key = deviceKey;
   }
 
-  /** Call it after the machine has slept: pending requests fail, and their callers retry. */
+  /** Call this after the machine has slept. Pending requests then fail, and their callers retry. */
   woke(): void {
     this.#awake.abort(new DOMException('this machine has slept', 'AbortError'));
     this.#awake = new AbortController();
@@ -278,7 +279,10 @@ async function bodyOf<T>(response: Response): Promise<T> {
   throw new DeviceApiError(response.status, code, message, param);
 }
 
-/** A proxy's response says nothing about the request, so treat it like an unreachable gateway. */
+/**
+ * Treats a response that is not the network's as a gateway error, because a proxy does not know
+ * what happened to the request.
+ */
 function notOurs(status: number): DeviceApiError {
   const known = status >= 500 || status === 429 ? status : BAD_GATEWAY;
   return new DeviceApiError(known, 'unknown', `HTTP ${status}, and not from the network`);
@@ -298,7 +302,7 @@ interface ErrorBody {
   readonly param?: string | null;
 }
 
-/** Writes atoms as an amount of USDC: at least two decimals. */
+/** Formats atoms as an amount of USDC, with at least two decimals. */
 export function usdc(atoms: number): string {
   const text = String(atoms).padStart(7, '0');
   return `${text.slice(0, -6)}.${text.slice(-6).replace(/0{1,4}$/, '')}`;

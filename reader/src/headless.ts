@@ -12,7 +12,7 @@ import type { SignedByChip, Tap, ToSign } from './protocols/tap.ts';
  */
 export type TillEvent =
   | { readonly status: 'idle' }
-  /** A payment waits: the customer may tap. */
+  /** A payment is open, and the customer may tap. */
   | { readonly status: 'waiting'; readonly intent: Intent }
   /** The card was read and may be removed. The network decides about the payment. */
   | { readonly status: 'read' }
@@ -23,11 +23,11 @@ export type TillEvent =
   /** The item cannot pay. The message is meant for the customer. */
   | { readonly status: 'not_read'; readonly message: string }
   | { readonly status: 'offline' }
-  /** The device key is no longer valid: pair again. */
+  /** The device key is no longer valid. The reader must be paired again. */
   | { readonly status: 'unpaired' };
 
 export interface Taps {
-  /** Resolves with the next tap. Taps while no payment waits are dropped. */
+  /** Resolves with the next tap. A tap is dropped if no caller waits for one. */
   /** @param toSign Provides the digest for a chip presented during this wait. */
   next(signal: AbortSignal, toSign: ToSign): Promise<Tap | TwoCards>;
 }
@@ -40,7 +40,7 @@ export interface WithoutScreen {
 }
 
 /**
- * Pause before a tap is sent again after a lost response. The key is the same, so it can charge
+ * Pause before a tap is sent again after a lost response. It has the same key, so it can charge
  * only once.
  */
 const AGAIN_MS = 1000;
@@ -65,7 +65,7 @@ async function reportSoftware({ api, signal }: WithoutScreen): Promise<void> {
     await api.report(signal);
   } catch (error) {
     const isRefused = error instanceof DeviceApiError && error.status < 500;
-    // Servers of an earlier release accept no reports, but payments still work.
+    // Servers of an earlier release do not accept the report, but payments still work.
     if (!isRefused || error.status === 401) throw error;
   }
 }
@@ -111,8 +111,8 @@ async function takePayment(till: WithoutScreen, first: Intent): Promise<void> {
 }
 
 /**
- * Returns a function that submits the tap and may be called repeatedly, or a message if the item
- * cannot pay.
+ * Returns a function that submits the tap and may be called repeatedly. If the item cannot pay,
+ * returns a message for the customer.
  */
 function sending(
   { api }: WithoutScreen,
@@ -145,8 +145,8 @@ function toSignOf({ api, signal }: WithoutScreen, { id }: Intent): ToSign {
 }
 
 /**
- * Waits for a tap.
- * @returns `null` if the intent was meanwhile canceled, expired or paid in another way.
+ * Waits for a tap. @returns `null` if the intent was canceled, expired or paid in another way
+ * meanwhile.
  */
 async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | TwoCards | null> {
   const end = new AbortController();
@@ -192,7 +192,7 @@ export function mayComeAgain(error: DeviceApiError): boolean {
   return error.status >= 500 || error.status === 429 || error.code.endsWith('_in_progress');
 }
 
-/** Returns the intent once its result is known. No other tap is accepted before that. */
+/** Returns the intent once its result is known. The reader accepts no other tap before that. */
 async function settled(till: WithoutScreen, first: Intent): Promise<Intent> {
   let intent = first;
   while (intent.status === 'processing' || intent.status === 'requires_action') {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { openKey } from './protocols/p256.ts';
 import type { Wallets } from './protocols/tap.ts';
 
-/** What is stored between runs, in a file that only its owner can read. */
+/** The data stored between runs, in a file that only its owner can read. */
 export interface Pairing {
   readonly server: string;
   readonly device_key: string;

@@ -15,7 +15,9 @@ export class WaitingTaps implements Taps {
     this.#take = null;
   }
 
-  /** Returns the digest for the chip that is now held to the reader. */
+  /**
+   * Returns the digest that the chip held to the reader must sign, or `null` if no payment waits.
+   */
   toSign(publicKey: Uint8Array): Promise<Uint8Array | null> {
     return this.#take === null ? Promise.resolve(null) : this.#toSign(publicKey);
   }

@@ -56,7 +56,7 @@ const LONGEST_MESSAGE = 512;
  * to the reader.
  */
 const TO_SIGN_MS = 3000;
-/** Shorter than the two seconds that a phone's whole tap may take. */
+/** Time limit for a proof, shorter than the two seconds that a phone's whole tap may take. */
 const TO_PROVE_MS = 1500;
 /** Maximum number of wrong codes. A code has 40 bits, so this few guesses will not find it. */
 const MOST_WRONG = 5;
@@ -115,7 +115,7 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
   };
 }
 
-/** Holds the one connection that is served. */
+/** Holds the connection of the till that is currently served. */
 class Seat {
   readonly #onTill: TillFeedOptions['onTill'];
   #till: WebSocket | null = null;
@@ -143,7 +143,7 @@ class Seat {
     this.#onTill(true);
   }
 
-  /** Asks the till. @returns `null` without a till, or if it does not answer in time. */
+  /** Asks the till. @returns `null` if no till is connected, or if it does not answer in time. */
   async ask(question: object, waitMs: number): Promise<string | null> {
     const till = this.#till;
     if (till === null) return null;
@@ -171,8 +171,8 @@ interface Welcome {
 }
 
 /**
- * Returns a function that decides about a hello. It returns the message for the till, or the close
- * code.
+ * Returns a function that checks a hello. It returns the message for an accepted till, or the code
+ * with which to close the connection.
  */
 function createDoor(options: TillFeedOptions): (hello: Hello) => Promise<Welcome | number> {
   let { code, tokenHash } = options;

@@ -57,8 +57,8 @@ export function ethereumSignature(
   if (![r, s].every((part) => scalars.isValidNot0(part))) return null;
   const lower = s > scalars.ORDER / 2n ? scalars.ORDER - s : s;
   const inverse = scalars.inv(lower);
-  // Compute the verification sum here, because the library's `verify` does not return the parity of
-  // y.
+  // Computes the signature's point here, because the library's `verify` does not return the parity
+  // of y.
   const { x, y } = BASE.mulAddUnsafe(
     scalars.create(bytesToNumberBE(digest) * inverse),
     secp256k1.Point.fromBytes(key),

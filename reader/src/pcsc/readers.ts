@@ -6,7 +6,7 @@ import { PcscError, PcscSession, type ReaderState, UNRESPONSIVE } from './servic
 /** The reader's activity, for display or further handling. */
 export type ReaderEvent = CardEvent<Tap>;
 
-/** Events of any communication with a card that results in a `T`. */
+/** Events of communicating with cards, where each card results in a `T`. */
 export type CardEvent<T> =
   /**
    * No reader is connected, or the PC/SC service is not running. The program waits for a reader.
@@ -69,7 +69,7 @@ async function watchOnce<T>(options: CardsOptions<T>, tell: (event: CardEvent<T>
   options.signal.addEventListener('abort', end, { once: true });
   try {
     let states = await session.readerStates();
-    // A card that was there at the start is not a tap.
+    // A card that is already on the reader at the start is not a tap.
     const seen = new Map(states.map((state) => [state.name, state.events]));
     for (;;) {
       const readers = states.map((state) => state.name);
@@ -97,7 +97,10 @@ async function attend<T>(state: ReaderState, { seen, options, tell }: Attending<
   tell({ status: 'tapped', reader: state.name, tap });
 }
 
-/** Use a separate session, so that the removal of a card that hangs is noticed. */
+/**
+ * Uses a separate session, so that the watching one notices the removal of a card that stopped
+ * responding.
+ */
 async function speakTo<T>(reader: string, options: CardsOptions<T>): Promise<T | TwoCards | Gone> {
   const session = await PcscSession.open(options.socket);
   try {

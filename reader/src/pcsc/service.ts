@@ -79,7 +79,7 @@ export class PcscSession {
   #ended: Error | null = null;
   #queue: Promise<unknown> = Promise.resolve();
   #context = 0;
-  /** The service's pending notification of a change. */
+  /** The notification of a change for which this session currently waits. */
   #change: Promise<Buffer> | null = null;
 
   private constructor(socket: Socket) {

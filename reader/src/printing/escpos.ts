@@ -92,7 +92,7 @@ const NO_CELL =
 
 const MARK = /\p{M}/u;
 
-/** Returns the bytes of the whole ticket, including the cut. */
+/** Returns the bytes that print the whole ticket and cut the paper. */
 export function ticketBytes({ text, address, draw }: Ticket): Uint8Array<ArrayBuffer> {
   const code = address === null ? [] : [...CENTRED, ...qrBytes(address), NEW_LINE, ...LEFT];
   const lines = text.normalize('NFC').split('\n');
@@ -133,7 +133,8 @@ export function drawerBytes(): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Encodes text. Users choose names, so none of their characters may reach the printer as a command.
+ * Encodes text without control characters, because users choose names, which must not reach the
+ * printer as commands.
  */
 function textBytes(line: string): number[] {
   return [...line].flatMap((character) => bytesOf(PLAIN[character] ?? character));
@@ -144,7 +145,7 @@ function isWide(letter: string): boolean {
   return PICTURE.test(letter) || WIDE.some(([first, last]) => first <= code && code <= last);
 }
 
-/** Returns as many bytes as the character has cells, so that lines keep their width. */
+/** Returns as many bytes as the character has cells, so that the line keeps its width. */
 function bytesOf(character: string): number[] {
   const code = character.codePointAt(0) ?? UNKNOWN;
   if (code === NEW_LINE || (code >= 0x20 && code < 0x7f)) return [code];

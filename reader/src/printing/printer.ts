@@ -7,8 +7,8 @@ import { drawerBytes, ticketBytes } from './escpos.ts';
 export type Printer = (bytes: Uint8Array) => Promise<void>;
 
 /**
- * Time limit: a printer without paper accepts no data. The sale is already paid, so the reader
- * stops trying.
+ * Time limit, because a printer without paper accepts no data. The sale is already paid, so the
+ * reader stops trying.
  */
 const PRINT_MS = 10_000;
 /** The usual port for raw printing. */
@@ -43,7 +43,7 @@ function writeSocket(where: { readonly host: string; readonly port: number }, by
     socket.once('close', (failed) => {
       if (!failed) resolve();
     });
-    // Some printers send status data. Discard it.
+    // Discards the status data that some printers send.
     socket.resume();
   });
 }

@@ -85,7 +85,9 @@ export interface Limited {
   readonly end: () => void;
 }
 
-/** Limits a card's time, so that one that stops responding cannot block the till. */
+/**
+ * Limits the time that a card may take, so that a card that stops responding cannot block the till.
+ */
 export function withinTime(transceive: Transceive, ms: number): Limited {
   let timer: NodeJS.Timeout | undefined;
   let extend = (_longerMs: number) => {};
@@ -96,7 +98,7 @@ export function withinTime(transceive: Transceive, ms: number): Limited {
     };
     extend(ms);
   });
-  // Mark the rejection as handled: no command may be pending when it occurs.
+  // Marks the rejection as handled, because no command may be pending when it occurs.
   late.catch(() => undefined);
   return {
     transceive: (command) => Promise.race([transceive(command), late]),

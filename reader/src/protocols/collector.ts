@@ -1,7 +1,7 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { ProtocolError } from './apdu.ts';
 
-/** The reader's proof to a phone with Google Wallet that it is the collector. */
+/** Proves to a phone with Google Wallet that the reader belongs to the collector. */
 
 /** The data to sign for one tap. */
 export interface TapToProve {
@@ -15,7 +15,7 @@ export interface CollectorProof {
   /** The number that Google assigned, up to 2^32 - 1. */
   readonly collectorId: number;
   readonly keyVersion: number;
-  /** Made with the key whose public half is registered at Google. DER. */
+  /** DER signature by the key whose public half is registered with Google. */
   readonly signature: Uint8Array;
 }
 

@@ -29,7 +29,7 @@ const INS = {
 } as const;
 const OK = 0x9100;
 const MORE = 0x91af;
-/** The status of a response with an originality signature. */
+/** The status word of a response that contains an originality signature. */
 const SIGNED = 0x9190;
 /** Status for a wrong key. */
 const AUTHENTICATION_ERROR = 0x91ae;
@@ -48,7 +48,7 @@ function expected(answer: Answer, status = OK): Buffer {
   throw new ProtocolError(`the chip answered ${answer.status.toString(16)}`);
 }
 
-/** Returns the chip's UID in upper-case hex, or `null` if it is another type of chip. */
+/** Returns the chip's UID in upper-case hex, or `null` for another type of chip. */
 export async function chipNumber(transceive: Transceive): Promise<string | null> {
   const hardware = await command(transceive, INS.version, new Uint8Array());
   if (hardware.status !== MORE) return null;

@@ -38,7 +38,7 @@ const STATUS_OK = 0x01;
 /** Requests all pass types, because a merchant may use any of Google's classes. */
 const ALL_PASSES = Uint8Array.from([0x00]);
 /**
- * Tells the phone that this is a standalone till, which supports compressed responses and wants the
+ * Tells the phone that this is a standalone till that supports compressed responses and wants the
  * pass rather than a payment card.
  */
 const CAPABILITIES = Uint8Array.from([0x41, 0x00, 0x00, 0x00, 0x01]);

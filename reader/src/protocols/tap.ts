@@ -6,7 +6,7 @@ import { decodeTlv, findTag } from './tlv.ts';
 import { readTagContent } from './type4.ts';
 import { type PassType, readVas } from './vas.ts';
 
-/** Reads an item held to the reader completely. Tries the protocols in a fixed order. */
+/** Reads an item that is held to the reader, trying the protocols in a fixed order. */
 
 /** The wallets that this till can read. */
 export interface Wallets {
@@ -28,7 +28,7 @@ export type Tap =
   | { readonly status: 'nothing_to_sign' }
   /** The phone has a supported wallet, but no pass of this network. */
   | { readonly status: 'no_pass' }
-  /** The phone must be unlocked or a pass chosen; then the customer taps again. */
+  /** The phone must be unlocked, or its owner must choose a pass. The customer then taps again. */
   | { readonly status: 'tap_again' }
   /** The item is, for example, a bank card, a ticket or an empty tag. */
   | { readonly status: 'not_a_payment_card' }

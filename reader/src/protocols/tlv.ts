@@ -9,7 +9,7 @@ export interface Tlv {
   readonly value: Uint8Array;
 }
 
-/** Limit with some room: no tag of these protocols is longer than two bytes. */
+/** Limit with some room: no tag of the protocols here is longer than two bytes. */
 const LONGEST_TAG = 4;
 
 export function decodeTlv(bytes: Uint8Array): readonly Tlv[] {
@@ -26,7 +26,7 @@ export function decodeTlv(bytes: Uint8Array): readonly Tlv[] {
   return found;
 }
 
-/** Returns the value of the first such tag, or `undefined`. */
+/** Returns the value of the first element with this tag, or `undefined`. */
 export function findTag(list: readonly Tlv[], tag: number): Uint8Array | undefined {
   return list.find((each) => each.tag === tag)?.value;
 }

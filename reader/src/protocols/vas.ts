@@ -61,7 +61,7 @@ export async function readVas(transceive: Transceive, passType: PassType): Promi
   return openCryptogram(cryptogramOf(answer.data), passType);
 }
 
-/** The phone's response: key id, ephemeral key, encrypted message. */
+/** The content of the phone's response: key id, ephemeral key, encrypted message. */
 export interface Cryptogram {
   readonly keyId: Uint8Array;
   readonly deviceX: Uint8Array;
@@ -91,7 +91,7 @@ function openCryptogram(cryptogram: Cryptogram, passType: PassType): Vas {
   if (!Buffer.from(keyIdOf(passType.key)).equals(keyId)) {
     throw new ProtocolError('the pass is encrypted to another key');
   }
-  // Pick either point with this x: both give the same secret.
+  // Either point with this x gives the same secret, so this takes the one with even y.
   const shared = passType.key.agree(Uint8Array.from([0x02, ...deviceX]));
   const plain = open(sealed, deriveKey(shared, passType.identifier));
   const seconds = Buffer.from(plain.subarray(0, TIME_BYTES)).readUInt32BE();

@@ -44,7 +44,7 @@ export type Written =
    * The UID lacks NXP's signature: a counterfeit, whose keys others may know. Nothing was changed.
    */
   | { readonly status: 'counterfeit' }
-  /** The card was removed too early: present it again. */
+  /** The card was removed too early and must be presented again. */
   | { readonly status: 'gone' }
   | { readonly status: 'failed'; readonly reason: string };
 
@@ -56,7 +56,7 @@ const FILE_READ = 2;
 const OUR_VERSION = 1;
 /** Limit: one command writes the whole message. The file has 256 bytes. */
 const LONGEST_MESSAGE = 240;
-/** Bytes before the URL: message length, record header, URI prefix code. */
+/** Number of bytes before the URL: message length, record header, URI prefix code. */
 const ADDRESS_AT = 7;
 const BEGINNINGS = [
   ['https://', 0x04],
@@ -170,7 +170,7 @@ async function write(
     return { status: 'already_written', uid };
   }
   const kept = await keysThatAreSet(factory);
-  // Another program wrote to the card, and its content is not ours.
+  // Another program has set keys, and the content is not that of our pass.
   if (kept.length > 0 && !isOurs) return { status: 'not_blank' };
   await factory.writeData(NDEF_FILE, pass.message);
   for (const number of OTHER_KEYS.filter((other) => !kept.includes(other))) {
@@ -218,7 +218,7 @@ function keyNumber(pass: PassOfCard, uid: string, number: number): Uint8Array {
   return derivedKey(pass, { uid, number });
 }
 
-/** Derives a key, so that only the holder of the pass's keys can compute it again. */
+/** Derives a key from the pass's keys and the chip, so that it need not be stored. */
 function derivedKey(pass: PassOfCard, chip: { readonly uid: string; readonly number: number }) {
   const secret = Buffer.concat([pass.metaRead, pass.fileRead]);
   const label = `tapline card key ${chip.number}`;

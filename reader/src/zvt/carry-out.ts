@@ -13,7 +13,9 @@ import {
 import * as stored from './stored.ts';
 import { RESULT } from './stored.ts';
 
-/** Carries out an acknowledged command. No earlier sale or refund may be unknown. */
+/**
+ * Carries out an acknowledged command. The results of all earlier sales and refunds must be known.
+ */
 export function carryOut(state: Conversation, command: Command, given: Given): Stepped {
   switch (command.type) {
     case 'authorization':
@@ -102,7 +104,7 @@ function refundSale(
   { receipt, money }: Command & { type: 'refund' },
   given: Given,
 ): Stepped {
-  // Refuse it: without a receipt number, it is unclear whom to refund.
+  // Refuses the refund, because without a receipt number it is unclear which sale to refund.
   if (receipt === null || money === null) {
     return quiet(ending(state, frames.abort(RESULT.notPossible)));
   }

@@ -14,7 +14,7 @@ export type Command =
   | { readonly type: 'unknown' }
   | { readonly type: 'malformed'; readonly reason: string };
 
-/** The preferences that the register sends when it registers. */
+/** The preferences that a cash register states when it registers. */
 export interface Register {
   /** The number of its currency. */
   readonly currency: number;
@@ -95,7 +95,7 @@ const WIDE_PAPER = 48;
 /** Bits of the configuration byte. */
 const CONFIG = { receipts: 0x02, reports: 0x04, status: 0x08, printLines: 0x80 } as const;
 
-/** Parses a register's frame. Never throws: anything else is `unknown` or `malformed`. */
+/** Parses a register's frame. Never throws: other frames become `unknown` or `malformed`. */
 export function readCommand({ control, data }: Frame): Command {
   switch (control) {
     case CONTROL.acknowledged:

@@ -17,7 +17,10 @@ import { RESULT, type Stored } from './stored.ts';
 
 /** A register's time-out for a command without intermediate status (T4 of PA00P016). */
 export const REGISTER_TIMEOUT_MS = 180_000;
-/** The system error is sent this long before the register's time-out, but not before half of it. */
+/**
+ * A pending command is aborted with a system error this long before the register's time-out, but
+ * not before half of it.
+ */
 const EARLIER_MS = 5_000;
 /**
  * A register acknowledges within 5 s (T3). It gets twice that, because it may be showing a dialog.
@@ -52,7 +55,7 @@ export function newConversation(
   return { next, effects: [...selling, ...refunding] };
 }
 
-/** Returns the effect that follows a refund, if its result is unknown. */
+/** Returns the effect that continues a refund, if the refund's result is unknown. */
 function refundEffects(refund: stored.Refund | null): Effect[] {
   return refund !== null && stored.isUnknownRefund(refund) ? [{ type: 'refund', refund }] : [];
 }
@@ -127,8 +130,8 @@ const BUSY = frames.notAcknowledged(RESULT.pleaseWait);
 const NOT_POSSIBLE = frames.notAcknowledged(RESULT.notPossible);
 
 /**
- * True if a new command may begin. A command in place of an acknowledgment ends the previous one,
- * unacknowledged.
+ * True if a new command may begin. If one arrives in place of an acknowledgment, the previous
+ * command ends unacknowledged.
  */
 function mayBegin({ phase, queue }: Conversation): boolean {
   if (phase.status === 'idle' || phase.status === 'result') return true;
@@ -185,7 +188,9 @@ function mustWait({ sale, refund, last }: Stored, { type }: Command): boolean {
   return isOfRefund && stored.isUnknownRefund(refund);
 }
 
-/** Begins a command that moves money, or lets it wait until an earlier sale or refund is known. */
+/**
+ * Begins a command that moves money. If an earlier sale or refund is unknown, the command waits.
+ */
 function beginMoney(state: Conversation, command: Command, given: Given): Stepped {
   const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };
   if (mustWait(state.stored, command)) {
@@ -193,7 +198,7 @@ function beginMoney(state: Conversation, command: Command, given: Given): Steppe
     return { next: { ...state, phase }, effects: [acknowledge] };
   }
   const { next, effects } = carryOut(state, command, given);
-  // Write the state to disk before the register learns that its command was accepted.
+  // Stores the state before the register learns that its command was accepted.
   const isSave = ({ type }: Effect) => type === 'save';
   const saves = effects.filter(isSave);
   const others = effects.filter((effect) => !isSave(effect));
@@ -246,7 +251,7 @@ function receiptUrlOf({ sale, refund }: Stored, kind: Kind): string | null {
 
 type Kind = (Phase & { status: 'result' })['of'];
 
-/** The register did not accept the last frame. */
+/** Handles that the register did not accept the last frame. */
 function onRefused(state: Conversation, code: number, given: Given): Stepped {
   const { phase, sent } = state;
   if (sent === null) return quiet(state);
@@ -258,7 +263,7 @@ function onRefused(state: Conversation, code: number, given: Given): Stepped {
   }
   const { sale, refund } = state.stored;
   if (code !== RESULT.goodsNotIssued || !phase.mayReject || sale?.status !== 'paid') {
-    // Not acknowledged, so a request for an equal amount gets this result first.
+    // The result stays unacknowledged, so the next request for an equal amount gets it first.
     return { next: state, effects: [{ type: 'hang_up' }] };
   }
   if (stored.isUnknownRefund(refund)) {
@@ -352,7 +357,7 @@ function onRefund(
   if (known === state.stored) return quiet(state);
   const saved: Effect[] = [{ type: 'save', stored: known }];
   const next = { ...state, stored: known };
-  // Store each step before the next one is requested.
+  // Stores each step before the next one is requested.
   if (stored.isUnknownRefund(known.refund)) {
     return { next, effects: [...saved, ...refundEffects(known.refund)] };
   }
@@ -415,8 +420,8 @@ function onTick(state: Conversation, given: Given): Stepped {
     return quiet({ ...state, phase: again, queue: [...state.queue, phase.frame] });
   }
   if (isLate(state, now)) {
-    // The result is unknown, so report a system error. Cancel an unpaid sale, because the register
-    // no longer waits for it.
+    // The result is still unknown, so this reports a system error. An unpaid sale is canceled,
+    // because the register no longer waits for it.
     const next = ending({ ...state, queue: [] }, frames.abort(RESULT.systemError));
     return { next, effects: cancelUnknown(state.stored) };
   }
@@ -428,8 +433,8 @@ function isLate({ phase, timeoutMs, stored: { register } }: Conversation, now: n
   const limit = timeoutMs - Math.min(EARLIER_MS, timeoutMs / 2);
   switch (phase.status) {
     case 'selling': {
-      // Each intermediate status restarts the register's time-out, so count from when the result
-      // became unknown. Without intermediate status, count from the command.
+      // Each intermediate status restarts the register's time-out, so the time counts from when the
+      // result became unknown. Without intermediate status, it counts from the command.
       const from = register.wantsStatus ? phase.unknownSince : phase.since;
       return from !== null && now - from >= limit;
     }

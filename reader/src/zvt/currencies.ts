@@ -1,6 +1,6 @@
 /**
- * The currencies that a register may name, by ISO 4217 number. The network decides which of them
- * have a rate. 840 needs none, because a dollar is one USDC here.
+ * The currencies that a register may name, by ISO 4217 number. The network decides for which of
+ * them it has a rate. US dollars (840) need no rate, because one dollar is one USDC here.
  */
 const NUMBERS: Readonly<Record<number, string>> = {
   ...{ 36: 'aud', 48: 'bhd', 124: 'cad', 144: 'lkr', 152: 'clp', 156: 'cny', 170: 'cop' },
@@ -36,7 +36,7 @@ export function numberOf(code: string): number | null {
   return found === undefined ? null : Number(found[0]);
 }
 
-/** The part of a request with the price: minor units of a currency, or atoms for dollars. */
+/** The price fields of a request: minor units of a currency, or atoms for dollars. */
 export type Price =
   | { readonly amount: number }
   | { readonly presentment: { readonly currency: string; readonly amount: number } };
@@ -53,7 +53,7 @@ export interface Money {
   readonly currency: number;
 }
 
-/** Writes an amount for people, for example `12.50 EUR`. */
+/** Formats an amount for people, for example `12.50 EUR`. */
 export function moneyText({ amount, currency }: Money): string {
   const code = codeOf(currency).toUpperCase();
   const digits = digitsOf(code);

@@ -39,7 +39,7 @@ export function abort(code: number, fields: readonly number[] = []): Frame {
   return frame(CONTROL.abort, [code, ...fields]);
 }
 
-/** Refuses a currency, and names the register's own. */
+/** Returns the refusal of a currency, which names the register's own currency. */
 export function wrongCurrency({ currency }: Register): Frame {
   return abort(RESULT.wrongCurrency, [...fieldBytes(FIELD.currency, toBcd(currency, 2))]);
 }
@@ -90,7 +90,7 @@ function statusInformation(result: Result): Frame {
   ]);
 }
 
-/** Use local time, because the register's clock is the shop's. */
+/** Uses local time, because the register's clock shows the shop's time. */
 function timeFields(at: Date): readonly number[] {
   const time = at.getHours() * 10_000 + at.getMinutes() * 100 + at.getSeconds();
   const date = (at.getMonth() + 1) * 100 + at.getDate();

@@ -27,7 +27,7 @@ import {
 
 /**
  * Sends a conversation's requests to the network with the reader's client, and follows them until
- * their results are known. Reports news as observations; makes no decision about money.
+ * their results are known. Reports results as observations, and decides nothing about money.
  */
 export interface Network {
   readonly api: DeviceApi;
@@ -46,19 +46,22 @@ const CHANGED_MS = 30_000;
 const RECEIPT_MS = 3_000;
 /** Time limit of a request that checks whether the network answers. */
 const LINE_MS = 5_000;
-/** After these minutes, a pending refund is read less often. */
+/** A refund that is pending for longer than this is read less often. */
 const SLOW_AFTER_MS = 300_000;
 const SLOW_MS = 30_000;
-/** Shorter than the network keeps the response for a key (48 h). */
+/**
+ * Age up to which a stored key may be sent again. Shorter than the 48 h for which the network keeps
+ * the response.
+ */
 const KEY_MS = 47 * 3_600_000;
 /** Receipt numbers of registers have four digits. */
 const RECEIPT_NUMBERS = 10_000;
 
 export class Sales {
   readonly #network: Network;
-  /** Sales that must no longer be paid, by key. */
+  /** Keys of sales that must no longer be paid. */
   readonly #canceled = new Set<string>();
-  /** Ends the wait for news about the current sale. */
+  /** Aborting it ends the wait for a change of the current sale. */
   #hurry = new AbortController();
 
   constructor(network: Network) {
@@ -96,10 +99,7 @@ export class Sales {
     }
   }
 
-  /**
-   * True if the key of the register's number belongs to an intent that was canceled before this
-   * sale.
-   */
+  /** True if the register reuses a number whose intent was canceled before this sale. */
   #isOld({ key, number, status }: Sale, intent: Intent): boolean {
     const isNew = status === 'asked' && number !== null;
     return isNew && intent.status === 'canceled' && !this.#canceled.has(key);
@@ -112,7 +112,7 @@ export class Sales {
     const price = priceOf(sale) ?? {};
     try {
       const intent = await api.createIntent(price, sale.key, signal);
-      // A replayed response may be outdated, so read the intent again.
+      // The replayed response of an earlier request may be outdated, so the intent is read again.
       const now = await api.intent(intent.id, signal);
       if (!this.#isOld(sale, now)) tell({ status: 'open', intent: intent.id });
       return now;
@@ -124,10 +124,12 @@ export class Sales {
     }
   }
 
-  /** Waits until the intent changes. Cancels it first if the sale is to be canceled. */
+  /**
+   * Waits until the intent changes. If the sale must no longer be paid, first cancels the intent.
+   */
   async #next(intent: Intent, key: string): Promise<Intent> {
     const { api, signal } = this.#network;
-    // The sale is paid, but reading the payment failed. Try again.
+    // The sale is paid, but reading its payment failed, so the caller tries again.
     if (intent.status === 'succeeded') return intent;
     if (this.#canceled.has(key) && CANCELABLE.includes(intent.status)) {
       return api.cancel(intent.id, signal).catch(async (error: unknown) => {
@@ -199,7 +201,7 @@ export class Sales {
     return this.#prepare(refund);
   }
 
-  /** Looks up the sale and how much of it was refunded before. */
+  /** Looks up the sale of a refund, and how much of it was refunded before. */
   async #prepare({ of, money }: Refund): Promise<RefundNews> {
     const payment = await this.#paymentOf(of);
     if (payment === null) return { status: 'refused', code: RESULT.notPossible };
@@ -221,7 +223,8 @@ export class Sales {
   /** Requests a stored refund, with the same key until a response arrives. */
   async #request(key: string, request: RefundRequest): Promise<RefundNews> {
     const { api, signal } = this.#network;
-    // Refuse it: once the network has forgotten the key, it would refund a second time.
+    // Refuses the request. The network may have forgotten the key and would then refund a second
+    // time.
     if (isExpired(request)) return { status: 'refused', code: RESULT.systemError };
     try {
       const made = await api.refund(request.body, key, signal);
@@ -236,8 +239,8 @@ export class Sales {
   }
 
   /**
-   * Reads the sale. Repeating the request would not help, because its stored response stays
-   * pending.
+   * Reads the sale, because repeating the request would only return the stored response, which
+   * stays pending.
    */
   async #follow(made: DeviceRefund, request: RefundRequest): Promise<RefundNews> {
     const { api, signal } = this.#network;

@@ -8,7 +8,7 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** A page of the network's lists. */
+/** Number of payments on a page of the network's list. */
 const PAGE = 100;
 /** Maximum number of pages of a report: ten thousand sales since the last end of day. */
 const MOST_PAGES = 100;
@@ -37,7 +37,7 @@ export function shortNumber(receiptNumber: string): number {
   return Number(number.slice(-RECEIPT_DIGITS));
 }
 
-/** Returns what the register still counts of a sale: price and tip, minus refunds. */
+/** Returns what is left of a sale for the register: price and tip, minus refunds. */
 function leftOf({ presentment, amount, tip, amount_refunded: back }: DevicePayment): Money {
   const number = presentment === null ? null : numberOf(presentment.currency);
   if (presentment === null || number === null) {
@@ -45,12 +45,12 @@ function leftOf({ presentment, amount, tip, amount_refunded: back }: DevicePayme
   }
   const price = presentment.amount + (presentment.tip_amount ?? 0);
   const whole = BigInt(amount + tip);
-  // Round half up, because a refunded part was rounded down when it was returned.
+  // Rounds half up, because the refunded part was rounded down to atoms.
   const gone = (2n * BigInt(price) * BigInt(back) + whole) / (2n * whole);
   return { amount: price - Number(gone), currency: number };
 }
 
-/** Returns how a sale was paid, for the report, as the network's kind of credential. */
+/** Returns how a sale was paid, as the network's kind of credential, for the report. */
 function methodOf({ payment_method: { type, credential } }: DevicePayment): string {
   return credential === null ? type : `${type} ${credential}`;
 }
@@ -106,7 +106,7 @@ export async function readTotals(
 
 const TOTAL = 'TOTAL';
 
-/** Returns where the first end of day starts: midnight by the reader's clock. */
+/** Returns the start of the first end-of-day report: midnight by the reader's clock. */
 function startOfDay(now: Date): Closed {
   const at = new Date(now.getFullYear(), now.getMonth(), now.getDate()).toISOString();
   return { created: at, payment: null, at };

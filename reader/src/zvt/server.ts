@@ -46,12 +46,12 @@ export interface RegisterServer {
 export async function serveRegister(options: RegisterOptions): Promise<RegisterServer> {
   let desk: Desk | null = null;
   const server = createServer({ noDelay: true }, (socket) => {
-    // The state is not read yet. The register will connect again.
+    // Disconnects until the state has been read. The register connects again.
     if (desk === null) socket.on('error', () => {}).destroy();
     else desk.take(socket);
   });
   server.listen(options.port, options.host);
-  // A second reader stops here: only the one that holds the port may sell or cancel.
+  // A second reader fails here. Only the reader that holds the port may sell or cancel.
   await once(server, 'listening');
   server.on('error', options.onFault);
   const opened = await openDesk(options).catch((error: unknown) => {
@@ -71,7 +71,7 @@ export async function serveRegister(options: RegisterOptions): Promise<RegisterS
 
 async function openDesk(options: RegisterOptions): Promise<Desk> {
   const saved = await readRegister<Saved>(options.file);
-  // A reader that was paired with another terminal must not continue the former one's sale.
+  // A reader that has since been paired with another terminal must not continue this sale.
   const isOwn = saved !== null && saved.terminal === options.terminal;
   const stored = isOwn ? saved : NOTHING_STORED(UNREGISTERED);
   return new Desk(options, stored);
@@ -140,7 +140,7 @@ class Desk {
         this.#observe({ type: 'frame', frame: read.frame }, socket);
         if (this.#waiting.length > MOST_WAITING) return this.#drop(socket);
       }
-      // The time limit counts from a frame's first byte, however slowly the others arrive.
+      // The time limit counts from a frame's first byte, even if the other bytes arrive slowly.
       if (isNew) clearTimeout(late);
       if (isNew && bytes.length > 0) late = setTimeout(() => socket.destroy(), FRAME_MS);
     });
@@ -149,7 +149,7 @@ class Desk {
   /** Disconnects a register that floods the terminal, and drops its waiting frames. */
   #drop(socket: Socket): void {
     socket.destroy();
-    // Keep the first one, which is being handled.
+    // Keeps the first observation, which is being handled.
     this.#waiting = this.#waiting.filter(
       (one, index) => index === 0 || one.socket !== socket || one.observation.type !== 'frame',
     );
@@ -181,7 +181,7 @@ class Desk {
         this.#waiting.shift();
       }
     } catch (error) {
-      // If the state cannot be stored, report no result and sell nothing.
+      // If the state cannot be stored, the desk reports no result and sells nothing.
       this.#end.abort();
       this.#socket?.destroy();
       this.#options.onFault(error);

@@ -47,14 +47,14 @@ export type Phase =
       readonly status: 'result';
       readonly of: 'sale' | 'refund' | 'report';
       readonly frame: Frame;
-      /** Sent after the acknowledgment and the receipts. */
+      /** The frame to send after the result is acknowledged and the receipts are printed. */
       readonly end: Frame;
       readonly lines: readonly string[] | 'receipt' | null;
       readonly mayReject: boolean;
       readonly repeats: number;
       /** When to send the result again at the register's request; `null` if it has not asked. */
       readonly againAt: number | null;
-      /** For an end of day: what its acknowledgment closes. */
+      /** Set in an end of day: the sales that it closes once it is acknowledged. */
       readonly closes?: Closed;
     };
 
@@ -114,7 +114,7 @@ export function cancelUnknown({ sale }: Stored): readonly Effect[] {
   return sale !== null && isUnknownSale(sale) ? [{ type: 'cancel', key: sale.key }] : [];
 }
 
-/** Ends the command with these frames, after those that wait to be sent. */
+/** Ends the command by sending these frames after those that already wait to be sent. */
 export function ending(state: Conversation, ...last: readonly Frame[]): Conversation {
   return { ...state, phase: { status: 'ending' }, queue: [...state.queue, ...last] };
 }

@@ -14,7 +14,10 @@ export interface Stored {
   readonly register: Register;
   readonly sale: Sale | null;
   readonly refund: Refund | null;
-  /** Which of the two the register requested last. "Repeat receipt" repeats that one. */
+  /**
+   * Whether the register last requested a sale or a refund. "Repeat receipt" repeats that one's
+   * result.
+   */
   readonly last: 'sale' | 'refund' | null;
   /** The end of the last acknowledged end of day. */
   readonly closed: Closed | null;
@@ -29,7 +32,7 @@ export interface Closed {
   readonly at: string;
 }
 
-/** How far a result has reached the register. */
+/** How far a result has got on its way to the register. */
 export type Delivery = 'unsent' | 'sent' | 'acknowledged';
 
 interface Asked {
@@ -105,13 +108,13 @@ export interface Returned {
   readonly receipt: number;
   readonly receipt_url: string | null;
   readonly at: string;
-  /** True if nothing is left of the sale. */
+  /** True if the refund leaves nothing of the sale. */
   readonly whole: boolean;
 }
 
 /** What the network reports about the sale. */
 export type SaleNews =
-  /** The key belongs to an earlier sale with this number, which was canceled. */
+  /** The key belongs to an earlier sale with the same number, which was canceled. */
   | { readonly status: 'canceled_before' }
   | { readonly status: 'open'; readonly intent: string }
   /** In order: the customer may pay; a payment is in progress; the network does not answer. */
@@ -149,7 +152,7 @@ export const NOTHING_STORED = (register: Register): Stored => ({
   closed: null,
 });
 
-/** For this long, a request for an equal amount gets the unacknowledged result again. */
+/** Within this time, a request for an equal amount gets the unacknowledged result again. */
 export const REPEAT_MS = 120_000;
 const MOST_TRACES = 1_000_000;
 
@@ -207,7 +210,7 @@ export function mustRepeat(sale: Sale, money: Money, now: number): boolean {
   if (sale.status !== 'paid' && sale.status !== 'not_paid') return false;
   if (!isSameMoney(sale, money) || sale.delivery === 'acknowledged') return false;
   if (sale.status === 'paid' && sale.paid.reversed) return false;
-  // A payment that never happened and was never reported is not a result.
+  // A sale that was not paid and never reported can simply be made.
   if (sale.status === 'not_paid' && sale.delivery === 'unsent') return false;
   return now - sale.known_at <= REPEAT_MS;
 }
@@ -221,7 +224,7 @@ export function mustRepeatRefund(stored: Stored, asked: NewRefund, now: number):
   const { refund } = stored;
   if (refund?.status !== 'done' && refund?.status !== 'refused') return false;
   if (refund.delivery === 'acknowledged' || !isSameRefund(refund, asked)) return false;
-  // A sale is reversed only once, however late the register asks again.
+  // A sale is reversed only once, even if the register requests it again much later.
   if ('payment' in asked.of) return refund.status === 'done';
   return now - refund.known_at <= REPEAT_MS;
 }
@@ -309,8 +312,8 @@ export function withDelivery(stored: Stored, kind: 'sale' | 'refund', delivery: 
 }
 
 /**
- * A register that refunds the last sale knows its result. So a later equal amount is a new sale,
- * and never the one that is being refunded.
+ * Marks the last sale's result as acknowledged, because the register refunds that sale and so knows
+ * it. A later equal amount is then a new sale.
  */
 export function withRefundedSale(stored: Stored, target: Refund['of']): Stored {
   const { sale } = stored;
