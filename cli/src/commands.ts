@@ -64,7 +64,7 @@ export function addPlayCommands(program: Command, run: Run): void {
     .option('--every <seconds>', 'the interval', '60')
     .action(({ amount, ...options }) =>
       run((settings) => {
-        // Read only from the environment, because command lines are visible to others.
+        // Reads the pass only from the environment, because other users can see command lines.
         const pass = process.env.TAPLINE_PROBE_PASS || null;
         return probe(settings, { ...options, amount: usdc(amount), pass });
       }),

@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts';
 interface Finding {
   readonly check: string;
   readonly ok: boolean;
-  /** The result of the check and, if there is a problem, its remedy. */
+  /** The result of the check and, if it found a problem, the remedy. */
   readonly detail: string;
 }
 

@@ -4,7 +4,7 @@ import type { Event, WebhookEvent } from 'tapline';
 import { sign } from 'tapline/webhooks';
 import { WrongUse } from './wrong-use.ts';
 
-/** Time limit of a delivery, the same as for the network's own. */
+/** Time limit of a delivery, the same as in the network. */
 const TIMEOUT_MS = 10_000;
 /** Number of attempts. Enough to outlast a restart of the receiver. */
 const TRIES = 5;

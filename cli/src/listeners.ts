@@ -16,7 +16,7 @@ class NoDoor extends Error {}
 /**
  * Returns the folder for the sockets through which `resend` reaches a `listen` in another window
  * without involving the network, because no new event has happened. Only the current user can enter
- * it. Its name contains the user's number, because users in containers often have no name.
+ * it. Its name contains the numeric user ID, because users in containers often have no name.
  */
 function folder(): string {
   const uid = process.getuid?.();

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npx tapline`: the command line is the package tapline-cli. This one stays without dependencies,
-// so it starts the other where both are installed, and in an empty folder has npx fetch it.
+// `npx tapline` runs the command line, which is the package tapline-cli. To have no dependencies,
+// this package runs tapline-cli if it is installed beside it, and otherwise fetches it with npx.
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';

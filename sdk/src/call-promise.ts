@@ -1,7 +1,7 @@
 /** The result of a call, with the response that carried it. */
 export interface Answered<T> {
   readonly data: T;
-  /** The response, whose body was read; `data` is the parsed body. */
+  /** The response. Its body has been read, and `data` is the parsed body. */
   readonly response: Response;
   /** Include it in support requests. */
   readonly requestId: string | null;

@@ -43,7 +43,7 @@ export class Tapline {
   }
 }
 
-/** Checked here, so that an invalid key never appears in a header or in an error message. */
+/** Checks the key here, so that an invalid one never appears in a header or in an error message. */
 function connect(given: string | undefined, options: ClientOptions): Connection {
   // Never sends the key of the environment to a URL that the program passes.
   const isOwn = options.baseUrl === undefined;
@@ -82,7 +82,10 @@ interface Runtime {
   readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
 }
 
-/** `undefined` without an environment (workers), or if it may not be read (Deno). */
+/**
+ * Returns an environment variable. `undefined` if there is no environment (workers), or if it may
+ * not be read (Deno).
+ */
 function fromEnvironment(name: string): string | undefined {
   try {
     return (globalThis as Runtime).process?.env?.[name] || undefined;

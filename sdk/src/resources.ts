@@ -109,7 +109,7 @@ export class Terminals extends Resource {
 }
 
 export class Balance extends Resource {
-  /** Your balance in the settlement contract. */
+  /** Returns your balance in the settlement contract. */
   retrieve(options?: Options): Call<T.Balance> {
     return this.call('GET /v1/balance', {}, options);
   }
@@ -125,8 +125,8 @@ export class Events extends Resource {
   }
 
   /**
-   * Events as they happen, oldest first, without gaps across reconnects. An event may be delivered
-   * twice, so deduplicate by id. Ends when `signal` aborts.
+   * Yields events as they happen, oldest first, without gaps across reconnects. An event may be
+   * delivered twice, so deduplicate by id. Ends when `signal` aborts.
    */
   stream(options: StreamOptions = {}): AsyncGenerator<T.WebhookEvent, void, undefined> {
     return followEvents(this.connection, options);
@@ -134,7 +134,7 @@ export class Events extends Resource {
 }
 
 export class RequestLog extends Resource {
-  /** Requests that servers sent to this API, newest first. */
+  /** Lists requests that servers sent to this API, newest first. */
   list(query?: T.ListRequestLogQuery, options?: Options): Listed<T.LoggedRequestList> {
     return this.pages('GET /v1/request_log', { query }, options);
   }
@@ -150,7 +150,7 @@ export class WebhookEndpoints extends Resource {
     return this.call('GET /v1/webhook_endpoints/{id}', { ids: [id] }, options);
   }
 
-  /** All endpoints; there is only one page. */
+  /** Lists all endpoints. There is only one page. */
   list(options?: Options): Listed<T.ListWebhookEndpointsResponse> {
     return this.pages('GET /v1/webhook_endpoints', {}, options);
   }
@@ -208,7 +208,7 @@ export class WebhookDeliveries extends Resource {
 }
 
 export class IdempotencyKeys extends Resource {
-  /** The result of the request that was sent with this key. */
+  /** Returns the result of the request that was sent with this key. */
   retrieve(key: string, options?: Options): Call<T.IdempotencyKey> {
     return this.call('GET /v1/idempotency_keys/{key}', { ids: [key] }, options);
   }

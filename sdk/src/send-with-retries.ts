@@ -13,7 +13,7 @@ export interface ClientOptions {
    * Time-out of one attempt in milliseconds. @default 70000, because a refund waits for its block
    */
   readonly timeout?: number;
-  /** The number of times that a call is retried, if that is safe. @default 3 */
+  /** Maximum number of retries of a call, which are only made if they are safe. @default 3 */
   readonly maxRetries?: number;
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: typeof fetch;
@@ -121,7 +121,8 @@ async function send<T>(to: Connection, what: Asked | (() => Asked), options: Req
     const delay = waits || retries-- > 0 ? delayBefore(attempt, result, asked) : null;
     if (delay !== null) await sleep(delay, signal);
     if (delay !== null && !signal?.aborted) continue;
-    // Aborted between two attempts, none of which can have taken effect, so throw the abort reason.
+    // Throws the abort reason, because the call was aborted between two attempts, none of which can
+    // have taken effect.
     if (delay !== null && !doubtful) throw signal?.reason;
     throw doubtful && !isRefusal(result) ? unknownOutcome<T>(request, result) : result.error;
   }
@@ -176,7 +177,7 @@ export function queryOf(query: object | undefined): string {
 
 interface Failed {
   readonly error: TaplineError;
-  /** The request may have taken effect. */
+  /** True if the request may have taken effect. */
   readonly doubtful: boolean;
   readonly retryAfterS: number | null;
 }
@@ -293,7 +294,7 @@ function unknownOutcome<T>(request: Prepared, { error }: Failed): OutcomeUnknown
   });
 }
 
-/** The service did not answer, so the result of the request is unknown. */
+/** True if the service did not answer, so the result of the request is unknown. */
 function isSilence(error: unknown): boolean {
   if (!(error instanceof TaplineError) || error instanceof OutcomeUnknownError) return false;
   const { status } = error;

@@ -70,7 +70,7 @@ export async function newestEvent(to: Connection): Promise<string | null> {
   return (await eventPage(to, { limit: 1 })).data[0]?.id ?? null;
 }
 
-/** Events after a given one, oldest first. The list is in commit order. */
+/** Yields the events that follow the event `last`, oldest first. The list is in commit order. */
 async function* eventsBehind(to: Connection, last: string | null) {
   const found: WebhookEvent[] = [];
   let cursor: string | undefined;

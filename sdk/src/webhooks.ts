@@ -87,10 +87,10 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Proof {
   readonly time: string;
-  /** The signed text before the body. */
+  /** The part of the signed text that precedes the body. */
   readonly head: string;
   readonly signatures: readonly Bytes[];
-  /** For Standard Webhooks, the key is the decoded secret. */
+  /** True for Standard Webhooks, where the key is the decoded secret. */
   readonly isStandard: boolean;
 }
 

@@ -13,7 +13,10 @@ const ABI = parseAbi([
   'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ]);
-/** Nodes refuse larger ranges. At two seconds per block this is five hours. */
+/**
+ * Blocks per log search, because nodes refuse larger ranges. At two seconds per block this is five
+ * hours.
+ */
 const SEARCHED_BLOCKS = 9_000n;
 /**
  * Maximum number of ranges to search. Together they cover more than the week that the sweep looks

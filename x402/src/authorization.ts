@@ -73,7 +73,7 @@ export interface TokenFacts {
 
 type Message = Omit<Authorization, 'signature' | 'deployment'>;
 
-/** Returns the digest that is signed, for the token's present name. */
+/** Returns the digest that is signed, with the token's current name. */
 export function digestOf(facts: TokenFacts, message: Message): Hex {
   const { chainId, usdc: verifyingContract, domain } = facts;
   return hashTypedData({

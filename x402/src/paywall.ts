@@ -15,11 +15,11 @@ export interface Offer {
   readonly resource?: string;
 }
 
-/** A successful payment. Return the resource with these headers. */
+/** A successful payment. The server returns the resource with these headers. */
 export interface Paid {
   /**
-   * Identifies the payment: presenting the same signature again, for example after a lost response,
-   * returns the same one. A caller that acts on a payment must do so once per `paymentIntent`.
+   * Identifies the payment. Presenting the same signature again, for example after a lost response,
+   * returns the same ID. A caller that acts on a payment must do so once per `paymentIntent`.
    */
   readonly paymentIntent: string;
   readonly payer: string;
@@ -33,7 +33,7 @@ const RETRY_SECONDS = '2';
 /** The longest time for which browsers cache a preflight response. */
 const PREFLIGHT_SECONDS = '7200';
 
-/** Any page may request and pay. `*` excludes cookies. */
+/** CORS headers that let any page request and pay. With `*`, browsers send no cookies. */
 const FOR_BROWSERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'PAYMENT-REQUIRED, PAYMENT-RESPONSE',
@@ -41,7 +41,7 @@ const FOR_BROWSERS = {
 
 /**
  * Answers the preflight request that browsers send before `PAYMENT-SIGNATURE` goes to another site.
- * It is free.
+ * It requires no payment.
  */
 function preflight(request: Request): Response {
   const asked = (name: string) => request.headers.get(`Access-Control-Request-${name}`);

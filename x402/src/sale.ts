@@ -35,7 +35,7 @@ const URL_LENGTH = 400;
 /** Six bytes yield an eight-character order ID. */
 const ORDER_BYTES = 6;
 
-/** The storage of a sale: a payment intent that can be found again by the signature. */
+/** Where a sale is stored: in a payment intent that is found again by the signature. */
 export type Place =
   | { readonly intent: PaymentIntent }
   /** The signature was used for another sale. */
@@ -66,7 +66,10 @@ function orderIdOf(authorization: Authorization): string {
   return digestOf(keyOf(authorization)).subarray(0, ORDER_BYTES).toString('base64url');
 }
 
-/** Returns what identifies the sale: the seller's requirements and the signature's nonce. */
+/**
+ * Returns the metadata that identifies the sale: the seller's requirements and the signature's
+ * nonce.
+ */
 function metadataOf({ authorization, requirements }: Sale): Record<string, string> {
   return {
     x402_payer: authorization.from,
@@ -106,7 +109,8 @@ export async function openSale(seller: Seller, sale: Sale): Promise<Place> {
     return isSale(intent, metadata) ? { intent } : { taken: true };
   } catch (error) {
     const code = error instanceof TaplineError ? (error.code ?? '') : '';
-    // The price may have changed with the network's fees. The check below decides.
+    // The signature's intent exists already, perhaps at an earlier price. The check below compares
+    // them.
     if (!['idempotency_key_reused', 'order_id_in_use'].includes(code)) throw error;
   }
   const intent = await findSale(seller, sale);

@@ -114,8 +114,8 @@ async function stepOf(seller: Seller, at: At): Promise<Outcome | 'again'> {
   switch (intent.status) {
     case 'succeeded': {
       const hash = await seller.token.findTransfer(sale.authorization);
-      // The log search does not reach back to old sales, but the intent has the settlement
-      // transaction.
+      // The log search does not reach back to old sales. For those, this uses the intent's
+      // settlement transaction.
       return { status: 'paid', intent, hash: hash ?? intent.tx_hash ?? '' };
     }
     case 'canceled':
@@ -124,7 +124,8 @@ async function stepOf(seller: Seller, at: At): Promise<Outcome | 'again'> {
       if (intent.last_payment_error !== null) return cancel(seller, intent);
       return pay(seller, at);
     case 'requires_action':
-      // The payer would have to confirm, which a machine cannot. Raise the wallet's limits instead.
+      // The owner of the bridge wallet would have to confirm, but no person is present, so this
+      // cancels the sale. Higher limits of the wallet avoid it.
       return cancel(seller, intent);
     default:
       return 'again';
@@ -132,8 +133,9 @@ async function stepOf(seller: Seller, at: At): Promise<Outcome | 'again'> {
 }
 
 /**
- * Deploys the client's wallet and takes the money, if necessary, and pays the intent with it. After
- * a kill between the two, the next call finds the wallet deployed.
+ * Deploys the client's wallet and takes the money, if necessary, and pays the intent with it. If
+ * the process is killed between the deployment and the transfer, the next call finds the wallet
+ * deployed.
  */
 async function pay(seller: Seller, { sale, intent, deadline }: At): Promise<Outcome | 'again'> {
   const left = () => Math.max(0, deadline - performance.now());

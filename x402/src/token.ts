@@ -31,9 +31,12 @@ const ABI = parseAbi([
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 ]);
 
-/** The latest time that EIP-3009 allows here, because a refund must not expire. */
+/** When a reversal expires: in nine million years, because it must always be possible. */
 const NEVER = 2n ** 48n - 1n;
-/** Nodes refuse larger ranges. At two seconds per block this is five hours. */
+/**
+ * Blocks per log search, because nodes refuse larger ranges. At two seconds per block this is five
+ * hours.
+ */
 const SEARCHED_BLOCKS = 9_000n;
 const POLL_MS = 500;
 /**
@@ -62,7 +65,10 @@ export interface Token extends Wallets {
   transfer(authorization: Authorization, waitMs: number): Promise<Transfer>;
   /** Returns the transaction of the transfer, or `null` if it is too old to be found. */
   findTransfer(authorization: Named): Promise<Hex | null>;
-  /** Returns the bridge's authorization that returns the money of another one; always the same. */
+  /**
+   * Returns the bridge's authorization that returns the money of another authorization. Calling it
+   * again yields the same one.
+   */
   giveBack(authorization: Authorization): Promise<Authorization>;
 }
 
@@ -293,7 +299,7 @@ async function receiptNow(client: PublicClient, hash: Hex) {
   }
 }
 
-/** Returns the message of an error which proves that nothing was sent, otherwise `null`. */
+/** Returns the message of an error that proves that nothing was sent, otherwise `null`. */
 function refusalOf(error: unknown): string | null {
   if (!(error instanceof BaseError)) return null;
   const refused = error.walk(

@@ -9,9 +9,9 @@ import {
   type Verified,
 } from './wire.ts';
 
-/** A transaction needs time; a signature that expires sooner may be too late. */
+/** A signature must be valid for at least this many seconds, because the transfer needs time. */
 const LEAST_SECONDS_LEFT = 6;
-/** Longer than a settlement waits, because the wallet is deployed before the transfer. */
+/** The same if the wallet must be deployed before the transfer. Longer than a settlement waits. */
 const LEAST_SECONDS_TO_DEPLOY = 30;
 
 type Checked = { readonly sale: Sale } | { readonly refusal: Verified };
@@ -130,8 +130,8 @@ export async function verify(
 }
 
 /**
- * Returns the signature's earlier use. One whose sale is unfinished may continue: money was taken
- * and nothing delivered.
+ * Returns an error code if the signature already paid, otherwise `null`. If money was taken but its
+ * sale is unfinished, the signature may be used again.
  */
 async function useOf(seller: Seller, sale: Sale): Promise<string | null> {
   if (!(await seller.token.isUsed(sale.authorization))) return null;

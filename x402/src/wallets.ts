@@ -77,7 +77,9 @@ export function knownFactories(chainId: number): readonly Address[] {
 
 /** Enough for a customer's retries. */
 const MOST_PER_WALLET_AND_HOUR = 3;
-/** 100 million gas, as much as the network spends by default. */
+/**
+ * Deployments of all wallets. They cost 100 million gas, as much as the network spends by default.
+ */
 const MOST_PER_DAY = 100;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -91,7 +93,7 @@ const DEPLOYMENT_GAS = 1_000_000n;
 const SIGNATURE_GAS = 500_000n;
 const TRANSFER_GAS = 700_000n;
 const POLL_MS = 500;
-/** The time for which a node may not show the code of a deployment that is in a block. */
+/** Time for which a lagging node may not yet show the code of a mined deployment. */
 const LAG_MS = 2_000;
 
 const NO_MORE =
