@@ -102,7 +102,8 @@ for (const [name, options] of [
   ['phone', PHONE],
 ] as const) {
   test(`a guardian pauses the contract in three clicks, on a ${name}`, async () => {
-    // The page was opened with the first wallet, so it does not accept the second one.
+    // Opens a new page with the guardian's wallet, because an open page keeps the wallet that
+    // connected first.
     const window = await open({ account: network.guardian, options });
     const { page } = window;
     const stop = page.getByRole('region', { name: 'Stop it' });

@@ -18,7 +18,7 @@ import type { Provider } from '../data/injected-wallets.ts';
 
 /** A pending change, which takes effect unless a guardian cancels it. */
 export interface Announcement {
-  /** A sentence that describes the change. */
+  /** Describes the change in one sentence. */
   readonly says: string;
   readonly by: string;
   /** Time at which it takes effect, in Unix seconds. */
@@ -127,8 +127,8 @@ async function readLogs(place: Place, address: Hex, names: readonly string[]) {
 
 const SCHEDULED = 'CallScheduled(bytes32,uint256,address,uint256,bytes,bytes32,uint256)';
 /**
- * Position of the length of `data`, after `target, value, data, predecessor, delay`; the bytes
- * follow it.
+ * Index of the word with the length of `data`. `target, value, data, predecessor, delay` precede
+ * it, and the bytes follow it.
  */
 const LENGTH_WORD = 5;
 

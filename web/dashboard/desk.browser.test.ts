@@ -28,7 +28,7 @@ test('a sale that settles while another is open is in the list after Back', asyn
   await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
   await page.getByRole('link', { name: first.payment }).click();
   await page.getByText('Customer tapped').waitFor();
-  // The amount that the wallet paid: plus 0.50 % of fees, minus 0.05 % of cashback.
+  // 7.25 plus 0.50 % in fees, minus 0.05 % cashback.
   await page.locator('.headline').getByText('7.28').waitFor();
   await page.getByRole('heading', { name: 'Events and webhooks' }).waitFor();
   const steps = page.locator('section', { has: page.getByRole('heading', { name: /^What/ }) });

@@ -30,7 +30,7 @@ export const PATHS: { readonly [Name in PageName]?: string } = {
 
 export type PageName = keyof typeof PAGES;
 
-/** The pages that begin a new group of links. */
+/** The pages before which the navigation starts a new group. */
 export const OPENS_GROUP = 'Payments Terminals Team';
 
 /** A page's name in text keys, for example `request_log`. */

@@ -95,7 +95,7 @@ test('the first load stays within its budget', async () => {
 });
 
 /**
- * Code as a string, because the server's tests also open windows and their types have no
+ * A string, because server tests import code that opens windows, and their types have no
  * `document`.
  */
 const FONTS = `[...document.fonts].map(({ family, status }) => family + ' ' + status)`;
@@ -117,8 +117,8 @@ test('the font loads at the first click, is cached, and is there before a page',
   const weight = await measureFirstLoad(window, url);
   assert.ok(weight <= BUDGET_BYTES, `${weight} bytes`);
   assert.deepEqual(fonts, [], 'signing in shows without it');
-  // Clicks like a person who is about to type. Signing in takes longer than loading the font,
-  // except on a busy machine, where the font would wait for the next page.
+  // Clicks as a person would before typing. Signing in takes longer than loading the font, except
+  // on a busy machine, where the font would wait for the next page.
   await page.getByRole('textbox', { name: 'Email' }).click();
   await page.waitForFunction(IS_CACHED);
   assert.equal(fonts.length, 1);

@@ -62,8 +62,9 @@ export interface ApiOptions {
 const PROBE_MS = 2_000;
 
 /**
- * True if the service responds. `navigator.onLine` is not enough: virtual adapters, and networks
- * without a route, make browsers report that they are offline.
+ * True if the browser reports a connection or the service responds. `navigator.onLine` alone is not
+ * enough: virtual adapters, and networks without a route, make browsers report that they are
+ * offline.
  */
 export async function isReachable(): Promise<boolean> {
   if (navigator.onLine) return true;

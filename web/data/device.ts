@@ -91,7 +91,7 @@ export interface PaidSum {
   readonly currency: string | null;
 }
 
-/** The customer's proof: a receipt, or an order ID and the amount paid. */
+/** The customer's proof of a sale: a receipt, or an order ID and the amount paid. */
 export type SaleWanted =
   /**
    * A receipt number from another till also needs the amount. A receipt URL from a QR code does

@@ -5,7 +5,7 @@ import { batchesOf } from './offline-payments.ts';
 
 const LIMIT_BYTES = 64 * 1024;
 
-/** The size of a record and of a line as tills write them. */
+/** A record about as large as those that tills send, with this number of lines. */
 const record = (lines: number) => ({
   authorization: 'a'.repeat(450),
   line_items: Array.from({ length: lines }, () => 'l'.repeat(104)),

@@ -114,7 +114,8 @@ function read<T>(
   { word, version }: typeof REQUEST | typeof ANSWER,
   fields: (from: Fields) => T,
 ): T | NotRead {
-  // People type it in lowercase or in groups, and a field may break it into lines.
+  // Ignores case and spaces: a person may type the code in lowercase or in groups, and a field may
+  // wrap it.
   const code = text.replace(/\s/g, '').toUpperCase();
   if (!code.startsWith(word)) return 'other_text';
   if (code.charAt(word.length) !== version) return 'other_version';
@@ -123,7 +124,7 @@ function read<T>(
     const all = fromBase32(letters);
     const bytes = all.slice(0, -CHECK_BYTES);
     if (toHex(all.slice(-CHECK_BYTES)) !== toHex(checkOf(bytes))) return 'damaged';
-    // Every content has exactly one valid text, so the unused bits of the last letter must be 0.
+    // Each message has exactly one valid encoding, so the unused bits of the last letter must be 0.
     if (toBase32(all) !== letters) return 'damaged';
     const from = new Fields(bytes);
     const found = fields(from);

@@ -16,7 +16,8 @@ import {
 const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
- * The reason why an answer does not pay the request. `other_terms`: its validity period differs.
+ * The reason why an answer does not pay the request. `other_terms`: the validity period differs
+ * from the request's.
  */
 export type WrongAnswer = NotRead | 'other_sale' | 'other_terms' | 'not_signed';
 

@@ -7,8 +7,7 @@ export interface Limit {
 /**
  * Runs a task with a signal that aborts at its limit. Uses a controller with a timer instead of
  * `AbortSignal.any`: WebKit, and Node before 22, lose a combined signal in a garbage collection, so
- * that it never aborts. `Charge` waited for 9 seconds because the previous long poll was never
- * aborted.
+ * that it never aborts. That once made `Charge` wait 9 seconds for the previous long poll.
  */
 export async function within<T>(
   { ms, until }: Limit,

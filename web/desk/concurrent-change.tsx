@@ -25,7 +25,7 @@ export function storedNow({
   return stored === '' ? t('desk.stored_now.nothing') : t('desk.stored_now.value', { stored });
 }
 
-/** Shows above a form that another user changed its object while the form was open. */
+/** Warns, above a form, that another user has changed the object since the form was opened. */
 export function ChangedMeanwhile({ isStale }: { readonly isStale: boolean }): ReactNode {
   if (!isStale) return null;
   return (

@@ -10,7 +10,7 @@ import { Form } from './form.tsx';
 import { useSend } from './send.ts';
 import { Sheet } from './sheet.tsx';
 
-/** Flows that start from a link in an email. */
+/** Returns the token in the URL fragment of an emailed link, or `null` without one. */
 
 function tokenInLink(): string | null {
   return new URLSearchParams(location.hash.slice(1)).get('token');

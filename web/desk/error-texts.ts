@@ -3,7 +3,10 @@ import type { Answer } from '../data/api.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t, textLanguage } from '../ui/text/t.ts';
 
-/** The result of a request without a value. */
+/**
+ * A result that is not `done`: the service refused, the request was not sent, or the outcome is
+ * unknown.
+ */
 export type Trouble = Exclude<Answer<unknown>, { is: 'done' }>;
 
 /** Error codes whose API message addresses developers. Users see these texts instead. */
@@ -26,7 +29,7 @@ export function wordsOf(trouble: Trouble): string {
   const { code, message, param } = trouble.error;
   const own = WORDS.find((one) => one === code);
   if (own !== undefined) return t(`desk.refusal.${own}`);
-  // The text appears beside its field, so it need not name the field.
+  // The text appears beside its field, so "This" replaces the field's name.
   const isNamed = param !== null && textLanguage() === FALLBACK_LANGUAGE;
   return isNamed ? message.replace(param, 'This') : refusalText(trouble.error);
 }

@@ -30,7 +30,7 @@ export function searchOf(params: URLSearchParams): string {
   return new URLSearchParams(chosen.sort(([one], [other]) => (one < other ? -1 : 1))).toString();
 }
 
-/** Adds a filter as the first one. Each name exists once. */
+/** Puts a filter first in the list, and removes an older one with the same name. */
 export function keep(kept: readonly KeptFilter[], one: KeptFilter): readonly KeptFilter[] {
   return [one, ...kept.filter(({ name }) => name !== one.name)].slice(0, MOST);
 }

@@ -155,7 +155,7 @@ function useNewRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
   return (row: Row) => now - (seenAt.get(keyOf(row)) ?? 0) < NEW_MS;
 }
 
-/** Takes the height of pages that are not rendered. */
+/** Reserves the height of pages that are not rendered. */
 function Gap({ px }: { readonly px: number }): ReactNode {
   if (px === 0) return null;
   return (

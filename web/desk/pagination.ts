@@ -97,9 +97,9 @@ export function refreshed<Row>(
 }
 
 /**
- * Returns the first page without rows that have left the list. A missing row has left if a row
- * after it is still listed, or if the list has one page. Otherwise a missing row at the end may
- * have moved to the next page.
+ * Returns the first page as shown (`head`), without rows that have left the list. A row that the
+ * latest response (`live`) lacks has left if a later row is still there, or if the list has one
+ * page. Otherwise it may have moved to the next page.
  */
 export function withoutGone<Row>(
   head: ListPage<Row>,

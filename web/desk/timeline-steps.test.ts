@@ -84,7 +84,7 @@ test('a timeline lists causes before effects, and names each failure', () => {
   );
   assert.match(steps.at(-1)?.detail ?? '', /Not enough USDC/);
   assert.match(steps.at(-1)?.codes ?? '', /^insufficient_funds /);
-  // Skips event names, which are for developers and have their own list.
+  // Event names are for developers and have their own list, so no step contains one.
   for (const { title, event } of steps) {
     assert.equal(event, undefined);
     assert.doesNotMatch(title, /[a-z][._][a-z]/);

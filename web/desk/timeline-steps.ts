@@ -115,7 +115,7 @@ function settlementSteps(settlement: Settlement, index: number): Step[] {
   return steps;
 }
 
-/** Returns the steps for developers: events by type, and their deliveries. */
+/** Returns what developers need to see: the events and their deliveries, in chronological order. */
 export function deliverySteps({ events, deliveries }: Timeline): Step[] {
   const types = new Map(events.map(({ id, type }) => [id, type]));
   const TONES = { pending: 'info', succeeded: 'good', failed: 'bad' } as const;
@@ -155,10 +155,7 @@ function timeIn(at: string | null): number {
   return at === null ? 0 : Date.parse(at);
 }
 
-/**
- * Returns the steps of an intent and its payment, by people and by the chain, in the order in which
- * they happened.
- */
+/** Returns the steps of an intent, its settlements and its payment, in chronological order. */
 export function courseOf({
   intent,
   payment,

@@ -164,8 +164,8 @@ export function usePagination<Row>({
   );
   const goOn = () => setPagination(withNextPage);
   const isTooLong = roomOf(0, pagination.length) >= LONGEST_PX;
-  // After Back, the position is restored after the first effects. Until then the list does not
-  // count as at its top.
+  // After Back, the scroll position is restored after the first effects. Until then, the list does
+  // not count as scrolled to its top.
   const isOnTheWayBack = () => scrolledPx.current === null && (before?.scrolledPx ?? 0) > 0;
   const isAtTop = () => !isOnTheWayBack() && (place.current?.getBoundingClientRect().top ?? 0) >= 0;
   return { head, setHead, pagination, drawn, roomOf, note, goOn, isTooLong, isAtTop };

@@ -137,7 +137,7 @@ test('in a sandbox, the first test payment takes six clicks from the front page'
   await till.ask('2.50');
   await till.testPass.selectOption('ok');
   await till.result('Paid').waitFor();
-  // Choosing a pass is a click, too, but this browser's select does not report it, so it is added.
+  // Adds one for choosing a pass, because this browser reports no click for a select.
   assert.ok(clicks > 0 && clicks + 1 <= 6, `${clicks} clicks and a choice`);
   await window.close();
 });

@@ -21,8 +21,8 @@ test('npm start -- --lan: a phone takes a payment over https, and gets no secret
   const env = { PORT: String(await freePort()), RATE_LIMIT: '1000/1' };
   const network = await spawnNetwork({ dataDir: folder.path, args: ['--lan'], env });
   const browser = await openBrowser();
-  // Waits for the text, because the sandbox prints it after it has written the file that marks it
-  // as ready.
+  // Waits for the warning. The sandbox prints it after writing the file that marks the sandbox as
+  // ready.
   while (!/browser will warn/.test(network.logs())) await sleep(20);
   const [, url = ''] = /Wallet {10}(https:\S+)\/wallet/.exec(network.logs()) ?? [];
   assert.match(url, /^https:\/\/\d+\.\d+\.\d+\.\d+:\d+$/, network.logs());

@@ -6,7 +6,7 @@ import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { drawnRows, scrollThrough } from '../testing/long-list.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
 
-/** Tests a list of thousands of alarms, like after a day of failures. */
+/** Tests a list of thousands of alarms, as after a day of failures. */
 
 const ROWS = 3_000;
 

@@ -17,7 +17,7 @@ import { ROUTES } from './pages.ts';
 
 const people = createPeopleApi('operator');
 
-/** URLs that users may try instead of the console's own. */
+/** Paths that users may guess. They redirect to the console's start page. */
 const HOME = ['/operator/sign-in', '/operator/needs-you'];
 
 function Pages(): ReactNode {

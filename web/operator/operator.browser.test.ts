@@ -195,7 +195,7 @@ test('an account is found and disabled, and the reason stands in its audit log',
 
 async function checkWidth(what: string): Promise<void> {
   const wide = await window.page.evaluate(async () => {
-    // By then, components that follow the window's size have rendered.
+    // Two frames later, components that follow the window's size have rendered.
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     const { scrollWidth, clientWidth } = document.documentElement;
     return scrollWidth - clientWidth;

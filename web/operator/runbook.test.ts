@@ -7,9 +7,9 @@ import { slug } from '#docs/markdown.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-/** Patterns that find where the code raises alarms: by kind, with a subject or the row's own. */
+/** Patterns for the ways in which the code raises an alarm. Each captures the alarm's kind. */
 const ALARMS = [
-  // The lookahead excludes the table's columns, which have the same names.
+  // The lookahead excludes the table's definition, whose columns have the same names.
   /\bkind: '([a-z_]+)',\s+subject\b(?!: 'text')/g,
   /\balertOnce\(relayer, '([a-z_]+)'/g,
   /\balarm\(tx, deps, \{ kind: '([a-z_]+)'/g,

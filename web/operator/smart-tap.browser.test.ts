@@ -18,7 +18,7 @@ import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testin
 
 const COLLECTOR_ID = 20_180_608;
 const PORT = 4244;
-/** Expected console errors: the program is not running, or it refused. */
+/** Expected console errors: `tapline-reader` is not running, or the service refused. */
 const EXPECTED = /WebSocket connection to 'ws:\/\/127\.0\.0\.1:4244|status of 409/;
 
 const stage = ownStage();

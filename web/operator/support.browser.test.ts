@@ -53,7 +53,7 @@ async function tap(intent: Body, pass: keyof SandboxFile['test']['passes']): Pro
   });
 }
 
-/** Polls once, like a till does all the time. */
+/** Polls once. A till polls continuously. */
 async function pollOnce(deviceKey: string): Promise<void> {
   const response = await fetch(
     `${stage().sandbox.base_url}/device/v1/payment_intents/next?wait=1`,

@@ -78,7 +78,8 @@ async function checkForms(receipt: string): Promise<void> {
     assert.equal(other.headers.get('content-language'), 'en', form);
   }
   const text = await (await fetch(`${receipt}.txt?lang=${TESTED_LANGUAGE}`)).text();
-  // Transaction is also a French word.
+  // The English words to look for. `englishLeftIn` ignores words that the tested language shares,
+  // such as the French "Transaction".
   const words = text.match(/\b(?:Paid|Receipt|Transaction|Sale)\b/g) ?? [];
   assert.deepEqual(englishLeftIn(words), [], text);
 }

@@ -35,7 +35,8 @@ export interface Payment {
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * True if the refusal is temporary. It shows nothing about the same request that was sent earlier.
+ * True if the refusal is temporary. Such a refusal reveals nothing about an earlier send of the
+ * request.
  */
 function isForNow(answer: Answer<unknown>): boolean {
   return answer.is === 'refused' && (answer.status === 429 || answer.status >= 500);
@@ -43,8 +44,8 @@ function isForNow(answer: Answer<unknown>): boolean {
 
 /**
  * Sends the signature until the result is known. The same signature always gets the first response.
- * @param wasSent True if an earlier send may have arrived. In that case, even a missing network
- * does not prove that it did not arrive.
+ * @param wasSent True if an earlier send may have arrived. Then a failure to reach the network
+ * proves nothing.
  */
 async function sendUntilKnown(api: PayApi, signed: Signed, wasSent = false) {
   let mayHaveArrived = wasSent;

@@ -3,14 +3,14 @@ import type { TillView } from './till.ts';
 import type { Settings } from './till-storage.ts';
 
 /**
- * True if the keypad's digits were typed in another currency, because the owner has changed the
- * till's since. They must not be charged: 1250 yen are not 1250 dinars.
+ * True if the keypad's digits were typed before the owner changed the till's currency. Such digits
+ * must not be charged: 1250 yen are not 1250 dinars.
  */
 export function isTypedElsewhere(
   { split, typed, typedIn }: TillView['till'],
   currency: string | null | undefined,
 ): boolean {
-  // The till itself fills in the parts of a split bill.
+  // The till itself fills in the amounts of a split bill.
   if (split !== null || typed === '' || typedIn === undefined) return false;
   return currency !== undefined && typedIn !== currency;
 }

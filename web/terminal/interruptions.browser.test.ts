@@ -47,7 +47,10 @@ interface Case {
   readonly terminal: TestTerminal;
 }
 
-/** Brings a till into a state. Returns a function that removes whatever blocks the payment. */
+/**
+ * A state in which the till is interrupted. `enter` brings the till into it and returns the fault
+ * that blocks the payment, if there is one.
+ */
 interface State {
   readonly name: string;
   readonly enter: (tried: Case) => Promise<Fault | null>;
@@ -113,8 +116,8 @@ const STATES: readonly State[] = [
   {
     name: 'after a tap whose answer was lost',
     enter: async (tried) => {
-      // Blocks reads of the intent, which would end the state, so that the test observes only the
-      // repeated tap.
+      // The till must learn the result from the repeated tap alone, so reads of the intent get no
+      // response.
       const silent = await loseAnswers(tried.till.page, INTENT);
       const lost = await enterChecking(tried, loseAnswers(tried.till.page, TAP));
       return {

@@ -34,7 +34,7 @@ export type TillEvent = { readonly now: number } & (
   | { readonly type: 'cart'; readonly cart: Cart | null }
   | { readonly type: 'charge'; readonly create: Create }
   | { readonly type: 'charge_offline'; readonly sale: Pick<Asking, 'request' | 'lines'> }
-  /** The till currently cannot sell offline, or not this sale. */
+  /** The till cannot sell offline now, or cannot make this sale offline. */
   | { readonly type: 'not_offline'; readonly message: string }
   /** A signed answer to this request was stored. */
   | { readonly type: 'accepted'; readonly request: OfflineRequest; readonly slip: Slip }
@@ -266,7 +266,8 @@ function isEdited(before: string, after: string): boolean {
 
 function typedInto(till: Till, typed: string, currency: string | null | undefined): Till {
   const { typedIn: before, ...rest } = till;
-  // Digits that are added before the currency is known belong to the amount that they continue.
+  // If the currency is unknown, extending or shortening the amount keeps the currency in which it
+  // was typed.
   const typedIn = currency === undefined && isEdited(till.typed, typed) ? before : currency;
   return typedIn === undefined ? { ...rest, typed } : { ...rest, typed, typedIn };
 }

@@ -29,7 +29,7 @@ test('till and wallet, both offline, read each other’s codes by their cameras'
   await wallet.button(/^Pay offline/).click();
   await wallet.button(/^Scan/).click();
   await film(wallet.page, request);
-  // The camera's dialog opens and closes by itself.
+  // The camera's dialog opens and closes automatically.
   await wallet.page.locator(`input[data-name="Request"][value="${request}"]`).waitFor();
   await wallet.dialog().waitFor({ state: 'hidden' });
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);

@@ -40,7 +40,7 @@ test('above a limit nothing is requested, and the message names the limit', asyn
   await fits(page);
   await till.newPayment.click();
 
-  // The same wallet again is above its daily limit, so the till waits for another wallet.
+  // A second sale would exceed this wallet's daily limit, so the till waits for another wallet.
   const second = await till.request('3.00');
   await fits(page);
   await till.answer(await signRequest(wallet, second));
@@ -53,7 +53,7 @@ test('above a limit nothing is requested, and the message names the limit', asyn
   await till.amount.fill('1.00');
   await till.charge.click();
   await sees(till, /offline limit is 2 waiting sales/);
-  // After an hour without a connection, the till must be connected again.
+  // After an hour without a connection, the till stops selling until it reaches the service.
   await page.evaluate(() => {
     const { now } = Date;
     Date.now = () => now() + 3_700_000;

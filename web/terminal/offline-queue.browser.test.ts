@@ -336,7 +336,7 @@ test('a page that ends while it stores a sale has accepted it, or asks again', a
     await crashed;
     await till.page.close();
     const page = await context.newPage();
-    // The browser's promise ended with the page that the test had obtained it for.
+    // The permission for persistent storage ended with the page for which the test had granted it.
     await grantStorage({ context, page });
     await page.goto(`${sandbox.web_url}/terminal`);
     till = offlineControls({ ...first, page }, terminal);

@@ -185,7 +185,7 @@ async function badLine(line: TcpProxy): Promise<void> {
 
 /**
  * Kills the service twice while it is receiving sales.
- * @returns the number that it had stored by then.
+ * @returns how many sales it had stored at each kill.
  */
 async function killService({ db, kill }: Service): Promise<readonly bigint[]> {
   const taken: bigint[] = [];
@@ -231,7 +231,7 @@ async function outage(service: Service, tills: Tills, course: Course): Promise<v
   for (const till of tills.browsers) await till.seesOutage();
   const end = new AbortController();
   const killing = killTills(tills.all, course, end.signal);
-  // A seller waits for restarts, and fails with them.
+  // A failure is not lost: the seller that waits for the restart fails with it.
   killing.catch(() => {});
   const selling = tills.all.map((till) => sellAt(till, course, wallets));
   const over = sleep(OUTAGE_MS, null, { signal: end.signal }).then(

@@ -24,7 +24,7 @@ function keptTerminal({ page }: TillWindow): Promise<string> {
   );
 }
 
-/** Opens a link as a device does that has scanned it. */
+/** Opens a link as if the device had scanned it. */
 async function openLink({ page }: TillWindow, part: string): Promise<void> {
   await page.goto('about:blank');
   await page.goto(`${shared.sandbox.web_url}/terminal#${part}`);

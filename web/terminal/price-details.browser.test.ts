@@ -144,7 +144,7 @@ test('digits typed in one currency never become a sum of another', async () => {
   await page.reload();
   await page.getByRole('button', { name: 'Charge ¥1,250', exact: true }).waitFor();
   await setShop(sandbox, { currency: 'kwd' });
-  // The service identifies the terminal only in response to the second request.
+  // The service refuses the first request for the terminal, and answers the second.
   let asked = 0;
   await page.route('**/api/device/v1/terminal', (route) => {
     asked += 1;

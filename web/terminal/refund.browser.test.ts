@@ -54,7 +54,8 @@ test('a refund with a lost response is made once, even if the key ends meanwhile
   await refund();
   await till.result('Checking…').waitFor();
   while (lost.met === 0) await page.waitForTimeout(50);
-  // Revokes the device key between the tries, which says nothing about the refund.
+  // Refuses retries as if the device key had been revoked, which does not reveal the result of the
+  // refund.
   let refusals = 0;
   await page.route(REFUNDS, async (route) => {
     refusals++;

@@ -234,7 +234,8 @@ test('a result plays a sound, also after a reload, unless sounds are off', async
   };
   await page.reload();
   await till.amount.waitFor();
-  // The first click loads the sound code; the response to this click may arrive first.
+  // The first click loads the code for sounds, which may arrive after the response. So only later
+  // sales are counted.
   await sell();
   const heard = await sell();
   assert.ok(heard > 0, `${heard} notes`);

@@ -98,7 +98,10 @@ async function askSigner(
   }
 }
 
-/** True if this page may call the signer. Otherwise reloads the page, whose next load may. */
+/**
+ * True if this page's CSP allows calls to the signer. Otherwise reloads an idle till, because the
+ * next load allows them.
+ */
 function mayCall(url: string, runner: TillRunner): boolean {
   const { origin } = new URL(url);
   if (policyCookie(COOKIE) !== origin) setPolicyCookie(COOKIE, origin);
@@ -110,7 +113,7 @@ function mayCall(url: string, runner: TillRunner): boolean {
   return false;
 }
 
-/** The origin that the policy of this page allows. */
+/** The origin that this page's CSP allows. */
 const loadedFor = policyCookie(COOKIE);
 
 /** Signs all receipts that wait. @returns true if every one is signed. */

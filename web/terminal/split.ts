@@ -42,7 +42,7 @@ export function afterPart(split: Split, amount: bigint): Split | null {
   if (paid >= split.total) return null;
   const [first, ...others] = split.parts;
   const asProposed = first === amount;
-  // The cashier charged another amount than the suggested one, and so also enters the rest.
+  // If the cashier charged another amount than the suggested one, the cashier also enters the rest.
   const parts = asProposed ? others : [];
   return { ...split, paid, parts, paidParts: split.paidParts + 1 };
 }

@@ -113,7 +113,7 @@ function Hold({ until }: { readonly until: string }): ReactNode {
 }
 
 /**
- * Shows that payouts are on hold: after a change of owners, any owner can hold them with the link
+ * Shown while payouts are on hold: after a change of owners, any owner can hold them with the link
  * in the email.
  */
 function HeldNotice(): ReactNode {

@@ -9,10 +9,7 @@ import { eventually } from '#testing/webhooks.ts';
 import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 
-/**
- * Tests terminals, API keys, webhooks, events and the request log in the way that developers use
- * them.
- */
+/** Tests terminals, API keys, webhooks, events and the request log as developers use them. */
 
 /**
  * A revoked key may read for one more second (behavior.md 3.6). The rest is time for the request.

@@ -103,7 +103,7 @@ test('declined payments are found by their cause', async () => {
   await page.getByLabel('Declined because').selectOption('insufficient_funds');
   await page.waitForURL(/decline=insufficient_funds/);
   await page.getByRole('link', { name: intent }).waitFor();
-  // The rows of the whole list stay until the filtered rows have arrived.
+  // The unfiltered rows stay on screen until the filtered ones have arrived.
   const cells = page.locator('td[data-name="Last decline"]');
   await cells.filter({ hasNotText: 'Not enough money' }).first().waitFor({ state: 'hidden' });
   const causes = await cells.allInnerTexts();
@@ -134,7 +134,7 @@ test('the command bar opens an object by its ID, and a page by its name', async 
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: title, level: 1 }).waitFor();
   }
-  // If a live terminal is opened in test mode, the page shows that and links to the live one.
+  // In test mode, the ID of a live terminal leads to a page that offers to switch to live mode.
   const field = page.getByRole('searchbox', { name: 'Go to' }).or(page.getByLabel('Go to'));
   await field.first().fill(sandbox.live.terminal);
   await page.keyboard.press('Enter');
@@ -160,7 +160,7 @@ test('an export that breaks off continues after its last row', async () => {
     answers++;
     if (answers > 1) return route.fulfill({ response, body });
     whole = body;
-    // Cuts the response in the middle of a row, like a lost connection.
+    // Cuts the response in the middle of a row, as a lost connection would.
     return route.fulfill({ response, body: body.slice(0, body.indexOf('\r\n', 500) + 20) });
   });
   await page.getByRole('button', { name: 'Export' }).click();

@@ -119,7 +119,7 @@ function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
   );
 }
 
-/** Filters that only this list has; the list of declines has none of them. */
+/** Filters of the full list that the list of declines lacks. */
 function OtherFilters({ filters }: { readonly filters: Filters }): ReactNode {
   return (
     <>

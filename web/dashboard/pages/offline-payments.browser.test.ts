@@ -34,7 +34,7 @@ async function fillIn(page: Page, fields: Readonly<Record<string, string>>): Pro
   }
 }
 
-/** Confirms with a new second factor, because the demo owner has none yet. */
+/** Sets up a second factor in the open dialog, because the demo owner has none yet. */
 async function setUpFactor(page: Page, password: string): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Password').fill(password);
@@ -57,7 +57,7 @@ async function send(url: string, key: string, body: object): Promise<Record<stri
   return JSON.parse(text);
 }
 
-/** Signs with the wallet of a demo pass, like at a till without a connection. */
+/** Signs a sale with the wallet of a demo pass, as a wallet does at a till without a connection. */
 function signSale(terminal: TestTerminal, wish: { amount: number; pass?: string }) {
   const { sandbox } = stage();
   const url = `${sandbox.base_url}/v1/test_helpers/terminals/${terminal.id}/offline_payment`;
@@ -203,7 +203,7 @@ test('the file of a deactivated till is handed in, and each sale is paid once', 
     .getByText(/offline_payments_handed_in/)
     .first()
     .waitFor();
-  // Adds more tills than a page of the service's list holds, all newer than the lost one.
+  // Adds more tills than one page of the API's list holds, all newer than the lost till.
   const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
   await owner.post('/session', sandbox.dashboard);
   for (let made = 0; made < 101; made++) {

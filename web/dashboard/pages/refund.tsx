@@ -86,7 +86,10 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
   );
 }
 
-/** Explains that the refund waits for USDC or for the next hour, and is retried automatically. */
+/**
+ * Shows why a refund is waiting (not enough USDC, or the hourly ceiling) and that it is retried
+ * automatically.
+ */
 function Waiting({ refund }: { readonly refund: DashboardRefund }): ReactNode {
   const { call, may } = useMerchant();
   const [isEnding, setIsEnding] = useState(false);

@@ -32,7 +32,7 @@ import { useChosenDays } from '../parts/time-zone.ts';
 type Request = ListRequestsResponse['data'][number];
 
 const PAGE = 50;
-/** The number of the newest failures that are grouped: the size of one page. */
+/** How many of the newest failures are grouped by error and route: one page. */
 const GROUPED = 100;
 
 function HttpStatus({ status }: { readonly status: number }): ReactNode {

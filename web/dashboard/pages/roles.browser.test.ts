@@ -25,7 +25,7 @@ async function signInWith(window: TestWindow, role: Role): Promise<void> {
   const { sandbox } = stage();
   const person = { ...sandbox.dashboard, email: `${role}@roles.test`, password: PASSWORD };
   await signInAt(window, { sandbox: { ...sandbox, dashboard: person }, path: 'dashboard' });
-  // The colleague also owns an account of their own, so choose the shared one.
+  // The colleague also owns another account, so choose the shared one.
   await window.page.getByLabel('Account', { exact: true }).selectOption(sandbox.account);
 }
 

@@ -31,7 +31,9 @@ export interface CatalogDialogProps {
 const LONGEST_NAME = 200;
 const FIELDS = ['name', 'unit_amount', 'tax_rate', 'color', 'position'];
 
-/** Holds the price field, in the shop's currency, even if the item had another one. */
+/**
+ * Holds the state of the price field. Its currency is the shop's, even if the item had another one.
+ */
 function usePrice(item: CatalogItem | null, currency: string | null) {
   const rules = sumRules(currency);
   const [wrote] = useState(item?.currency === currency ? BigInt(item.unit_amount) : null);
@@ -159,7 +161,7 @@ export function CatalogDialog(props: CatalogDialogProps): ReactNode {
   );
 }
 
-/** Formats the stored price like the field. */
+/** Formats the stored price as the price field does. */
 function storedPrice(item: CatalogItem | null, { value, currency }: ReturnType<typeof usePrice>) {
   if (item === null) return value;
   const units = BigInt(item.unit_amount);

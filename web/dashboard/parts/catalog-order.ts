@@ -1,4 +1,7 @@
-/** Positions in a catalog. The service moves items in the same way (src/accounts/catalogue.ts). */
+/**
+ * An item with its position in the catalog. The service moves items in the same way
+ * (src/accounts/catalogue.ts).
+ */
 
 interface Placed {
   readonly id: string;

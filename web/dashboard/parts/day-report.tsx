@@ -47,7 +47,7 @@ export function DayReport(): ReactNode {
   );
 }
 
-/** Shows the day's sales that tills had accepted offline. Bounced ones are in no other sum. */
+/** Shows the day's sales that tills accepted offline. No other sum counts those that bounced. */
 function OfflinePart({ day }: { readonly day: string }): ReactNode {
   const query = useRead('GET /accounts/{account}/{mode}/totals', { query: { from: day, to: day } });
   if (query.data === undefined) return null;

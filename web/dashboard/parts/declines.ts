@@ -28,7 +28,8 @@ const CODES: Readonly<Record<DeclineCode, true>> = {
 export const DECLINE_CODES = Object.keys(CODES) as DeclineCode[];
 
 /**
- * Returns the text for a decline code; an empty string for no code, and an unknown code unchanged.
+ * Returns the text for a decline code, or an empty string if there is none. For an unknown code,
+ * returns the code with spaces instead of underscores.
  */
 export function declineWords(code: string | undefined): string {
   if (code === undefined) return '';

@@ -77,7 +77,7 @@ function EventChoices({
 }: Omit<EndpointFieldsProps, 'storedMeanwhile'>): ReactNode {
   const error = sending.problemAt('enabled_events');
   const all = draft.events.includes('*');
-  // Keeps exact types that were set through the API selected.
+  // Also lists exact types that were set through the API, so that they stay selected.
   const choices = [
     ...FAMILIES.map((family) => `${family}.*`),
     ...draft.events.filter((one) => one !== '*' && familyOf(one) === null),

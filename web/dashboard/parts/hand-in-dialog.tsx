@@ -34,10 +34,7 @@ interface Counts {
   readonly processing: number;
   readonly succeeded: number;
   readonly bounced: number;
-  /**
-   * Number of records that this shop and mode did not accept: of another shop or mode, or with a
-   * wrong signature.
-   */
+  /** Number of rejected records: from another shop or mode, or with a wrong signature. */
   readonly error: number;
 }
 
@@ -69,8 +66,8 @@ function useHandIn() {
           body: { payments },
         }),
       );
-      // Stops. Records that were already accepted do no harm: the user can submit the whole file
-      // again.
+      // Stops here. The user can submit the whole file again, because resending accepted records
+      // does no harm.
       if (answer === null) return;
       counts = addCounts(counts, answer);
     }

@@ -22,7 +22,10 @@ const REASONS: Readonly<Record<Reason, true>> = {
   limit_exceeded: true,
 };
 
-/** Returns the text for a bounce reason; an unknown reason is returned unchanged. */
+/**
+ * Returns the text for a bounce reason. For an unknown reason, returns its code with spaces instead
+ * of underscores.
+ */
 export function bounceWords(reason: string): string {
   if (!Object.hasOwn(REASONS, reason)) return named(reason.replaceAll('_', ' '));
   return t(`dashboard.offline.reason.${reason as Reason}`);

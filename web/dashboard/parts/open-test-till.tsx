@@ -20,7 +20,7 @@ function useSandbox(): boolean {
     let isCurrent = true;
     void fetch(fromRoot('sandbox-links'), { cache: 'no-store' }).then(
       ({ ok, body }) => {
-        // Cancels the body, because an unread one keeps its connection open as long as the page.
+        // Cancels the body: an unread body would keep its connection open as long as the page.
         void body?.cancel();
         if (isCurrent) setIsSandbox(ok);
       },

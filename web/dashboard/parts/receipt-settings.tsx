@@ -85,7 +85,9 @@ const FORM = {
   valuesOf: textsOf,
   changeOf,
 };
-/** The largest text that the service stores; addresses of signers may be longer. */
+/**
+ * The longest text that the service stores in these fields. URLs of fiscal signers may be longer.
+ */
 const LONGEST = 200;
 
 function ReceiptForm({ account }: AccountProps): ReactNode {

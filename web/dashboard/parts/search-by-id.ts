@@ -11,7 +11,7 @@ import { searchProblem, sumMeant } from './search-text.ts';
 
 type Found = readonly { readonly [name: string]: unknown }[];
 
-/** True if other payments than the order's own have the typed amount. */
+/** True if the typed text is also an amount, and payments of other orders have that amount. */
 function hasOtherSales(typed: string, [first, ...others]: Found): boolean {
   if (sumMeant(typed) === null) return false;
   return others.some(({ payment_intent: intent }) => intent !== first?.id);

@@ -3,8 +3,8 @@ import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 
 /**
- * The formats of statements. They are names of standards and programs, which are the same in every
- * language.
+ * The formats of statements. Their names are those of standards and programs, so they are not
+ * translated.
  */
 const FORMATS = {
   csv: 'CSV',

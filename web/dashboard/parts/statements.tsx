@@ -17,7 +17,7 @@ import { FormatChoice } from './statement-formats.tsx';
 /** The smallest balance that is paid out automatically (behavior.md 8.6). */
 const MIN_PAYOUT = 20_000_000n;
 
-/** Shows statements for the accountant, and the automatic actions at the end of a period. */
+/** Shows statements for the accountant, and settings for automatic payouts and exports. */
 
 export function Statements(): ReactNode {
   const { may } = useMerchant();

@@ -102,7 +102,10 @@ export interface TableCard {
 /** In points (1/72 inch). The size is A6, a common format for printers and table frames. */
 export const CARD = { width: 297.64, height: 419.53, code: 204, codeTop: 108 } as const;
 
-/** Draws the sheet of text, and on top the QR code as vector squares, which print sharply. */
+/**
+ * Draws the text as a picture and, on top of it, the QR code as vector squares, which print
+ * sharply.
+ */
 function drawing(url: string): string {
   const { data, size } = encode(url, CODE);
   const module = CARD.code / size;

@@ -17,7 +17,7 @@ import { type Account, type AccountProps, useSaveAccount } from './account-setti
 
 type TaxRate = Account['tax_rates'][number];
 
-/** behavior.md 23.8: the most rates of an account. */
+/** The most rates that an account may have (behavior.md 23.8). */
 const MOST_RATES = 50;
 /** The longest name of a rate. */
 const LONGEST_NAME = 100;

@@ -20,7 +20,7 @@ export function useDays(filters: Filters): Days {
   return named ?? { from: filters.get('from'), to: filters.get('to') };
 }
 
-/** Returns the same days as API parameters. */
+/** Returns the days of a list's filter as API parameters. */
 export function useChosenDays(filters: Filters) {
   const timeZone = useTimeZone();
   const { from, to } = useDays(filters);

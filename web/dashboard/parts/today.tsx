@@ -33,8 +33,8 @@ function BalanceFigure(): ReactNode {
 }
 
 /**
- * Shows today's sales next to the whole same weekday of last week, because sales depend on the
- * weekday.
+ * Shows today's sales beside those of the same weekday last week, because sales depend on the
+ * weekday. Last week's figures cover the whole day.
  */
 export function Today(): ReactNode {
   const timeZone = useTimeZone();

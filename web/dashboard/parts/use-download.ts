@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { t } from '../../ui/text/t.ts';
 
-/** Number of tries of a broken download before the user is asked. */
+/** Number of tries without progress before the download stops and the user can resume it. */
 const TRIES = 5;
 const AGAIN_AFTER_MS = 1_000;
 /** Limits how often the progress is redrawn. */
@@ -58,7 +58,10 @@ export async function openFile(url: string, signal: AbortSignal) {
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
 
-/** Downloads a file with progress, and saves it. @param begin Must keep its identity. */
+/**
+ * Downloads a file with progress, and saves it.
+ * @param begin Must be the same function on every render: a new one restarts the download.
+ */
 export function useDownload(begin: () => DownloadJob): DownloadRun {
   const [state, setState] = useState(BEGIN);
   const job = useRef<DownloadJob | null>(null);
@@ -87,7 +90,7 @@ export function useDownload(begin: () => DownloadJob): DownloadRun {
         if (signal.aborted) return;
         if (error instanceof Refused) return say('refused', error.message);
         own.dropBroken();
-        // Resets the tries of a download that makes progress.
+        // Progress resets the count of tries.
         if (own.progress().rows > before) tries = 0;
         await pause();
       }

@@ -10,7 +10,7 @@ function exportJob(url: string, format: ExportFormat): DownloadJob {
   let bytes = 0;
   let newest: string | null = null;
   let oldest: string | null = null;
-  /** Id of the row after which the export is complete. */
+  /** ID of the export's last row, from the first response's header. */
   let lastId: string | null = null;
   let fileName = `export.${format}`;
   /**

@@ -65,7 +65,8 @@ export function Payers(): ReactNode {
 }
 
 /**
- * Returns the confirmation. A sole operator has already decided; otherwise a colleague must agree.
+ * Returns the confirmation text: done if the operator is the only one, or that a colleague must
+ * agree.
  */
 function saidOf({ status }: BlockAnyPayerResponse): string {
   return status === 'open' ? 'Sent. A colleague has to approve it.' : 'Done.';

@@ -18,7 +18,7 @@ import { ReasonDialog } from '../parts/reason-dialog.tsx';
 
 type Kyb = ReadSubmissionResponse;
 
-/** Shows a business: its own statements beside its documents. */
+/** Shows what a business has declared, beside its documents. */
 export function SubmissionPage(): ReactNode {
   const { id = '' } = useParams();
   const query = useRead('GET /accounts/{account}/kyb', { path: { account: id } });

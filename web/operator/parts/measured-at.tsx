@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Time } from '../../ui/time.tsx';
 
-/** Shows the time of the data on screen. Nothing may look healthy that was not measured. */
+/** Shows when the data on screen was measured, so that old data does not look healthy. */
 export function MeasuredAt({ query }: { readonly query: UseQueryResult<unknown> }): ReactNode {
   if (query.data === undefined) return null;
   return (

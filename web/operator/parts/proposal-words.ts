@@ -46,9 +46,7 @@ export function isOpen(proposal: Proposal): boolean {
   return proposal.status === 'open' && Date.parse(proposal.expires_at) > Date.now();
 }
 
-/**
- * Returns the confirmation. A sole operator has already decided; otherwise a colleague must agree.
- */
+/** Returns a function for the confirmation text: `done` if no colleague must approve. */
 export function saidOf(done: string) {
   return ({ proposal }: { readonly proposal: string | null }): string =>
     proposal === null ? done : 'Sent. A colleague has to approve it.';

@@ -106,9 +106,7 @@ const COLUMNS: readonly Column<Recovery>[] = [
   },
 ];
 
-/**
- * Lists the recoveries after a replacement of the database, with what each one read from its chain.
- */
+/** Lists the recoveries after the database was replaced, and what each has read from its chain. */
 export function Recoveries(): ReactNode {
   const query = useRecoveries();
   return (

@@ -104,7 +104,7 @@ test('a high s of a signature is replaced by the low one', () => {
   assert.deepEqual(readDer(der), { r: 9n, s: 5n });
 });
 
-/** Returns an item that stays in the field, as a chip. */
+/** Puts an item into the field and returns the chip that the readers' code finds. */
 async function chipOf(thing: Thing): Promise<Chip> {
   const field = new Field();
   field.hold(thing);

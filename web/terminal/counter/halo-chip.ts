@@ -33,16 +33,13 @@ function derInteger(hex: string): number[] {
   return [0x02, positive.length, ...positive];
 }
 
-/** Encodes r and s as DER, in the way that a chip does. */
+/** Encodes r and s as DER, as a chip does. */
 function derOf(signature: string): Uint8Array {
   const both = [...derInteger(signature.slice(2, 66)), ...derInteger(signature.slice(66, 130))];
   return Uint8Array.from([0x30, both.length, ...both]);
 }
 
-/**
- * Checks the PIN proof in the way that the chip does. Only a caller who knows the PIN can compute
- * it.
- */
+/** Checks the PIN proof as the chip does. Only a caller who knows the PIN can compute the proof. */
 async function isPinProof(pin: string, digest: Uint8Array, proof: Uint8Array): Promise<boolean> {
   return toHex(await proofOf(pin, digest)) === toHex(proof);
 }

@@ -125,7 +125,8 @@ test('a signature is valid as long as the till may be offline, and never past ne
 
 test('a clock that is set ahead while the till is offline makes no signature too long', () => {
   const limits = { ...standing().limits, hours: 72 };
-  // The device's clock may be this far ahead of the last contact, and the service accepts 72 hours.
+  // However far ahead the device's clock is set, the signature ends 71 hours after the last
+  // contact. The service accepts 72.
   for (const ahead of [0, 1, 24, 47, 70]) {
     const now = NOW + ahead * HOUR;
     const set = standing({ limits, contactAt: NOW, now });

@@ -12,7 +12,7 @@ export interface Standing {
   readonly limits: OfflineLimits;
   /** `null` if the service has never sent them. */
   readonly terms: OfflineTerms | null;
-  /** Milliseconds by the service's clock, like `now`. */
+  /** Time of the last contact, in ms by the service's clock, as `now` is. */
   readonly contactAt: number;
   readonly now: number;
   readonly sales: readonly HeldSale[];

@@ -101,7 +101,7 @@ export class OfflineTill {
   #kept: KeptTerms | null = null;
   #last: Pick<KeptTerms, 'contactAt' | 'offsetMs'> | null = null;
   #keptAt = Number.NEGATIVE_INFINITY;
-  /** Time, by a clock that nobody can set, of the last contact, or of this page's start. */
+  /** Time of the last contact, or of this page's start, by the monotonic clock. */
   #heardAt = performance.now();
   /** True if the browser has promised to keep stored data. */
   #isGranted = false;
@@ -153,7 +153,7 @@ export class OfflineTill {
     return (await navigator.storage?.persist?.().catch(() => false)) ?? false;
   }
 
-  /** Shows the stored sales, unless a later read was faster. */
+  /** Reads the stored sales and shows them, unless a newer read has begun. */
   async #refresh(): Promise<readonly HeldSale[]> {
     this.#reads += 1;
     const own = this.#reads;

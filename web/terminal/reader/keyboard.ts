@@ -5,7 +5,10 @@ import { americanKey, type Typed } from './typed.ts';
 const GAP_MS = 250;
 /** Minimum length of a read. A person may have typed a shorter text. */
 const LEAST_LENGTH = 12;
-/** Milliseconds per key. No person types 150 words a minute for that long. */
+/**
+ * The slowest reader, in milliseconds per key. That is 150 words a minute, which no person types
+ * for a whole read.
+ */
 const PERSON_MS = 80;
 
 /** Keys typed without a pause, before the Enter that ended them. */
@@ -37,7 +40,10 @@ export interface KeyboardReader {
 /** Loads the layouts at the first key. With their checksum they are too large for a first load. */
 const loadLayouts = () => import('./layout.ts');
 
-/** Decodes the typed text. Without the layouts it trusts the letters; the service checks them. */
+/**
+ * Decodes the typed text. If the layouts cannot be loaded, uses the letters as typed; the service
+ * checks them.
+ */
 async function decode(typed: Typed): Promise<{ readonly text: string; readonly read: Read }> {
   try {
     return (await loadLayouts()).readTyped(typed);

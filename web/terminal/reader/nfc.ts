@@ -105,7 +105,7 @@ async function sendToChip(
     reader.addEventListener('readingerror', () => reject(new Error('the card left')), { signal });
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-  // A driver error rejects this. The response may arrive before `scan` resolves.
+  // A driver error rejects this promise. The response may arrive before `scan` resolves.
   await Promise.all([reader.scan({ signal }), answered]);
   return answered;
 }

@@ -192,7 +192,7 @@ function offlineWords({ unread, signing }: TillContext['readers']): string | nul
 function useAlreadyStored({ phase, offline, runner }: AskingProps): void {
   const { till: offlineTill } = offline;
   const { sales } = offline.view;
-  // `sales` is not read here, as Biome says: its change triggers another check.
+  // Biome is right that `sales` is an extra dependency: a change of it triggers another check.
   useEffect(() => {
     let isCurrent = sales.length > 0;
     void offlineTill().then((till) => {

@@ -107,10 +107,7 @@ interface TipProps {
   readonly shown: Extract<Shown, { at: 'tip' }>;
 }
 
-/**
- * Lets the customer choose a tip. The till shows the same question, and an answer on either one
- * continues.
- */
+/** Lets the customer choose a tip. The till asks as well; an answer on either screen is enough. */
 function Tip({ merchant, shown }: TipProps): ReactNode {
   const { intent, atoms, quoted, percentages } = shown;
   const tell = (tip: bigint) => {

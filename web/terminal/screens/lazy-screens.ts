@@ -43,9 +43,9 @@ const ALL = [
 ];
 
 /**
- * Loads all of them, because a payment may begin at any moment, possibly without a network. Fetches
- * them as soon as the service worker can cache them or, without one, after the first touch. A part
- * that fails to load is fetched again when it is shown.
+ * Loads all screens and parts, because a payment may begin at any moment, possibly without a
+ * network. Fetches them as soon as the service worker can cache them or, without one, after the
+ * first touch. A part that fails to load is fetched again when it is shown.
  */
 export function loadParts(end: AbortSignal): void {
   const load = () => {

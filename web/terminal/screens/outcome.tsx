@@ -22,7 +22,7 @@ import { ReceiptOfPaid, usePaid } from './receipt-part.tsx';
 import type { TillContext } from './till-context.ts';
 import { useLeft } from './waiting.tsx';
 
-/** Shown while the service does something without a charge. */
+/** Shown while a payment is being opened or canceled. No pass can be charged meanwhile. */
 export function WorkingScreen({
   phase,
   runner,
@@ -30,7 +30,8 @@ export function WorkingScreen({
   offline,
 }: TillContext & { readonly phase: Creating | Canceling }): ReactNode {
   const isOpening = phase.at === 'creating';
-  // Excluded if the customer was asked on the phone, could still confirm, and would then pay twice.
+  // False if the customer was asked on the phone: the customer could still confirm, and would pay
+  // twice.
   const sellsOffline =
     !isOpening && !asksCustomer(phase.intent) && !view.reached && offline.view.isOn;
   return (

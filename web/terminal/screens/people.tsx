@@ -64,8 +64,8 @@ function HandOver({
   const api = useShiftApi();
   const { people, failed, reload } = usePeople(api, context);
   const own = context.settings.person?.id;
-  // Sorts the likeliest cashier first, who is preselected. Leaves out the signed-in cashier at a
-  // handover.
+  // Puts the likeliest cashier first, because the first one is preselected. That is never the
+  // signed-in cashier.
   const byLikelihood = people?.toSorted((one, other) => {
     return Number(one.id === own) - Number(other.id === own);
   });

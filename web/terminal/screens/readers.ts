@@ -64,8 +64,8 @@ function endWith(runner: TillRunner, intent: string) {
 interface Chips {
   /**
    * Has the chip sign.
-   * @returns the reason why nothing was sent; `null` if something was, or if the payment no longer
-   * waits.
+   * @returns the reason why nothing was sent; `null` if the signature was sent, or if the payment
+   * no longer waits.
    */
   readonly sign: (chip: Chip, asked: Open | Asking) => Promise<Unread | null>;
   readonly isSigning: boolean;

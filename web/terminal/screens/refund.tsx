@@ -31,12 +31,15 @@ const STILL_OPEN = new Set([
 ]);
 
 /**
- * Statuses from before the service checks the key. They say nothing about a refund that was sent
- * earlier.
+ * Statuses from before the service checks the idempotency key. They say nothing about a refund that
+ * was sent earlier.
  */
 const SAYS_NOTHING = new Set([401, 403]);
 
-/** Error from after the service has checked the key: nothing was refunded with it. */
+/**
+ * An error from after the service has checked the idempotency key, so nothing was refunded with
+ * that key.
+ */
 const MANAGER = 'manager_required';
 
 type Outcome =

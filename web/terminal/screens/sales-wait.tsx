@@ -47,7 +47,7 @@ export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
   const isRepeated = useSyncExternalStore(subscribe, () => isWarning);
   const waits = waitingCount(sales);
   const bounced = sales.filter(({ state }) => state.is === 'bounced' && !state.isSeen).length;
-  // This till may be unable to forward them, for example because they belong to another shop.
+  // This till may be unable to forward some sales, for example because they belong to another shop.
   const hasUnread = sales.some(({ state }) => state.is === 'unread');
   const { at } = view.till.phase;
   const canLeave = settings.shiftSince !== null && (at === 'keypad' || at === 'accepted');
