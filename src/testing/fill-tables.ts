@@ -16,8 +16,8 @@ const HASH = `'0x' || lpad(to_hex(n / 100), 64, '0')`;
 const ATTEMPT = `'{"payerId": "pyr_filled", "payerAddress": "0x", "reasonCode": null,
   "credential": {"type": "nfc_id", "passId": "pass_x"}}'::jsonb`;
 /**
- * SQL for the time of row `n`, newest last. All are days ago, so that no row counts toward today's
- * limits.
+ * SQL for the time of row `n`; later rows are newer. All are days old, so that none counts toward
+ * today's limits.
  */
 const AT = `date_trunc('day', now()) - interval '3 days' + n * interval '1 s'`;
 

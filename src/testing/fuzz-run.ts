@@ -13,17 +13,17 @@ import { repeatTest, requireKept, type Step } from '#testing/history.ts';
 import { SEED } from '#testing/random.ts';
 
 /**
- * Requests are generated and sent in batches of this size, because generating all of them first
- * takes too much memory.
+ * Number of requests that are generated and sent together. Generating all of them first would take
+ * too much memory.
  */
 const PORTION = 1_000;
 const CONCURRENCY = 24;
 const MORE = 5;
-/** For the caller with the known objects, one DELETE request in this many is sent. */
+/** One in this many DELETE requests is sent for the caller whose objects are known. */
 const DELETIONS = 10;
 /**
- * Time limit of a request. Some wait 20 s for an unreachable chain; none should take longer than
- * this.
+ * Time limit of a request. Some requests wait 20 s for an unreachable chain, but none should take
+ * longer than this.
  */
 const HANG_MS = 45_000;
 
@@ -31,8 +31,8 @@ const REQUEST_TIMEOUT = 408;
 
 const REST_MS = 10_000;
 /**
- * Invariants that test events and test endpoints violate: these events have no object, and no
- * server receives the deliveries.
+ * Invariants that the test's events and endpoints violate: the events have no object, and no server
+ * receives the deliveries.
  */
 const OF_WEBHOOKS = [
   'no event is about an intent, a payment or a refund that its account does not have',
@@ -47,8 +47,7 @@ const OF_TEST_PAYMENTS = [
 ];
 
 /**
- * Returns patterns of the violations that the test's own set-up has caused before the first
- * request.
+ * Returns a pattern for the violations that the test's own set-up caused before the first request.
  */
 async function ownViolations({ db }: TestApi): Promise<RegExp> {
   const rows = await db.query<{ ids: string }>(
@@ -59,7 +58,7 @@ async function ownViolations({ db }: TestApi): Promise<RegExp> {
   return new RegExp(`^((${OF_WEBHOOKS.join('|')}): |${ofPayments})`);
 }
 
-/** Starts an API that may send webhooks to this machine and whose refunds succeed. */
+/** Starts an API that may send webhooks to this machine, and whose refunds succeed. */
 export async function startFuzzedApi(): Promise<TestApi> {
   const api = await startTestApi({ env: LOCAL_WEBHOOKS });
   const refunding = keepRefunding(api);
@@ -70,7 +69,7 @@ export async function startFuzzedApi(): Promise<TestApi> {
   return { ...api, close };
 }
 
-/** Creates objects of the merchant, which every surface shows in some form. */
+/** Creates objects of the merchant. Every API shows them in some form. */
 export async function knownObjects(
   api: TestApi,
   { intents = 30, payments = 10 } = {},
@@ -82,7 +81,8 @@ export async function knownObjects(
     return ids;
   };
   return {
-    // Repeated so that random paths often name this account: most dashboard routes start with it.
+    // Repeated, so that random paths often name this account: most dashboard routes begin with an
+    // account.
     acct_: Array(4).fill(accountId),
     key_: [test.keyId],
     pi_: await times(intents, () => createTestIntent(api)),
@@ -92,8 +92,8 @@ export async function knownObjects(
 }
 
 /**
- * Returns a filter that matches nine in ten requests of these operations. They are sent for another
- * caller, because other routes need the objects that they would delete.
+ * Returns a filter that matches nine in ten requests of these operations. The run sends the
+ * matching ones for another caller, because other routes need the objects that they would delete.
  */
 export function spared(operations: readonly string[]): (request: FuzzRequest) => boolean {
   const counts = new Map<string, number>();
@@ -105,7 +105,7 @@ export function spared(operations: readonly string[]): (request: FuzzRequest) =>
   };
 }
 
-/** Returns the OpenAPI document of a surface other than the merchant API. */
+/** Returns the OpenAPI document of an API other than the merchant API. */
 export function documentOf(surface: string): Doc {
   const documents = surfaceDocuments(declaredRoutes());
   return present(documents[`openapi/${surface}.json`], 'document');
@@ -116,16 +116,16 @@ export interface FuzzRun {
   readonly known: KnownIds;
   readonly requests: number;
   /**
-   * Which operations the run need not reach: a list of them by reason, or the share that may stay
-   * unreached, for surfaces with hundreds of operations. Default: all. The run must reach the
-   * others, because one whose requests are all refused early proves nothing; it sends up to MORE
-   * times as many requests until it does.
+   * Operations that the run need not reach: lists of them by reason, or (for APIs with hundreds of
+   * operations) the share that it may miss. Without this, it need not reach any. An operation
+   * counts as reached if a request was not refused early. To reach the others, the run sends up to
+   * MORE times as many requests.
    */
   readonly unreached?: Readonly<Record<string, readonly string[]>> | number;
   /** Returns the request's credentials: `Authorization`, or a cookie and its CSRF token. */
   headersOf(request: FuzzRequest): Readonly<Record<string, string>>;
   readonly leaveOut?: readonly string[];
-  /** Makes further checks of a response, beyond its OpenAPI document. */
+  /** Checks more of a response than its OpenAPI document states. */
   onAnswer?(request: FuzzRequest, answer: FuzzAnswer): void;
   /** The test that is repeated. */
   readonly file: string;
@@ -139,8 +139,8 @@ export interface FuzzAnswer {
 }
 
 /**
- * Returns the text of a response. For an event stream, which never ends, closes it and returns
- * `null`.
+ * Returns the text of a response. Closes an event stream, which would never end, and returns `null`
+ * for it.
  */
 async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string | null> {
   if (!String(headers['content-type']).startsWith('text/event-stream')) return body.text();
@@ -170,7 +170,7 @@ function createSender(pool: Pool, run: FuzzRun, seen: Seen) {
       Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
     );
     const isFile = status === 200 && !/^application\/json(;|$)/.test(shown['content-type'] ?? '');
-    // A 408 means that this machine was too slow to send the request in time.
+    // A 408 is not checked: it means that this machine was too slow to send the request.
     if (text !== null && !isFile && status !== REQUEST_TIMEOUT)
       check({ method, path, status, headers: shown, text });
     assert.notEqual(status, 500, text ?? '');
@@ -185,7 +185,8 @@ function describe(request: FuzzRequest, error: unknown): string {
 }
 
 /**
- * Returns the operations that the run must still reach, with the response statuses that they had.
+ * Returns the operations that the run must still reach, with the statuses of their responses so
+ * far.
  */
 function missingOf({ document, leaveOut = [], unreached }: FuzzRun, seen: Seen): string[] {
   if (unreached === undefined) return [];
@@ -204,7 +205,7 @@ function missingOf({ document, leaveOut = [], unreached }: FuzzRun, seen: Seen):
   return [...missing, ...unknown.map((name) => `${name} is excused and does not exist`)];
 }
 
-/** Yields nearly valid requests until enough are sent and all operations are reached. */
+/** Yields nearly valid requests until there are enough and all operations are reached. */
 function* chosenRequests(run: FuzzRun, seen: Seen): Generator<FuzzRequest> {
   const all = fuzzRequests(run.document, run.known);
   const isEnough = (sent: number) =>
@@ -219,8 +220,9 @@ function* chosenRequests(run: FuzzRun, seen: Seen): Generator<FuzzRequest> {
 }
 
 /**
- * Sends all requests. @throws if a response is undocumented or a 500, if an operation is not
- * reached, or if the resulting data violates an invariant.
+ * Sends all requests.
+ * @throws if a response is a 500 or undocumented, if an operation was not reached, or if the
+ * resulting data violates an invariant
  */
 export async function runFuzz(api: TestApi, run: FuzzRun): Promise<void> {
   const pool = new Pool(api.url, { connections: CONCURRENCY });

@@ -3,18 +3,18 @@ import { newSecret } from '#core/secrets.ts';
 
 type Doc = { readonly [key: string]: unknown };
 
-/** A request as raw bytes, as a faulty or hostile client may send it. */
+/** A request as raw bytes, as a faulty or hostile client might send it. */
 export interface FuzzRequest {
   readonly operationId: string;
   readonly method: string;
-  /** Path with its query, as sent. */
+  /** Path and query, as sent. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | null;
 }
 
 interface Schema {
-  /** A list if the value may also be null. */
+  /** A list if the value may also have another type, such as null. */
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly string[];
@@ -44,8 +44,8 @@ interface Operation {
 }
 
 /**
- * Existing ids by prefix, and values of path parameters, such as `{token}`. With them, a request
- * that is wrong in only one place passes the first checks.
+ * Existing ids by prefix, and values for path parameters such as `{token}`. With them, a request
+ * with only one mistake gets past the first checks.
  */
 export type KnownIds = Readonly<Record<string, readonly string[]>>;
 
@@ -122,13 +122,13 @@ function pickId(pattern: string | undefined, known: KnownIds): fc.Arbitrary<stri
   return fc.constantFrom(...ids, ...ids, madeUp, `${prefix}1`, `${prefix}${'0'.repeat(80)}`);
 }
 
-/** Generates JSON text that usually matches the schema. */
+/** Generates JSON that usually matches the schema. */
 function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<string> {
   const inner = schema.anyOf?.[0];
   if (inner !== undefined) return fittingJson(inner, known, name);
   if (name === 'url') {
-    // Uses only literal IP addresses, because the service would look up host names and the run
-    // needs no network.
+    // Only literal IP addresses, because the service would look up host names, and the run must not
+    // need a network.
     const urls = [
       'http://127.0.0.1:8080/',
       'https://10.0.0.1/',
@@ -137,7 +137,7 @@ function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<s
     ];
     return fc.constantFrom(...urls).map((url) => JSON.stringify(url));
   }
-  // Waits at most a second in long polls, because waiting would test nothing.
+  // Long polls wait a second at most, because waiting longer would test nothing.
   if (name === 'wait') return fc.constantFrom('0', '1');
   if (schema.const !== undefined) return fc.constant(JSON.stringify(schema.const));
   if (name === 'enabled_events' || name === 'types') {
@@ -188,7 +188,9 @@ function fittingText(schema: Schema, name: string, known: KnownIds): fc.Arbitrar
   return fc.string({ maxLength: Math.min(schema.maxLength ?? 20, 20) });
 }
 
-/** Generates an object with most of its fields. Sometimes one is invalid, unknown or duplicated. */
+/**
+ * Generates an object with most of its fields. Sometimes, one is invalid, unknown or duplicated.
+ */
 function objectJson(schema: Schema, known: KnownIds): fc.Arbitrary<string> {
   const fields = Object.entries(schema.properties ?? {}).map(([name, member]) =>
     fc.oneof(
@@ -234,7 +236,7 @@ function flip(text: string, at: number, byte: number): Buffer {
   return bytes;
 }
 
-/** Generates text for a URL; the server's parser sees it unescaped. */
+/** Generates text for a URL. It is not escaped, so the server's parser gets it as it is. */
 const hostileUrlText = fc.oneof(
   fc.constantFrom('%', '%zz', '%ff', '%00', '%ed%a0%80', '+', 'a%20b', '..', 'x'.repeat(900)),
   fc.string({ maxLength: 30 }).map((text) => encodeURIComponent(text.toWellFormed())),
@@ -376,8 +378,8 @@ export function fuzzRequests(document: Doc, known: KnownIds): fc.Arbitrary<FuzzR
 const CARD = 'https://pay.example.com/card/card_01QzXo0KcV5sVQ2pWm8Tn3';
 
 /**
- * Generates what a terminal may read: the test's own passes, cards and codes, made-up ones, and
- * those of other systems.
+ * Generates what a terminal's reader may read: the test's own passes, cards and codes, invented
+ * ones, and those of other systems.
  */
 function tappedText(known: KnownIds): fc.Arbitrary<string> {
   const hex = (length: number) =>

@@ -7,18 +7,18 @@ import { Value } from 'typebox/value';
 import { ISSUER, SERVICE_ACCOUNT } from '#testing/wallet-credentials.ts';
 
 /**
- * Behaves like Google's token endpoint and Wallet API, as far as passes need them. It refuses
+ * Behaves like the parts of Google's token endpoint and Wallet API that passes need. It refuses
  * requests that violate Google's documentation (OAuth 2.0 for service accounts; REST reference of
- * Google Wallet). It stores the objects that a phone would show.
+ * Google Wallet), and stores the objects that a phone would show.
  */
 export interface GoogleServer {
   readonly tokenUrl: string;
   readonly api: string;
   /** Stored objects by id. */
   readonly objects: Map<string, Record<string, unknown>>;
-  /** Every request to the API: method, path, status. */
+  /** Every request to the API, as method, path and status. */
   readonly calls: string[];
-  /** Returns how many tokens were issued. */
+  /** Returns the number of tokens that were issued. */
   tokens(): number;
   /** Makes the next API requests fail with these statuses. */
   fail(statuses: readonly number[]): void;
@@ -78,7 +78,10 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
 
-/** Checks a signed assertion. @throws if Google would refuse it. */
+/**
+ * Checks a signed assertion.
+ * @throws if Google would refuse it
+ */
 function checkAssertion(body: string, key: KeyObject, tokenUrl: string): void {
   const form = new URLSearchParams(body);
   assert.equal(form.get('grant_type'), 'urn:ietf:params:oauth:grant-type:jwt-bearer');

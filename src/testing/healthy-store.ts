@@ -24,13 +24,13 @@ import {
 import { addPayment, playRefunds } from '#testing/store-payments.ts';
 import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
 
-/** A store with data for every invariant, and no violations. */
+/** A store with data for every invariant, all of which hold. */
 export interface HealthyStore extends TestStore {
   /** A partly refunded payment, made with a pass. */
   readonly payment: Payment;
   readonly endpoint: {
     readonly id: string;
-    /** The events that its webhook receiver has acknowledged. */
+    /** Ids of the events that the endpoint's receiver acknowledged. */
     readonly accepted: ReadonlySet<string>;
   };
 }
@@ -41,11 +41,11 @@ const REFUNDED = 500_000;
 export async function openHealthyStore(): Promise<HealthyStore> {
   const store = await openStore();
   const enabledEvents = ['payment.*', 'refund.*'];
-  // Nothing listens at this address; the test records the deliveries itself.
+  // Nothing listens at this address, because the test records the deliveries itself.
   const { endpoint } = await addEndpoint(endpointsOf(store), 'http://127.0.0.1:1024/', {
     enabledEvents,
   });
-  // Waits, because an endpoint gets only events from a later millisecond than its creation.
+  // Waits, because an endpoint gets only events that are at least a millisecond newer than itself.
   await sleep(2);
   const payment = await addPayment(store, AMOUNT);
   await payWithToken(store);
@@ -81,7 +81,7 @@ async function refund(store: TestStore, paymentId: string): Promise<void> {
   if (isRefusal(answer)) throw new Error(answer.message);
 }
 
-/** Records every delivery as if a worker had made it. */
+/** Records every delivery as a worker does after a successful attempt. */
 async function deliverAll(store: TestStore): Promise<ReadonlySet<string>> {
   const rows = await store.db.query<{ event_id: string }>(
     `with due as (delete from webhook_due returning *)
@@ -95,10 +95,13 @@ async function deliverAll(store: TestStore): Promise<ReadonlySet<string>> {
 }
 
 const WITHDRAWN = 250_000n;
-/** The day that the automatic payout covers. */
+/** The day that the automatic payout is for. */
 const PERIOD = '2026-11-19';
 
-/** Adds a pending withdrawal with its job. @returns its id. */
+/**
+ * Adds a pending withdrawal and its job.
+ * @returns the withdrawal's id
+ */
 export async function addWithdrawal(
   store: TestStore,
   amount: bigint,

@@ -11,7 +11,10 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Plays a history with one short step. @returns the violations that were found. */
+/**
+ * Plays a history of one short step.
+ * @returns the violations that were found
+ */
 async function brokenIn(faults: FaultSet): Promise<readonly string[]> {
   const ground = { db: database.db, limitMs: 1_000 };
   const clients = [[async () => sleep(50)]];

@@ -10,17 +10,18 @@ import {
 import { createRandom, type PauseMs, type Random, SEED } from '#testing/random.ts';
 
 /**
- * One step of a history: a request, a scene of a client, or a sale. A long step ends early when the
- * signal fires. @returns the violations that it noticed, if any.
+ * One step of a history: a request, a client's scene, or a sale. A long step ends early when the
+ * signal fires.
+ * @returns the violations that it noticed, if any
  */
 export type Step =
   | ((signal: AbortSignal) => Promise<readonly string[]>)
   | ((signal: AbortSignal) => Promise<void>);
 
-/** The random choices of one fault: its targets, and how it strikes. */
+/** The random choices for one fault: what it strikes, and how. */
 export interface Plan {
   readonly targets: readonly ChaosProcess[];
-  /** Causes the fault, and then repairs what does not recover on its own. */
+  /** Causes the fault, then repairs whatever does not recover on its own. */
   readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
 }
 
@@ -28,7 +29,7 @@ export interface Fault {
   readonly name: string;
   /** How often it strikes, relative to the other faults. */
   readonly weight: number;
-  /** Makes all random choices in advance, because a replay may wait before the fault strikes. */
+  /** Makes all random choices in advance, because in a replay, the fault may strike later. */
   readonly plan: (random: Random) => Plan;
 }
 
@@ -36,42 +37,37 @@ export interface Fault {
 export interface FaultSet {
   readonly faults: readonly Fault[];
   /**
-   * When faults strike: `among`, one after another while steps run; `one`, a single fault at the
-   * start; `after`, a single fault after all steps.
+   * When faults strike. `among`: one after another while steps run. `one`: a single fault at the
+   * start. `after`: a single fault after all steps.
    */
   readonly when: 'among' | 'one' | 'after';
   readonly random?: Random;
-  /** The pause before each fault, if they strike among the steps. */
+  /** The pause before each fault, for `among`. */
   readonly pauseMs?: PauseMs;
-  /**
-   * How a fault strikes. Default: immediately. A replay waits for the moment of the earlier run.
-   */
+  /** Makes a fault strike. Default: immediately. In a replay, at the recorded moment. */
   readonly strike?: (fault: Fault, plan: Plan) => Promise<void>;
 }
 
-/** The system that a history runs on: the data to check, and how to wait until it is at rest. */
+/** The system on which a history runs: how to wait until it is at rest, and the data to check. */
 export type Ground = Rest & Sources;
 
-/** A history, all of whose random choices its generator has made from the seed. */
+/** A history. Its generator has made all random choices from the seed. */
 export interface History {
   readonly ground: Ground;
-  /**
-   * The steps of each client. Clients run concurrently. Endless lists of steps stop when the time
-   * is up.
-   */
+  /** The steps of each client. Clients run concurrently. Endless steps stop when the time is up. */
   readonly clients: readonly Iterable<Step>[];
   readonly faults?: FaultSet;
-  /** The duration. Default: until all clients have finished. */
+  /** How long the history runs, in seconds. Default: until all clients have finished. */
   readonly seconds?: number;
   /**
-   * Called after the last step, for example to make repairs or to compare the service with what
+   * Called after the last step, for example to repair something or to compare the service with what
    * clients know.
    */
   readonly ended?: Step;
   /** The shortest command that repeats the history. */
   readonly repeat: string;
   readonly log?: (line: string) => void;
-  /** Interval at which the rules that always hold are checked while the history runs. */
+  /** Interval between checks of the rules that hold at any time, while the history runs. */
   readonly checkEveryMs?: number;
 }
 
@@ -88,7 +84,7 @@ const CHECK_EVERY_MS = 10_000;
 /** Returns the command that repeats a test with the same random choices. */
 export const repeatTest = (file: string) => `SEED=${SEED} npm test -- ${file}`;
 
-/** Returns a fault set with one fault, which makes no random choices. */
+/** Returns a set with a single fault, which makes no random choices. */
 export function oneFault(when: 'one' | 'after', strike: () => Promise<unknown>): FaultSet {
   const plan = () => ({ targets: [], strike: async () => void (await strike()) });
   return { when, faults: [{ name: 'the fault', weight: 1, plan }] };
@@ -104,7 +100,8 @@ function choose(faults: readonly Fault[], random: Random): Fault {
 }
 
 /**
- * Strikes one fault, or one after another until the signal fires. @returns how often each struck.
+ * Strikes one fault, or one after another until the signal fires.
+ * @returns how many times each struck
  */
 async function strikeFaults(set: FaultSet, signal: AbortSignal) {
   const { faults, when, random = createRandom(SEED, 'faults'), pauseMs } = set;
@@ -121,26 +118,27 @@ async function strikeFaults(set: FaultSet, signal: AbortSignal) {
   return struck;
 }
 
-/** Returns a violation if the history was long enough for a fault but none struck. */
+/** Returns a violation if no fault struck although the history was long enough for one. */
 function missedFaults({ when, pauseMs }: FaultSet, struck: object, playedMs: number): string[] {
   const isDue = when !== 'among' || playedMs > (pauseMs?.high ?? 0);
   return isDue && Object.keys(struck).length === 0 ? ['no fault struck'] : [];
 }
 
-/** Checks the rules that always hold repeatedly, until the signal fires. */
+/** Keeps checking the rules that hold at any time, until the signal fires. */
 async function keepChecking(history: History, broken: Set<string>, signal: AbortSignal) {
   const { ground, checkEveryMs = CHECK_EVERY_MS, log } = history;
   const { db, except } = ground;
   const ledger = { db, ...(except === undefined ? {} : { except }) };
   while (await sleep(checkEveryMs, true, { signal }).catch(() => false)) {
-    // Skips a failed check: the database may be down, and the next check finds any violation.
+    // Ignores a check that fails: the database may be down, and the next check will find any
+    // violation.
     const found = await checkInvariants(ledger, { atRest: false }).catch(() => []);
     for (const one of found) broken.add(one);
     if (found.length > 0) log?.(`broken: ${found.join('; ')}`);
   }
 }
 
-/** Plays the steps with faults among them, and keeps checking the rules that always hold. */
+/** Plays the steps with faults among them, and keeps checking the rules that hold at any time. */
 async function playSteps(history: History, broken: Set<string>) {
   const { seconds, log } = history;
   const [stepping, striking] = [new AbortController(), new AbortController()];
@@ -152,7 +150,7 @@ async function playSteps(history: History, broken: Set<string>) {
       for (const one of (await step(stepping.signal)) ?? []) broken.add(one);
     }
   };
-  // A failing step ends the history.
+  // A step that fails ends the history.
   const clients = Promise.all(history.clients.map(play)).catch((error) => {
     broken.add(error instanceof Error ? error.message : String(error));
     stepping.abort();
@@ -179,9 +177,9 @@ async function playSteps(history: History, broken: Set<string>) {
 }
 
 /**
- * Plays a history: runs its steps with faults among or after them, waits until the system is at
+ * Plays a history: runs its steps, with faults among or after them, waits until the system is at
  * rest, and checks the shared invariants. The tests of chaos, the API model, ways to pay and
- * fuzzing generate the steps.
+ * fuzzing provide the steps.
  */
 export async function playHistory(history: History): Promise<HistoryReport> {
   const { ground, faults, ended, repeat, log } = history;
@@ -199,7 +197,10 @@ export async function playHistory(history: History): Promise<HistoryReport> {
   return { broken: [...found], faults: struck, secondsToRest };
 }
 
-/** Plays a test's history. @throws if it violated an invariant. */
+/**
+ * Plays a test's history.
+ * @throws if it violated an invariant
+ */
 export async function requireKept(history: History): Promise<void> {
   const { broken } = await playHistory(history);
   assert.deepEqual(broken.length === 0 ? [] : [...broken, `repeat it: ${history.repeat}`], []);

@@ -9,7 +9,7 @@ import type { AnyRoute, Caller, Surface } from '#http/route.ts';
 import { buildServer, type ServerOptions } from '#http/server.ts';
 import { watchMoves } from '#testing/moves-guard.ts';
 
-/** The API key that these tests' surfaces accept. */
+/** The API key that the surfaces of these tests accept. */
 export const GOOD_KEY = 'good';
 
 const caller: Caller = {
@@ -68,7 +68,7 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** True if the server closed the connection within the time. */
+  /** True if the server closed the connection before the time-out. */
   readonly closed: boolean;
   /** The number of responses that arrived. */
   readonly responses: number;
@@ -92,7 +92,7 @@ function parseRaw(text: string): Omit<RawAnswer, 'closed'> {
 }
 
 /**
- * Sends raw bytes and collects responses until the server closes the connection or `waitMs` has
+ * Sends raw bytes, and collects responses until the server closes the connection or `waitMs` has
  * passed.
  */
 export function sendRaw(port: number, bytes: string | Buffer, waitMs = 1_000): Promise<RawAnswer> {

@@ -5,7 +5,7 @@ import { insertKeys } from '#idempotency/key-queries.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 
 /**
- * Claims an idempotency key like another request, which has either stored its response or is still
+ * Claims an idempotency key on behalf of another request, which has stored its response or is still
  * in progress.
  */
 export async function holdKey(

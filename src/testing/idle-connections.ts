@@ -3,26 +3,30 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 
-/** Connections to a server that each received one response and have been idle since. */
+/** Connections to a server. Each has received one response and has been idle since. */
 export interface IdleConnections {
   /** Returns how many connections the server has closed. */
   lost(): number;
-  /** Sends a request on every n-th connection. @returns how many responded with 200. */
+  /**
+   * Sends a request on every n-th connection.
+   * @returns the number of responses with status 200
+   */
   askEvery(nth: number): Promise<number>;
-  /** Closes all connections, half of them cleanly and the others abruptly. */
+  /** Closes all connections, half of them properly and the others abruptly. */
   close(): Promise<void>;
 }
 
 /**
- * How many connections are opened concurrently. A listening socket's backlog is 511; beyond that,
- * connections wait for a retry.
+ * How many connections are opened at a time. A listening socket queues 511; further ones would have
+ * to retry.
  */
 const WAVE = 250;
-/** A request that needs no database, so that the measurement covers only the connections. */
+/** A request that needs no database, so that the test measures only the connections. */
 const REQUEST = 'GET /livez HTTP/1.1\r\nHost: idle.test\r\n\r\n';
 /**
- * Source addresses. One address has 28,000 ports on Linux, minus those that closed connections
- * still hold, so several are used. Outside Linux, 127.0.0.2 must be configured first.
+ * Source addresses. On Linux, one address has 28,000 ports, some of which closed connections still
+ * hold, so several addresses are used. Other systems allow only 127.0.0.1 unless more are
+ * configured.
  */
 const ADDRESSES =
   process.platform === 'linux'
@@ -46,8 +50,8 @@ async function open(port: number, number: number): Promise<Socket> {
 }
 
 /**
- * Opens this many connections to a local server. @throws if a connection is refused or gets no
- * response.
+ * Opens this many connections to a local server.
+ * @throws if a connection is refused or gets no response
  */
 export async function openIdleConnections(port: number, count: number): Promise<IdleConnections> {
   const sockets: Socket[] = [];
@@ -75,8 +79,8 @@ export async function openIdleConnections(port: number, count: number): Promise<
 }
 
 /**
- * Returns how many files this process and each process that it starts may open. Node raises its
- * limit to the maximum at start.
+ * Returns the number of files that this process, and each one that it starts, may open. Node raises
+ * its limit to the maximum when it starts.
  */
 export function openFilesLimit(): number {
   const { stdout } = spawnSync('/bin/sh', ['-c', 'ulimit -n'], { encoding: 'utf8' });
@@ -84,7 +88,10 @@ export function openFilesLimit(): number {
   return stdout.trim() === 'unlimited' ? Number.POSITIVE_INFINITY : limit;
 }
 
-/** Returns the resources that a process uses; `null` except on Linux, which reports them. */
+/**
+ * Returns the resources that a process uses; `null` if the system does not report them, as on any
+ * but Linux.
+ */
 export async function resourcesOf(
   pid: number,
 ): Promise<{ readonly files: number; readonly megabytes: number } | null> {

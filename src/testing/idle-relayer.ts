@@ -8,7 +8,8 @@ import { keepSenders } from '#settlement/relayer/senders/keep-senders.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 /**
- * Creates a worker that holds all senders and does nothing on its own; the test calls each step.
+ * Creates a worker that holds all senders but does nothing on its own, so that the test calls each
+ * step.
  */
 export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
   const { chain } = world.network;

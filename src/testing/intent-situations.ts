@@ -16,7 +16,7 @@ const ATTEMPT: Attempt = {
   reasonCode: null,
 };
 
-/** An attempt that recovery found on the chain, without its credential. */
+/** An attempt that recovery found on the chain, which does not store its credential. */
 export const LOST_ATTEMPT: Attempt = { ...ATTEMPT, credential: { type: 'unknown' } };
 
 export function intentIn(state: IntentState): PaymentIntent {
@@ -50,9 +50,9 @@ export function intentIn(state: IntentState): PaymentIntent {
 }
 
 export const OPEN = intentIn({ status: 'requires_payment_method' });
-/** When a confirmation requested early expires: before the intent does. */
+/** The confirmation deadline if it was requested early: before the intent expires. */
 export const EARLY_CONFIRM_BY = addMs(EXPIRES_AT, -30_000);
-/** When a confirmation requested late would expire: after the intent does. */
+/** The confirmation deadline if it was requested late: it would be after the intent expires. */
 const LATE_CONFIRM_BY = addMs(EXPIRES_AT, 30_000);
 export const ASKED = { status: 'requires_action', attempt: ATTEMPT } as const;
 export const ASKED_EARLY = intentIn({ ...ASKED, confirmBy: EARLY_CONFIRM_BY });

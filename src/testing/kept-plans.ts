@@ -17,37 +17,37 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** A statement executed with the plan that its connection has cached. */
+/** A statement that was executed with the plan that its connection has cached. */
 export interface Reading {
   readonly statement: Executed;
-  /** The indexes and the tables that were scanned. */
+  /** The names of indexes and tables that were scanned. */
   readonly scans: readonly string[];
-  /**
-   * The number of table rows and index entries that were read; `null` if the statement was only
-   * planned.
-   */
+  /** How many rows and index entries were read; `null` if the statement was only planned. */
   readonly rows: number | null;
   readonly pages: number;
 }
 
-/** A connection configured like the service's, with a cached generic plan for each statement. */
+/**
+ * A connection that is set up like the service's, and has a cached generic plan for each statement.
+ */
 export interface KeptPlans {
   readonly label: string;
-  /** Runs each statement with its cached plan, then rolls it back. */
+  /** Runs each statement with its cached plan, and rolls it back. */
   run(): Promise<Reading[]>;
   close(): Promise<void>;
 }
 
 /**
- * Error codes of statements that cannot run twice, because the rows that they insert already exist.
+ * SQLSTATEs of statements that cannot run a second time, because the rows that they insert exist
+ * already.
  */
 const ALREADY_THERE = new Set(['23505', '23503', '23P01']);
 
 type Explain = (options: string, statement: Executed, index: number) => Promise<PlanNode>;
 
 /**
- * Returns a function that explains a prepared statement by its number, in a transaction that is
- * rolled back.
+ * Returns a function that explains a prepared statement, named by its number, in a transaction that
+ * is rolled back.
  */
 function explainer(client: pg.Client): Explain {
   return async (options, { values, settings }, index) => {

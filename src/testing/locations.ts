@@ -6,7 +6,10 @@ import type { TestStore } from '#testing/store.ts';
 
 const actor = { type: 'system', name: 'test' } as const;
 
-/** Adds a location to the store's account. @returns its id. */
+/**
+ * Adds a location to the store's account.
+ * @returns its id
+ */
 export async function addLocation(
   { db, merchant, clock }: TestStore,
   location: LocationEdit & { readonly name: string },
@@ -17,7 +20,7 @@ export async function addLocation(
   return made.id;
 }
 
-/** Moves a terminal (default: the store's own) to a location, or to none. */
+/** Moves a terminal (default: that of the store) to a location, or away from all locations. */
 export async function moveTerminal(
   { db, merchant, terminalId, clock }: TestStore,
   location: string | null,

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 
 /**
- * A mail server that accepts and keeps every message. It implements only the part of SMTP that
+ * A mail server that accepts and keeps every message. It implements only those parts of SMTP that
  * sending needs.
  */
 export interface MailServer {

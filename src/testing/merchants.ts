@@ -71,7 +71,7 @@ async function addMode(db: Database, tenant: Tenant, now: Date): Promise<TestMod
   return { tenant, key: secret, keyId: id, terminal: terminal.row.id };
 }
 
-/** Adds an approved merchant. It is live on both networks unless `live` is false. */
+/** Adds an approved merchant. It is live on both networks, unless `live` is false. */
 export async function addTestMerchant(
   db: Database,
   options: { readonly now: Date; readonly live?: boolean },

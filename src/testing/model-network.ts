@@ -9,7 +9,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTestNetwork } from '#testing/test-network.ts';
 
-/** The whole service in this process, on chains with blocks fast enough for tests. */
+/** The whole service in this process, on chains with short block intervals. */
 export interface QuickNetwork {
   readonly sandbox: SandboxFile;
   readonly secret: Buffer;
@@ -19,12 +19,12 @@ export interface QuickNetwork {
 }
 
 const BLOCK_MS = 40;
-/** Block interval of the other chain, which is idle after the start. */
+/** Block interval of the second chain, which is idle once it has started. */
 const IDLE_BLOCK_MS = 200;
 
 export async function startQuickNetwork(
   options: {
-    /** Default: a new database, which closes together with the network. */
+    /** Default: a new database, which is closed with the network. */
     readonly database?: TestDatabase;
     readonly env?: Readonly<Record<string, string>>;
   } = {},

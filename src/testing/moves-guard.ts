@@ -3,8 +3,8 @@ import type { Database, Sql, Tx } from '#db/database.ts';
 import type { ServerOptions } from '#http/server.ts';
 
 /**
- * Tables that read-only routes must never write to: money, permissions, and names that payers
- * trust. Triggers in the test databases enforce this.
+ * Tables to which a route that declares `moves: 'nothing'` must never write: those for money,
+ * permissions, and names that payers trust. Triggers in the test databases enforce this.
  */
 const GUARDED_TABLES = [
   ...['api_keys', 'device_keys', 'pairing_codes', 'memberships', 'invitations', 'owner_changes'],
@@ -15,16 +15,18 @@ const GUARDED_TABLES = [
   ...['wallet_changes', 'risk_settings', 'risk_blocked_payers', 'spending_policy_defaults'],
 ];
 
-/** For tables that also record when something was last seen: the columns that are guarded. */
+/** The columns to guard in tables that also record when something was last seen. */
 const COLUMNS: Readonly<Record<string, string>> = {
   terminals: 'of label, name, status',
   api_keys: 'of name, scopes, ip_allowlist, expires_at, revoked_at',
 };
 
-/** Marks the statements of a read-only route, so that the triggers recognize them. */
+/**
+ * Marks statements of routes that declare `moves: 'nothing'`, so that the triggers recognize them.
+ */
 const COMMENT = '/* moves nothing */ ';
 
-/** Statements that create the triggers in the template of the test databases. */
+/** Statements that create the triggers, for the template of the test databases. */
 export const MOVES_TRIGGERS = [
   `create function refuse_unsaid_move() returns trigger language plpgsql as $$ begin
      raise exception 'a route that says it moves nothing has written %', tg_table_name;
@@ -49,7 +51,7 @@ function guardedSql<T extends Sql>(sql: T): T {
   return { ...sql, query };
 }
 
-/** Returns a database client that adds the route's comment to its statements. */
+/** Returns a database client that adds the comment to the statements of such a route. */
 export function guardedDatabase(db: Database): Database {
   return {
     ...guardedSql(db),
@@ -57,6 +59,9 @@ export function guardedDatabase(db: Database): Database {
   };
 }
 
-/** Marks the statements of each read-only route. Every test server uses this as its `around`. */
+/**
+ * Marks the statements of routes that declare `moves: 'nothing'`. Every test server uses this as
+ * its `around`.
+ */
 export const watchMoves: NonNullable<ServerOptions['around']> = ({ moves }, work) =>
   atRest.run(moves === 'nothing', work);

@@ -22,35 +22,47 @@ const MONEY = 100_000_000n;
 const WAIT_MS = 180_000;
 
 /**
- * A network with one merchant and one payer, whose settlement contract is replaced by a new
- * version.
+ * A network with one merchant and one payer, for tests that replace its settlement contract with a
+ * new version.
  */
 export interface MovingShop {
   readonly chain: OutsideChain;
   readonly first: OutsideContract;
   readonly folder: string;
   readonly payer: PrivateKeyAccount;
-  /** The network since its latest start. */
+  /** The network as of its latest start. */
   readonly network: SpawnedNetwork;
   readonly merchant: Caller;
   readonly owner: PersonClient;
-  /** Starts the service with these contracts and signs the owner in. */
+  /** Starts the service with these contracts, and signs the owner in. */
   start(contract: OutsideContract): Promise<void>;
-  /** Creates a sale. @returns the intent's id. */
+  /**
+   * Creates a sale.
+   * @returns the intent's id
+   */
   createSale(): Promise<string>;
   tap(intent: string, pass: string): Promise<Body>;
-  /** Pays an intent. @returns the payment's id. */
+  /**
+   * Pays an intent.
+   * @returns the payment's id
+   */
   pay(intent: string, pass: string): Promise<string>;
-  /** Returns the contract that a payment's receipt names. */
+  /** Returns the address of the contract that a payment's receipt names. */
   settledAt(payment: string): Promise<string>;
-  /** Refunds a payment. @returns the refund once it has a final state. */
+  /**
+   * Refunds a payment.
+   * @returns the refund in its final state
+   */
   refund(payment: string | undefined): Promise<Body>;
-  /** Returns the available balance in atoms, from `GET /balance`. */
+  /** Returns the available balance in atoms, as `GET /balance` shows it. */
   available(): Promise<number>;
   usdcOf(address: Hex): Promise<bigint>;
-  /** Has the payer approve the current contract. @returns the pass. */
+  /**
+   * Has the payer approve the current contract.
+   * @returns a pass
+   */
   enrol(): Promise<string>;
-  /** Adds the second factor that going live requires to the merchant's owner. */
+  /** Adds a second factor for the merchant's owner, which going live requires. */
   addFactor(): Promise<void>;
   /** Requests to go live, or to move to the new contract. */
   askToGoLive(account?: string): Promise<void>;
@@ -123,7 +135,7 @@ export async function openMovingShop(chainId: number): Promise<MovingShop> {
   return shop;
 }
 
-/** Signs in. Continues the session of `before` on another port if it is still valid. */
+/** Signs in. If the session of `before` is still valid, continues it on another port. */
 async function signIn(
   root: string,
   person: { readonly email: string; readonly password: string },

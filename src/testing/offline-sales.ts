@@ -6,7 +6,7 @@ import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authoriz
 import type { Hex } from '#settlement/chain-requests.ts';
 import { AMOUNT, type PayGround } from '#testing/pay-ground.ts';
 
-/** Limits that only tests of limits reach. */
+/** Limits that are so high that only tests of limits reach them. */
 export const WIDE_LIMITS = {
   per_payment: 100_000_000,
   per_card_per_day: 1_000_000_000,
@@ -15,10 +15,10 @@ export const WIDE_LIMITS = {
   hours: 24,
 } as const;
 
-/** The fees of the test contracts in basis points. */
+/** The fees of the test contracts, in basis points. */
 export const RATES = { acquirer: 30, protocol: 20, cashback: 5 } as const;
 
-/** A sale as a till stores it while offline. */
+/** A sale as an offline till stores it. */
 export interface KeptSale {
   readonly authorization: {
     readonly from: string;
@@ -33,7 +33,7 @@ export interface KeptSale {
   readonly accepted_at: string;
 }
 
-/** The parts of a sale that a test may change before the wallet signs it. */
+/** Parts of a sale that a test may change before the wallet signs. */
 export interface OfflineWish {
   readonly amount?: number;
   readonly value?: number;
@@ -45,7 +45,7 @@ export interface OfflineWish {
   readonly rates?: typeof RATES | { acquirer: number; protocol: number; cashback: number };
 }
 
-/** Has a wallet sign a sale of the test merchant, as at an offline till. */
+/** Has a wallet sign a sale of the test merchant, as a payer does at an offline till. */
 export async function signOffline(
   ground: PayGround,
   account: LocalAccount,
@@ -80,7 +80,7 @@ export async function signOffline(
   };
 }
 
-/** Sets the limits of a terminal; default: the test merchant's terminal. */
+/** Sets the limits of a terminal (default: that of the test merchant). */
 export async function setLimits(
   ground: { readonly store: { readonly db: Sql; readonly terminalId: string } },
   limits: object | null = WIDE_LIMITS,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Tx } from '#db/database.ts';
 
-/** Runs work in a transaction that stays open until the test commits it. */
+/** Runs the work in a transaction that stays open until the test commits it. */
 export async function underWay(
   db: Database,
   work: (tx: Tx) => Promise<unknown>,
@@ -22,7 +22,7 @@ export async function underWay(
   };
 }
 
-/** Waits until this many sessions of this database are waiting for a lock. */
+/** Waits until this many sessions of the database wait for a lock. */
 export async function waitingForLocks(db: Database, count: number): Promise<void> {
   for (;;) {
     const rows = await db.query(

@@ -5,17 +5,17 @@ import { heldAccount } from '#testing/held-key.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 const GAS_OF_ONE = 450_000n;
-/** Priority fee above the relayer's, so that these transactions are mined first. */
+/** A priority fee above the relayer's, so that blocks include these transactions first. */
 const HIGH_TIP = 5_000_000_000n;
 const FIRST_NUMBER = 5_000_000n;
 const FAR_FUTURE = 2 ** 40 - 1;
-/** The amount in atoms, and the charged total including fees, which are rounded down. */
+/** The amount of each payment in atoms, and the total charged: fees are added, rounded down. */
 const SALE = { amount: 1_000n, charged: 1_005n } as const;
 
 /**
- * Sends batches of one payment each, directly to the chain, with the network's last operator key.
- * They stay in the pool until the next block. @returns a function that sends this many batches and
- * returns the sum charged to the payer.
+ * Prepares batches of one payment each, which go directly to the chain, signed with the network's
+ * last operator key. They stay in the pool until the next block.
+ * @returns a function that sends this many batches and returns the sum that the payer is charged
  */
 export function outsideBatches(
   world: RelayerWorld,

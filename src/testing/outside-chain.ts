@@ -16,20 +16,23 @@ import { signInWallet } from '#testing/wallet-sign-in.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import { deployFiatToken } from '../../contracts/test/fiat-token.ts';
 
-/** A chain that the service did not start, which its settings name like a public one. */
+/**
+ * A chain that the service did not start. Its settings name it as they would name a public chain.
+ */
 export interface OutsideChain {
   readonly chainId: number;
   readonly usdc: Hex;
-  /** Private key of the token's owner, who can mint, block accounts and pause transfers. */
+  /** Private key of the token's owner, which can mint, block accounts and pause transfers. */
   readonly issuer: Key;
   walletOf(key: Hex): ReturnType<typeof walletAt>;
   /**
-   * Sends a transaction and waits for it. @returns the deployed address, if any. @throws if it
-   * reverts.
+   * Sends a transaction and waits until it is mined.
+   * @returns the address of the deployed contract, if any
+   * @throws if the transaction reverts
    */
   send(key: Hex, to: Hex | null, data: Hex): Promise<Hex>;
   /**
-   * Deploys a settlement contract. With `former`, deploys the successor of that contract, with the
+   * Deploys a settlement contract. With `former`, it is the successor of that contract and has the
    * same keys.
    */
   deploySettlement(former?: OutsideContract): Promise<OutsideContract>;
@@ -113,7 +116,7 @@ interface Ground {
   fund(addresses: readonly Hex[]): Promise<void>;
 }
 
-/** Deploys a contract with new keys, or with those of its predecessor. */
+/** Deploys a settlement contract with new keys, or with those of `earlier`. */
 async function deployAt(
   { rpcUrl, chainId, usdc, payingKey, fund }: Ground,
   earlier?: OutsideContract,
@@ -151,14 +154,18 @@ async function deployAt(
     CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
     CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
     CHAIN_TESTNET_CONFIRMATIONS: '1',
-    // Off as in the sandbox, because tests tap static passes and no payer could confirm.
+    // Off as in the sandbox, because tests use static passes and nobody is there to confirm a
+    // payment.
     STATIC_PASS_CONFIRM_FROM: 'off',
   };
   const deployedAtBlock = BigInt(blockNumber ?? 0);
   return { settlement, guardian, operators, registrar, deployedAtBlock, former, env };
 }
 
-/** Sets up a payer with signatures only, because the wallet has no gas. @returns a pass. */
+/**
+ * Sets up a payer by signatures alone, because the wallet has no gas.
+ * @returns a pass
+ */
 export async function enrolBySignature(
   account: PrivateKeyAccount,
   wallet: { readonly webUrl: string; readonly chainId: number },
@@ -177,7 +184,7 @@ export async function enrolBySignature(
     permit: await signed(ready.permit),
     policy: await signed(ready.policy),
   });
-  // The request waits at most 20 s for the chain, so its status may still be pending.
+  // The request waits at most 20 s for the chain, so the approval may still be pending.
   let { status } = asked.body;
   for (let left = 20; status === 'pending' && left > 0; left--) {
     status = (await me.get(`/approvals/${asked.body.id}`)).body.status;

@@ -30,24 +30,27 @@ import { lastingNodeOf, nodeIndexOf, openRange, rangePath } from '../../contract
 import { paymentLeaf, paymentProof } from '../../contracts/payment-tree.ts';
 
 /**
- * Acts on a network's contracts with the service's keys but outside the service, so the ledger does
- * not know.
+ * Uses the service's keys on a network's contracts without the service, so that the ledger knows
+ * nothing about it.
  */
 export interface OutsideService {
-  /** Settles payments with the key of the last sender. @throws unless all of them settle. */
+  /**
+   * Settles payments with the key of the last sender.
+   * @throws if one of them does not settle
+   */
   settle(payments: readonly PaymentCall[]): Promise<void>;
   /** Refunds part of a payment that `settle` made, with the same key. */
   refund(payment: PaymentCall, amount: bigint): Promise<void>;
-  /** Pays part of a merchant's balance to its own wallet, with the same key. */
+  /** Pays out part of a merchant's balance to its own wallet, with the same key. */
   withdraw(payout: Payout): Promise<void>;
   /**
-   * Registers a merchant on the contract that has no account in the service. @returns its merchant
-   * number.
+   * Registers a merchant that has no account in the service.
+   * @returns its merchant number
    */
   addMerchant(): Promise<bigint>;
-  /** Creates a wallet, unknown to the service, with USDC, an allowance and a policy. */
+  /** Creates a wallet that the service does not know, with USDC, an allowance and a policy. */
   addPayer(): Promise<Hex>;
-  /** Creates a wallet, unknown to the service, that has only USDC. */
+  /** Creates a wallet that the service does not know, with nothing but USDC. */
   addWallet(): Promise<PrivateKeyAccount>;
   usdcOf(address: Hex): Promise<bigint>;
 }
@@ -99,7 +102,7 @@ async function addPayer(config: NetworkConfig): Promise<Hex> {
   return payer.address;
 }
 
-/** Creates a wallet that another account funds, so that it has never sent a transaction. */
+/** Creates a wallet that has never sent a transaction; another account funds it. */
 async function addWallet(config: NetworkConfig): Promise<PrivateKeyAccount> {
   const wallet = privateKeyToAccount(generatePrivateKey());
   const funder = privateKeyToAccount(generatePrivateKey());
@@ -155,7 +158,7 @@ async function refund(
   await send(config, operator, config.settlement, data);
 }
 
-/** Builds a payment's proof from all of the contract's events, without the service. */
+/** Builds the proof of a payment from all of the contract's events, without the service's help. */
 async function proofOf(
   config: NetworkConfig,
   operator: PrivateKeyAccount,

@@ -20,10 +20,13 @@ import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
 /** The amount of each sale that {@link PayGround.newLink} creates. */
 export const AMOUNT = 2_500_000;
-/** The payer's total: plus fees of 30 and 20 basis points, minus 5 basis points of cashback. */
+/**
+ * What the payer is charged for such a sale: fees of 30 and 20 basis points are added, 5 basis
+ * points of cashback subtracted.
+ */
 export const PULLED = 2_511_250n;
 
-/** A merchant's terminal, its pay links over HTTP, and a real chain that settles their payments. */
+/** A merchant's terminal, its pay links over HTTP, and a real chain on which payments settle. */
 export interface PayGround {
   readonly world: RelayerWorld;
   readonly store: TestStore;
@@ -32,14 +35,14 @@ export interface PayGround {
   /** Returns the intent as the terminal's API shows it. */
   onTerminal(intentId: string): Promise<Readonly<Record<string, unknown>>>;
   authorize(token: string, from: Hex, signature: Hex): Promise<Reply>;
-  /** Creates a wallet without gas or allowance. Its default balance pays one sale. */
+  /** Creates a wallet without gas or allowance. Its default balance is enough for one sale. */
   bare(usdc?: bigint): Promise<PrivateKeyAccount>;
-  /** Returns how many settlement jobs the intent has. */
+  /** Returns the number of settlement jobs for the intent. */
   requestsOf(intentId: string): Promise<number>;
   mint(to: Hex, usdc: bigint): Promise<void>;
   blocklist(address: Hex): Promise<void>;
   changeRates(rates: FeeRates): Promise<void>;
-  /** Blocks the next check before a payment until the returned function is called. */
+  /** Makes the next check before a payment wait until the returned function is called. */
   holdPreflight(): () => void;
   close(): Promise<void>;
 }
@@ -56,15 +59,18 @@ interface Said {
   readonly last_payment_error?: { readonly decline_code: string } | null;
 }
 
-/** Returns the HTTP status and the most specific of error code, decline code and object status. */
+/**
+ * Returns the HTTP status and a code: the error code if there is one, else the decline code, else
+ * the object's status.
+ */
 export function summary({ status, body }: Pick<Reply, 'status' | 'body'>): string {
   const { error, status: state, last_payment_error: declined }: Said = body;
   return `${status} ${error?.code ?? declined?.decline_code ?? state}`;
 }
 
 /**
- * @param options.isIdle settles nothing until the test starts the relayer. @param
- * options.walletDeploymentGas daily gas limit for deploying wallets.
+ * @param options.isIdle settles nothing until the test starts the relayer
+ * @param options.walletDeploymentGas daily gas limit for deploying wallets
  */
 export async function startPayGround({
   isIdle = false,
@@ -126,7 +132,7 @@ export async function startPayGround({
   };
 }
 
-/** Returns the store with this daily gas limit for deploying wallets. */
+/** Returns a copy of the store with this daily gas limit for deploying wallets. */
 function limited(store: TestStore, walletDeploymentGas: number): TestStore {
   const { ctx } = store;
   return { ...store, ctx: { ...ctx, settings: { ...ctx.settings, walletDeploymentGas } } };
@@ -157,7 +163,7 @@ function keepApplying({ wakeups, network }: RelayerWorld, store: TestStore): () 
   };
 }
 
-/** Returns functions with which other parties act on the chain. */
+/** Returns functions that do on the chain what other parties can do. */
 function chainActs({ network }: RelayerWorld) {
   const { admin, config, send } = network;
   const onToken = (functionName: 'mint' | 'setBlocked', args: readonly unknown[]) => {
@@ -176,7 +182,7 @@ function chainActs({ network }: RelayerWorld) {
   };
 }
 
-/** Asserts that exactly one of the responses reports the payment. */
+/** Asserts that exactly one of the responses reports a payment. */
 export function assertPaidOnce(replies: readonly Reply[]): void {
   const told = replies.map(summary);
   assert.equal(told.filter((one) => one === '200 succeeded').length, 1, String(told));

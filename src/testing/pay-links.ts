@@ -40,7 +40,7 @@ export interface LinkBody {
   } | null;
 }
 
-/** Returns the token of an intent under the tests' id key. */
+/** Returns the token of an intent's pay link, derived with the tests' id key. */
 export function tokenOf(intentId: string, livemode = false): string {
   const token = payToken(TEST_ID_KEY, { id: intentId, livemode });
   assert(token !== null);
@@ -53,7 +53,7 @@ export async function readLink(pay: Caller, token: string, from?: Hex): Promise<
   return answer.body as unknown as LinkBody;
 }
 
-/** Signs the payment terms that the pay link shows to a wallet. */
+/** Signs the payment terms that a pay link shows to the wallet. */
 export function sign(
   account: Pick<PrivateKeyAccount, 'signTypedData'>,
   link: LinkBody,
@@ -63,23 +63,26 @@ export function sign(
 
 interface LinkWallet {
   readonly account: PrivateKeyAccount;
-  /** Address of a contract wallet that this account's key controls. */
+  /** Address of a contract wallet that the account's key controls. Default: the account itself. */
   readonly from?: Hex;
 }
 
-/** Opens the link and signs its terms. @returns the request that pays. */
+/**
+ * Opens the link and signs its terms.
+ * @returns the request that pays
+ */
 export async function signByLink(pay: Caller, token: string, wallet: LinkWallet) {
   const { account, from = account.address } = wallet;
   const signature = await sign(account, await readLink(pay, token, from));
   return () => pay.post(`/${token}/authorization`, { from, signature });
 }
 
-/** Opens the link, signs its terms and pays. */
+/** Opens the link, signs its terms, and pays. */
 export async function payByLink(pay: Caller, token: string, wallet: LinkWallet) {
   return (await signByLink(pay, token, wallet))();
 }
 
-/** Adds a wallet with USDC only: no gas, no allowance, no policy. */
+/** Adds a wallet that has only USDC: no gas, no allowance and no policy. */
 export async function addBareWallet(
   network: TestNetwork,
   usdc: bigint,
@@ -113,8 +116,8 @@ export async function addContractWallet(
 }
 
 /**
- * Delegates an account (EIP-7702) to a contract; default: a new one that accepts signatures of
- * `key`. The test node sets the code directly; a real account would send a transaction.
+ * Delegates an account to a contract (EIP-7702). Default: a new contract that accepts signatures by
+ * `key`. The test node sets the code directly, where a real account would send a transaction.
  */
 export async function delegate(
   network: TestNetwork,
@@ -125,7 +128,7 @@ export async function delegate(
   await network.rpc.call('anvil_setCode', [account, concat(['0xef0100', to])]);
 }
 
-/** Returns the creation code of a contract wallet with this key. */
+/** Returns the creation code of a contract wallet that this key controls. */
 export function keyWalletCode(key: Hex, manner: keyof typeof MANNERS = 'honest'): Hex {
   compiled ??= compileContract('test/KeyWallet');
   const { abi, bytecode } = compiled;

@@ -4,7 +4,7 @@ import type { PaymentRow } from '#payments/payment.ts';
 const SETTLED = new Date('2026-10-01T12:00:00.000Z');
 export const UNTIL = new Date('2027-03-30T12:00:00.000Z');
 
-/** A payment row for tests of decisions, which need no database. */
+/** A payment row for tests of pure decisions, which need no database. */
 export const PAYMENT_ROW: PaymentRow = {
   id: 'pay_1',
   recovered: false,

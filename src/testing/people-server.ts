@@ -38,7 +38,7 @@ export interface PeopleServer {
   close(): Promise<void>;
 }
 
-/** What the surfaces of a test server depend on. */
+/** What the APIs of a test server depend on. */
 export interface ServerContext {
   readonly people: PeopleDeps;
   readonly secretKey: Buffer;
@@ -47,7 +47,7 @@ export interface ServerContext {
   readonly clock: FakeClock;
 }
 
-/** Logs internal errors, because no test here expects any. */
+/** Logs internal errors. No test here should cause one. */
 const FAULTS: Log = { ...silentLog, error: stderrLog().error };
 
 const ORIGIN = 'http://localhost:4242';
@@ -94,7 +94,7 @@ export interface PeopleServerOptions {
 
 /**
  * Starts the dashboard and operator APIs on a new database, with a clock that the test advances.
- * Without `surfaces`, serves only people and their sessions.
+ * Without `surfaces`, serves only the routes for people and their sessions.
  */
 export async function startPeopleServer(
   surfaces: (context: ServerContext) => readonly Surface[] = peopleSurfaces,

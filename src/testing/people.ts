@@ -12,7 +12,7 @@ import { PersonClient } from '#testing/person-client.ts';
 export const PASSWORD = 'correct horse battery';
 const actor = { type: 'system', name: 'test' } as const;
 
-/** Adds a person with a new account. */
+/** Adds a person, who owns a new account. */
 export async function addOwner(
   server: { readonly db: Database; readonly clock: Clock },
   email: string,
@@ -24,7 +24,7 @@ export async function addOwner(
   return made;
 }
 
-/** Gives a person a role in one more account. */
+/** Gives a person a role in another account. */
 export async function addMember(
   server: { readonly db: Database; readonly clock: Clock },
   made: { readonly email: string; readonly accountId: string; readonly role: Role },
@@ -43,7 +43,7 @@ export async function signInAs(server: PeopleServer, email: string): Promise<Per
   return client;
 }
 
-/** Sets up an authenticator app. The session has then just been confirmed with it. */
+/** Sets up an authenticator app. The session has then just verified it. */
 export async function addTotp(server: PeopleServer, client: PersonClient) {
   const begun = await client.post('/me/totp', { current_password: PASSWORD });
   assert.equal(begun.status, 200, begun.text);
@@ -59,7 +59,7 @@ export async function addTotp(server: PeopleServer, client: PersonClient) {
   return { code, prove, recoveryCodes: confirmed.body.recovery_codes as string[] };
 }
 
-/** Returns the newest link of this kind that was mailed to an address. */
+/** Returns the newest link of this kind in mail to an address. */
 export async function mailedUrl(
   server: PeopleServer,
   to: string,
@@ -72,7 +72,7 @@ export async function mailedUrl(
   return pattern.exec(found)?.[0] ?? '';
 }
 
-/** Sets up the factor like {@link addTotp}, on a service that uses the real clock. */
+/** Sets up the factor as {@link addTotp} does, but on a service that uses the real clock. */
 export async function addFactorNow(client: PersonClient, password: string): Promise<void> {
   const begun = await client.post('/me/totp', { current_password: password });
   const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });

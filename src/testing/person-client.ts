@@ -9,12 +9,12 @@ export interface PersonAnswer {
   readonly headers: Headers;
 }
 
-/** Acts like a browser on a page of the service: keeps cookies and sends the CSRF token. */
+/** Acts like a browser on one of the service's pages: keeps cookies and sends the CSRF token. */
 export class PersonClient {
   readonly #root: string;
   readonly cookies = new Map<string, string>();
   csrfToken: string | null = null;
-  /** Headers sent with every request, such as another Origin. */
+  /** Headers to send with every request, such as another Origin. */
   extraHeaders: Record<string, string> = {};
 
   constructor(root: string) {
@@ -55,7 +55,7 @@ export class PersonClient {
     });
     this.#keepCookies(response.headers);
     const type = response.headers.get('content-type') ?? '';
-    // Resolves once a feed has opened, because its body never ends.
+    // Does not wait for the end of a feed's body, because it never ends.
     const isFeed = type.startsWith('text/event-stream');
     const text = isFeed ? '' : await response.text();
     if (isFeed) await response.body?.cancel();

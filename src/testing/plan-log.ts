@@ -8,7 +8,7 @@ import type { TestDatabase } from '#testing/database.ts';
 /** Folder inside the cluster's folder. */
 const FOLDER = 'statements';
 
-/** With these settings, `auto_explain` logs each executed statement with its values. */
+/** Settings that make `auto_explain` log each executed statement with its values. */
 const SETTINGS: Readonly<Record<string, string>> = {
   session_preload_libraries: 'auto_explain',
   'auto_explain.log_min_duration': '0',
@@ -19,7 +19,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_directory: FOLDER,
   log_rotation_size: '0',
   log_rotation_age: '0',
-  // Off, because the test updates statistics itself when it needs them.
+  // Off, because the test itself updates the statistics when it needs them.
   autovacuum: 'off',
 };
 
@@ -28,7 +28,7 @@ export interface Executed {
   readonly text: string;
   /** Values as text, `$1` first. */
   readonly values: readonly (string | null)[];
-  /** Planner settings that the transaction changed; `null` if it uses the connection's. */
+  /** Planner settings that differ in the transaction; `null` if there are none. */
   readonly settings: string | null;
 }
 

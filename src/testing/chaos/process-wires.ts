@@ -43,8 +43,8 @@ function questionOf(type: string, body: Buffer): string | null {
 }
 
 /**
- * Creates a reader of PostgreSQL's protocol 3, which returns simple queries and statements as they
- * are bound.
+ * Creates a reader of PostgreSQL's protocol 3. It returns simple queries, and prepared statements
+ * when they are bound.
  */
 export function openPostgresReader(): Reader {
   let rest: Buffer = Buffer.alloc(0);

@@ -21,18 +21,16 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 const PAID = 2_000_000n;
 const REFUNDED = 500_000n;
 const WITHDRAWN = 300_000n;
-/**
- * The amount charged to the payer: the acquirer and protocol fees, less the cashback, add 0.45 %.
- */
+/** What the payer is charged: acquirer and protocol fees, minus cashback, add 0.45 %. */
 const CHARGED = (PAID * 10_045n) / 10_000n;
 
 let world: RelayerWorld;
 let payer: PrivateKeyAccount;
 let stopMining: () => Promise<void>;
-/** The invariants that the current suite violates on purpose. */
+/** The invariants that the current test suite violates on purpose. */
 let invariants: readonly Invariant<BothSides>[];
 
-/** Opens a network with payers, whose ledger and chain this suite compares. */
+/** Opens a network with payers. The tests of this suite compare its ledger with its chain. */
 async function openWorld(payers: number): Promise<PrivateKeyAccount[]> {
   world = await startRelayerWorld();
   stopMining = world.network.mineEvery(60);
@@ -51,7 +49,10 @@ async function ended(subject: string): Promise<string> {
   return subject;
 }
 
-/** Settles a payment on the chain only. @returns the intent. */
+/**
+ * Settles a payment only on the chain.
+ * @returns the intent's id
+ */
 async function settle(amount: bigint, orderId?: string): Promise<string> {
   return ended(await world.pay({ payer, amount, ...(orderId !== undefined && { orderId }) }));
 }
@@ -61,7 +62,10 @@ async function refund(paymentId: string, amount: bigint): Promise<void> {
   await ended(await askRefund(world, paymentId, amount));
 }
 
-/** Withdraws on the chain only. @returns the withdrawal's id. */
+/**
+ * Makes a withdrawal only on the chain.
+ * @returns its id
+ */
 async function withdraw(amount: bigint): Promise<string> {
   const merchantNumber = world.merchant.merchantNumber.toString();
   const wallet = world.merchant.wallet.address;
@@ -69,7 +73,7 @@ async function withdraw(amount: bigint): Promise<string> {
   return ended(await world.ask({ kind: 'withdrawal', payload }));
 }
 
-/** Books a refund in the ledger only. */
+/** Books a refund only in the ledger. */
 async function bookRefund(paymentId: string, amount: bigint): Promise<void> {
   await world.database.db.query(
     `update payments set amount_reserved = amount_reserved + $2,
@@ -88,7 +92,7 @@ async function bookEntry(entry: Pick<Movement, 'type' | 'objectId' | 'amount'>):
   });
 }
 
-/** Books a withdrawal in the ledger only. */
+/** Books a withdrawal only in the ledger. */
 async function bookWithdrawal(id: string, amount: bigint): Promise<void> {
   await world.database.db.query(
     `insert into withdrawals (id, account_id, livemode, position, created, updated, amount, wallet,
@@ -99,7 +103,7 @@ async function bookWithdrawal(id: string, amount: bigint): Promise<void> {
   await bookEntry({ type: 'payout', objectId: id, amount: -amount });
 }
 
-/** The invariants for which a violation was found. */
+/** Invariants of which a test has found a violation. */
 const seenBroken = new Set<string>();
 
 async function check(
@@ -114,13 +118,14 @@ async function check(
 }
 
 /**
- * Returns the differences between ledger and chain after these statements, which are rolled back.
+ * Returns the differences between ledger and chain after these statements, which are then rolled
+ * back.
  */
 function checkAfter(...damage: readonly string[]): Promise<string[]> {
   return checkWithout(undefined, ...damage);
 }
 
-/** Like `checkAfter`, for a chain with settlements that cannot be booked for any merchant. */
+/** Like `checkAfter`, but the chain has settlements that cannot be booked for any merchant. */
 function checkWithout(unbookable: ReadonlySet<bigint> | undefined, ...damage: readonly string[]) {
   return world.database.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
@@ -137,8 +142,8 @@ async function numberOf(intent: string | undefined): Promise<bigint> {
 }
 
 /**
- * Simulates a node that returns these events twice or omits them, which the contract itself never
- * does.
+ * Simulates a node that returns these events twice, or not at all. The contract itself never does
+ * that.
  */
 function chainWithLogs(
   times: number,
@@ -155,7 +160,7 @@ function chainWithLogs(
   };
 }
 
-/** SQL assignments that each make one column of the payment wrong. */
+/** SQL assignments. Each makes one column of the payment wrong. */
 const FIGURES: readonly string[] = [
   `payer_address = '0x${'11'.repeat(20)}'`,
   `order_id = 'other'`,
@@ -169,14 +174,14 @@ const FIGURES: readonly string[] = [
   'log_index = log_index + 1',
 ];
 
-/** SQL assignments that change what only the relayer recorded about a payment. */
+/** SQL assignments. Each changes something that only the relayer recorded about a payment. */
 const PLACES: readonly string[] = [
   'batch_number = batch_number + 1',
   `tx_hash = '0x${'22'.repeat(32)}'`,
 ];
 
 describe('the contract', () => {
-  /** A partly refunded payment; the other one has no refund. */
+  /** The id of a payment that is partly refunded. The other payment has no refund. */
   let refunded: string;
   let untouched: string;
 
@@ -393,8 +398,8 @@ describe('the contract', () => {
 
     it('differs with tokens that not even the chain explains', async () => {
       const { chain } = world.network;
-      // Simulates a node that hides transfers to the contract, so that the gift above stays
-      // unexplained.
+      // Simulates a node that hides transfers to the contract, so that the tokens given in an
+      // earlier test stay unexplained.
       const call: Chain['rpc']['call'] = async (method, params) =>
         method === 'eth_getLogs' ? [] : chain.rpc.call(method, params);
       const broken = await check({ ...chain, rpc: { ...chain.rpc, call } });
@@ -405,7 +410,7 @@ describe('the contract', () => {
 
 describe('the charges', () => {
   let stranger: PrivateKeyAccount;
-  /** The ids of the payer's intents. The first payment was partly refunded. */
+  /** The ids of the payer's intents. The first one's payment is partly refunded. */
   let intents: string[];
   let refunded: string;
 

@@ -27,13 +27,13 @@ type Settled = Extract<SettlementEvent, { event: 'PaymentSettled' }>;
 type Refunded = Extract<SettlementEvent, { event: 'PaymentRefunded' }>;
 type Withdrawn = Extract<SettlementEvent, { event: 'Withdrawn' }>;
 
-/** One network as its ledger and its chain show it, read once for all invariants. */
+/** What the ledger and the chain of one network say, read once for all invariants. */
 export interface BothSides {
   readonly db: Sql;
   readonly chain: Chain;
   readonly rows: readonly PaymentRow[];
   readonly settled: readonly Settled[];
-  /** Settlements of merchants whose accounts were lost. They cannot be booked. */
+  /** Settlements that cannot be booked, because their merchants' accounts were lost. */
   readonly unbookable: readonly Settled[];
   readonly refunded: readonly Refunded[];
   readonly withdrawn: readonly Withdrawn[];
@@ -66,8 +66,8 @@ export async function readContractEvents(chain: Chain): Promise<SettlementEvent[
 }
 
 /**
- * Reads ledger and chain. `unbookable`: the settlement numbers of merchants whose accounts were
- * lost.
+ * Reads the ledger and the chain. `unbookable` contains the settlement numbers of merchants whose
+ * accounts were lost.
  */
 export async function readBothSides(
   db: Sql,
@@ -87,7 +87,7 @@ export async function readBothSides(
   };
 }
 
-/** Uses left joins to keep payments whose related rows are missing. */
+/** Uses left joins, so that payments whose related rows are missing are found as well. */
 async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]> {
   return db.query<PaymentRow>(
     `select p.id, p.settlement_number, p.payer_address, p.order_id, p.amount, p.fee_acquirer,
@@ -103,8 +103,8 @@ async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]>
 }
 
 /**
- * Returns true if row and event agree on every amount, and on the block if the relayer recorded it.
- * A reorganization may move the block.
+ * True if the row and the event agree on everything: payer, order, merchant, amounts, and position
+ * on the chain.
  */
 function samePayment(row: PaymentRow, event: Settled): boolean {
   return (
@@ -123,7 +123,10 @@ function samePayment(row: PaymentRow, event: Settled): boolean {
   );
 }
 
-/** Checks that each payment has exactly one settlement and vice versa, with equal amounts. */
+/**
+ * Checks that each payment has exactly one settlement and that each settlement has a payment, with
+ * equal amounts.
+ */
 function comparePayments({ rows, settled }: BothSides): string[] {
   const broken: string[] = [];
   const byNumber = Map.groupBy(settled, (event) => event.number);
@@ -144,7 +147,7 @@ function comparePayments({ rows, settled }: BothSides): string[] {
   return broken;
 }
 
-/** Checks that an alarm reports each settlement that cannot be booked for any account. */
+/** Checks that an alarm reports each settlement that cannot be booked. */
 async function checkAlarms({ db, chain, unbookable }: BothSides): Promise<string[]> {
   const rows = await db.query<{ subject: string }>(
     `select subject from chain_alarms where livemode = $1 and kind = 'foreign_settlement'`,
@@ -199,8 +202,8 @@ function sameWithdrawal(row: WithdrawalRow, event: Withdrawn): boolean {
 }
 
 /**
- * Checks that each withdrawal has one transfer, and vice versa; wallets may also withdraw
- * themselves.
+ * Checks that each withdrawal has exactly one transfer and that each transfer has a withdrawal.
+ * Ignores withdrawals that a merchant's wallet sent itself.
  */
 async function compareWithdrawals({ db, chain, withdrawn }: BothSides): Promise<string[]> {
   const rows = await selectWithdrawals(db, chain.config.livemode);
@@ -230,7 +233,10 @@ interface View {
   readonly args?: readonly unknown[];
 }
 
-/** Calls a view function of a contract. @returns the 32-byte words of its result. */
+/**
+ * Calls a view function of a contract.
+ * @returns the 32-byte words of its result
+ */
 async function readWords(chain: Chain, to: Hex, view: View): Promise<bigint[]> {
   const [answer] = await chain.calls([{ to, data: encodeFunctionData(view), words: 'any' }]);
   if (answer?.ok !== true) throw new Error('a read of the chain reverted');
@@ -276,9 +282,9 @@ async function compareBalances({ chain, rows, withdrawn }: BothSides): Promise<s
 interface Books {
   readonly account_id: string;
   readonly merchant_numbers: string;
-  /** The sum of all ledger entries, which the account's statements list. */
+  /** The sum of all ledger entries, as the account's statements list them. */
   readonly booked: bigint;
-  /** Booked payouts that the merchant's own wallet sent; only final ones are booked. */
+  /** The sum of booked payouts that the merchant's own wallet sent. Only final ones are booked. */
   readonly own: bigint;
 }
 
@@ -322,7 +328,7 @@ function takenBy({ amount, feeAcquirer, feeProtocol, cashback }: Settled): bigin
   return amount + feeAcquirer + feeProtocol - cashback;
 }
 
-/** Checks that the contract's token balance equals the merchants' balances plus the booked fees. */
+/** Checks that the contract's token balance equals the merchants' balances plus booked fees. */
 async function compareTokens(sides: BothSides): Promise<string[]> {
   const { chain, rows, withdrawn, unbookable } = sides;
   const held = await heldInAll(chain);
@@ -345,11 +351,11 @@ interface ChargedIntent {
   number: bigint;
   id: string;
   status: string;
-  /** The number of the settlement that paid the intent; `null` if it has no payment. */
+  /** Number of the settlement that paid the intent; `null` if it has no payment. */
   paid_by: bigint | null;
 }
 
-/** Selects the intents whose settlement number the chain has settled. */
+/** Selects the intents whose settlement numbers the chain has settled. */
 async function selectCharged(db: Sql, livemode: boolean, numbers: readonly bigint[]) {
   return db.query<ChargedIntent>(
     `select n.number, i.id, i.status, p.settlement_number as paid_by
@@ -365,7 +371,7 @@ async function selectCharged(db: Sql, livemode: boolean, numbers: readonly bigin
   );
 }
 
-/** Checks that each charge paid its own intent, once. */
+/** Checks that each charge paid its own intent, and only once. */
 async function compareIntents({ db, chain, settled }: BothSides): Promise<string[]> {
   const charged = [...new Set(settled.map(({ number }) => number))];
   const intents = await selectCharged(db, chain.config.livemode, charged);
@@ -387,7 +393,9 @@ async function compareIntents({ db, chain, settled }: BothSides): Promise<string
   return broken;
 }
 
-/** Checks that a merchant has one sale per order, even if an intent was lost and created again. */
+/**
+ * Checks that a merchant has only one sale per order, even if an intent was lost and created again.
+ */
 function compareOrders({ settled, unbookable }: BothSides): string[] {
   const all = [...settled, ...unbookable];
   const byOrder = Map.groupBy(all, (one) => `${one.orderId} of merchant ${one.merchantNumber}`);
@@ -402,7 +410,7 @@ interface TokenLog {
   readonly transactionHash: Hex;
 }
 
-/** Reads all logs that this address emitted with these topics. */
+/** Reads all logs with these topics that this address emitted. */
 async function readLogs(chain: Chain, address: Hex, topics: readonly unknown[]) {
   const { number: head } = await chain.newest();
   const logs: TokenLog[] = [];
@@ -426,7 +434,7 @@ function readTransfers(chain: Chain, way: 'to' | 'from'): Promise<TokenLog[]> {
   );
 }
 
-/** Reads how many atoms each address paid to the contract, minus what it received. */
+/** Reads how many atoms each address paid to the contract, minus those that it received from it. */
 async function readFlows(chain: Chain): Promise<Map<string, bigint>> {
   const flows = new Map<string, bigint>();
   for (const [way, sign, party] of [['to', 1n, 1] as const, ['from', -1n, 2] as const]) {
@@ -459,15 +467,18 @@ async function comparePayers({ db, chain, unbookable }: BothSides): Promise<stri
     broken.push(`${payer} paid ${moved} atoms, the ledger says ${paid}`);
   }
   for (const [who, moved] of flows) {
-    // Skips the zero address, because minted tokens have no payer, and merchants, who received more
-    // than they paid.
+    // Skips the zero address, because minted tokens have no payer, and merchants, because they
+    // received more than they paid.
     if (known.has(who) || moved <= 0n || who === zeroAddress) continue;
     broken.push(`${who} paid ${moved} atoms, the ledger says nothing of it`);
   }
   return broken;
 }
 
-/** Reads how many atoms were sent to the contract by plain transfers. */
+/**
+ * Reads how many atoms reached the contract by plain transfers, in transactions that did not call
+ * it.
+ */
 async function readSurplus(chain: Chain): Promise<bigint> {
   const own = await readLogs(chain, chain.config.settlement, []);
   const called = new Set(own.map(({ transactionHash }) => transactionHash));
@@ -494,7 +505,9 @@ async function explainTokens({ chain }: BothSides): Promise<string[]> {
   return [`the contract holds ${held} USDC atoms, and ${explained} are explained`];
 }
 
-/** Checked once everything has settled; until then, ledger or chain is ahead of the other. */
+/**
+ * Invariants that hold once everything has settled. Until then, the ledger or the chain is ahead.
+ */
 export const CONTRACT_INVARIANTS: readonly Invariant<BothSides>[] = [
   {
     promise: 'each payment has one settlement on the chain, equal in every figure, and vice versa',
@@ -516,7 +529,8 @@ export const CONTRACT_INVARIANTS: readonly Invariant<BothSides>[] = [
 ];
 
 /**
- * Invariants that compare each payer's charges with the token's transfers. Also checked at rest.
+ * Invariants that compare each payer's charges with the token's transfers. They also hold only at
+ * rest.
  */
 export const CHARGE_INVARIANTS: readonly Invariant<BothSides>[] = [
   { promise: 'a payer is charged once per intent, which has succeeded', check: compareIntents },

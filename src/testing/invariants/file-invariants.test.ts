@@ -13,8 +13,7 @@ import { PersonClient } from '#testing/person-client.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 /**
- * This file violates each rule about files in a healthy network and expects the checker to name the
- * rule.
+ * Each test breaks one rule about files in a healthy network and expects the checker to report it.
  */
 
 const ENDED_MS = 60_000;
@@ -68,7 +67,7 @@ after(async () => {
   await folder?.remove();
 });
 
-/** Returns the invariants that this damaged source violates. */
+/** Returns the invariants that this damaged source of files violates. */
 async function brokenBy(source: Files): Promise<string[]> {
   const found = await violationsOf(FILE_INVARIANTS, source);
   return [...new Set(found.map(({ promise }) => promise))];
@@ -78,7 +77,7 @@ test('a healthy network keeps every rule', async () => {
   assert.deepEqual(await violationsOf(FILE_INVARIANTS, files), []);
 });
 
-/** Returns a source whose downloads lack the last line that contains this text. */
+/** Returns a source of files in which downloads lack the last line that contains this text. */
 function shortened(text: string): Files {
   const [person] = files.people;
   assert.ok(person !== undefined);
@@ -103,8 +102,8 @@ test('an export without one of its rows is reported', async () => {
 });
 
 /**
- * Returns the invariants violated between two statements: `damage` corrupts the database, `undo`
- * repairs it.
+ * Returns the invariants that are violated between two statements: `damage` corrupts the database,
+ * and `undo` repairs it.
  */
 async function brokenWhile(damage: string, undo: string): Promise<string[]> {
   await db.query(damage);

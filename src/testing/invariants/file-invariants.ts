@@ -14,11 +14,11 @@ import { parseJsonl } from '#testing/books.ts';
 import type { Invariant } from '#testing/invariants/invariant.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
-/** The files that an account can download, and those that the processes keep on disk. */
+/** The files that an account can download, and those in the processes' data folders. */
 export interface Files {
   readonly db: Sql;
   readonly accountId: string;
-  /** One member of the account, signed in at each node. */
+  /** A member of the account, signed in at each node. */
   readonly people: readonly PersonClient[];
   readonly chains: readonly Pick<NetworkConfig, 'network' | 'livemode' | 'rpcUrls'>[];
   /** The data folders of the processes. */
@@ -28,18 +28,21 @@ export interface Files {
 type Source = Files & { readonly config: Files['chains'][number] };
 
 /**
- * Days to include before and after today, so that a statement covers everything even if a clock was
- * advanced.
+ * Days before and after today to include, so that a statement covers everything even after a clock
+ * was advanced.
  */
 const MARGIN_DAYS = 5;
-/** How many of the newest receipts are compared with the chain; each takes six calls. */
+/** Number of receipts, the newest ones, to compare with the chain. Each takes six calls. */
 const RECEIPTS = 40;
-/** How many receipts are read in every format. */
+/** Number of receipts to read in every format. */
 const PRINTED = 3;
 
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
-/** Downloads a file from each node. @throws if the copies differ. */
+/**
+ * Downloads a file from each node.
+ * @throws if the copies differ
+ */
 async function download({ people, accountId, config }: Source, file: string): Promise<string> {
   const mode = config.livemode ? 'live' : 'test';
   const answers = await Promise.all(
@@ -57,7 +60,10 @@ const parseLines = (text: string) =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** Compares a statement of the whole period with the ledger, and its formats with each other. */
+/**
+ * Compares a statement of the whole period with the ledger, and the formats of the statement with
+ * each other.
+ */
 async function compareStatement(source: Source): Promise<string[]> {
   const { db, accountId, config } = source;
   const now = new Date();
@@ -118,7 +124,7 @@ interface ReadyExport {
   readonly to: string;
 }
 
-/** Compares files behind public links with a member's exports of the same days. */
+/** Compares the files behind public links with what a member exports for the same days. */
 async function compareLinks(source: Source): Promise<string[]> {
   const { db, accountId, config } = source;
   const events = await db.query<{ body: string }>(
@@ -142,13 +148,10 @@ async function compareLinks(source: Source): Promise<string[]> {
   return broken;
 }
 
-/**
- * Returns the formats of a receipt, other than JSON, that are truncated or do not show its order
- * number.
- */
+/** Returns the formats of a receipt (except JSON) that are incomplete or lack its order number. */
 async function brokenForms(url: string, order: string): Promise<string[]> {
-  // Sends a random client address if the service trusts this proxy, because each address gets only
-  // 30 PDFs a minute.
+  // Claims to come from a random address, which the service believes if it trusts this proxy. Each
+  // address gets only 30 PDFs a minute.
   const headers = { 'X-Forwarded-For': `10.${[0, 0, 0].map(() => randomInt(256)).join('.')}` };
   const read = async (form: string) => (await fetch(`${url}.${form}`, { headers })).text();
   const [english, japanese, pdf] = [
@@ -191,7 +194,7 @@ async function verifyAuditLogs({ db }: Files): Promise<string[]> {
   );
 }
 
-/** Checks that a process killed while writing left either the old file or the new one. */
+/** Checks that processes that were killed while writing left either the old file or the new one. */
 async function checkFolders({ folders }: Files): Promise<string[]> {
   const broken: string[] = [];
   for (const folder of folders) {

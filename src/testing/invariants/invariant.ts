@@ -1,9 +1,9 @@
-/** A rule that every history must keep, whatever failed during it. */
+/** A rule that must hold for every history, whatever failed in it. */
 export interface Invariant<Source> {
   readonly promise: string;
-  /** True if the rule holds at every moment. The others hold only once everything has settled. */
+  /** True if the rule holds at any time. Other rules hold only once everything has settled. */
   readonly always?: boolean;
-  /** Returns violations as sentences; an empty list means none. */
+  /** Returns the violations as sentences; an empty list if there are none. */
   readonly check: (source: Source) => readonly string[] | Promise<readonly string[]>;
 }
 

@@ -20,8 +20,8 @@ import {
 import { RESPONSE_INVARIANTS } from '#testing/invariants/response-invariants.ts';
 
 /**
- * All invariants, grouped by data source. The tests of chaos, the API model, ways to pay and
- * fuzzing share them (`history.ts`); each test has some of the sources.
+ * All invariants, by source of data. The tests of chaos, the API model, ways to pay and fuzzing
+ * share them (`history.ts`), and each test has some of the sources.
  */
 export const INVARIANTS = {
   ledger: LEDGER_INVARIANTS,
@@ -33,7 +33,7 @@ export const INVARIANTS = {
 } as const;
 
 export interface Sources extends Ledger {
-  /** The chains with which to compare the ledger. */
+  /** The chains to compare with the ledger. */
   readonly chains?: readonly NetworkConfig[];
   readonly journal?: Journal;
   readonly endpoints?: Deliveries['endpoints'];
@@ -69,8 +69,8 @@ async function findViolations(sources: Sources, atRest: boolean): Promise<Violat
 const sentenceOf = ({ promise, detail }: Violation) => `${promise}: ${detail}`;
 
 /**
- * Checks all invariants of these sources, or only those that hold at every moment. @returns
- * violations as sentences; an empty list means none.
+ * Checks all invariants of these sources, or only those that hold at any time.
+ * @returns the violations as sentences; an empty list if there are none
  */
 export async function checkInvariants(
   sources: Sources,
@@ -81,14 +81,14 @@ export async function checkInvariants(
 
 const POLL_MS = 500;
 /**
- * On a busy machine, waiting may take up to this many times the limit. Within that, the number of
- * checks decides, because the checks slow down together with the service.
+ * On a busy machine, waiting may take up to this many times the limit. The limit counts checks
+ * rather than time, because checks slow down together with the service.
  */
 const MOST_RESTS = 4;
 
 /**
- * Repeats a check until it finds nothing or the limit is reached. @returns what the last check
- * found.
+ * Repeats a check until it finds nothing or the limit is reached.
+ * @returns what the last check found
  */
 async function untilNothing(
   check: () => Promise<readonly string[]>,
@@ -105,21 +105,19 @@ async function untilNothing(
 }
 
 export interface Rest {
-  /**
-   * Time limit for the ledger to come to rest, and again for the other sources to agree with it.
-   */
+  /** Time limit for the ledger to settle, and then for the other sources to agree with it. */
   readonly limitMs: number;
-  /** Called before each check of the ledger, to make later work due now. */
+  /** Called before each check of the ledger, to make work due that is scheduled for later. */
   readonly hurry?: () => Promise<void>;
-  /** Returns further violations, found with facts that only this test knows. */
+  /** Returns violations that only this test can find. */
   readonly also?: () => Promise<readonly string[]>;
 }
 
 /**
- * Waits until a history is at rest: first checks the ledger alone, because comparing it with a
- * chain takes longer, then everything. A violation of a rule that holds at every moment counts
- * immediately. @returns what was violated at any moment, or is still violated at the limit; empty
- * if nothing was.
+ * Waits until a history is at rest. Checks the ledger alone first, because comparing it with a
+ * chain takes longer, and then everything. If a rule that holds at any time is violated even once,
+ * that counts.
+ * @returns violations of such rules, and what was still wrong at the limit
  */
 export async function comeToRest(sources: Sources, rest: Rest): Promise<readonly string[]> {
   const { limitMs, hurry = async () => {}, also = async () => [] } = rest;
@@ -135,7 +133,7 @@ export async function comeToRest(sources: Sources, rest: Rest): Promise<readonly
     await hurry().catch(() => {});
     return check(ledger);
   }, limitMs);
-  // After the limit, checks everything once, even if the ledger has come to rest meanwhile.
+  // If the ledger has not settled within the limit, checks everything only once.
   const broken =
     unsettled.length === 0
       ? await untilNothing(() => check(sources), limitMs)

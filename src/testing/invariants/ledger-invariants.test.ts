@@ -7,14 +7,14 @@ import { comeToRest } from '#testing/invariants/invariants.ts';
 import { LEDGER_INVARIANTS } from '#testing/invariants/ledger-invariants.ts';
 import { DELIVERY_INVARIANTS } from '#testing/invariants/receiver-invariants.ts';
 
-/** Statements that corrupt the ledger. Some need other statements to run `first`. */
+/** Statements that corrupt the ledger. `first` holds statements that must run before. */
 interface Damage {
-  /** Statements that drop a constraint, in a transaction that is rolled back. */
+  /** Statements that drop a constraint. They run in a transaction that is rolled back. */
   readonly first?: readonly string[];
   readonly sql: readonly string[];
 }
 
-/** The rest of an `update payment_intents` statement that cancels an intent without a payment. */
+/** The end of an `update payment_intents` statement that cancels an intent without a payment. */
 const CANCEL = `set status = 'canceled', payment_id = null, tx_hash = null, canceled_at = now(),
   cancellation_reason = 'requested_by_customer'`;
 
@@ -29,7 +29,8 @@ function dropChecks(table: string): string {
 }
 
 /**
- * Returns a statement that duplicates the rows of `where` with `changes` (SQL for a JSON object).
+ * Returns a statement that duplicates rows: those that `where` selects, with `changes` (SQL for a
+ * JSON object).
  */
 function copy(table: string, where: string, changes: string): string {
   return `insert into ${table}
@@ -37,7 +38,7 @@ function copy(table: string, where: string, changes: string): string {
     from ${table} t where ${where} limit 1`;
 }
 
-/** Returns two kinds of damage for each event type: its event is missing, or exists twice. */
+/** Returns two kinds of damage for each event type: the event is missing, or it exists twice. */
 function wrongEvents(types: readonly string[]): Damage[] {
   return types.flatMap((type) => [
     { sql: [`delete from events where type = '${type}'`] },
@@ -45,7 +46,7 @@ function wrongEvents(types: readonly string[]): Damage[] {
   ]);
 }
 
-/** Returns damage that adds an event for something that never happened. */
+/** Returns damage that adds an event for something that did not happen. */
 function falseEvent(type: string, like: string): Damage {
   return { sql: [copy('events', `type = '${like}'`, `'id', 'evt_false', 'type', '${type}'`)] };
 }
@@ -64,7 +65,7 @@ const SECOND_REQUEST = `insert into chain_requests (livemode, kind, subject_id, 
   select livemode, kind, subject_id, number + 1000, payload, status, outcome, created, applied_at
   from chain_requests where kind = `;
 
-/** Inserts an offline sale that is still in progress although its intent has been paid. */
+/** Inserts an offline sale that is still in progress although its intent was paid. */
 const STUCK_OFFLINE_SALE = `
   insert into offline_payments (id, account_id, livemode, position, created, terminal_id,
     payer_address, nonce, amount, value, accepted_at, counted_at, status, payment_intent_id)
@@ -72,7 +73,7 @@ const STUCK_OFFLINE_SALE = `
     '0x' || repeat('0', 64), amount, amount, created, created, 'processing', id
   from payment_intents where status = 'succeeded' limit 1`;
 
-/** Damage by invariant. The checker must report each as a violation of that invariant. */
+/** Damage by invariant. For each, the checker must report a violation of that invariant. */
 const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
   'an intent has a payment exactly when it has succeeded': [
     { first: [WITHOUT_REFUNDS_OF_PAYMENTS], sql: ['delete from payments'] },
@@ -205,8 +206,8 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     { sql: [`update refunds set account_id = 'acct_other'`] },
     { sql: ['update refunds set livemode = true'] },
     { sql: [`update refunds set location_id = 'other'`] },
-    // Changes all three tables alike, so that they agree on a location that the account does not
-    // have.
+    // Changes all three tables in the same way, so that they agree on a location that does not
+    // belong to the account.
     {
       sql: ['payment_intents', 'payments', 'refunds'].map(
         (table) => `update ${table} set location_id = 'other'`,
@@ -467,7 +468,7 @@ describe('the database', () => {
         for (const sql of damage.sql) await tx.query(sql);
         return new Abandon(null);
       });
-      // SQLSTATE codes that begin with 23 report a violated integrity constraint.
+      // A SQLSTATE that begins with 23 means that an integrity constraint was violated.
       await assert.rejects(refused, (error) => /^23/.test(codeOf(error)));
     });
   }
@@ -493,7 +494,7 @@ describe('an alarm about a settlement that cannot be booked', () => {
 });
 
 describe('the wait for rest', () => {
-  /** Breaks the ledger before the first check and repairs it soon after. */
+  /** Breaks the ledger before the first check, and repairs it soon after. */
   const restAfter = async (broken: string, mended: string) => {
     const statements = [broken, mended];
     const hurry = async () => {

@@ -6,21 +6,21 @@ export interface Ledger {
   readonly db: Sql;
   /** Settlement numbers of merchants whose accounts were lost. Alarms must report them. */
   readonly unbookable?: ReadonlySet<bigint>;
-  /** Matches violations (`promise: violation`) that the test itself causes. */
+  /** Matches violations (written `promise: violation`) that the test itself causes. */
   readonly except?: RegExp;
 }
 
-/** An invariant in SQL: a statement that selects the rows that violate it. */
+/** An invariant in SQL: a statement that selects what violates it. */
 interface Rule extends Omit<Invariant<Ledger>, 'check'> {
-  /** Selects one text column: one violation per row. */
+  /** Selects one text column. Each row describes a violation. */
   readonly sql: string;
   readonly values?: (ledger: Ledger) => readonly unknown[];
 }
 
-/** How many rows a violation's report shows. */
+/** Maximum number of rows that the report of a violation shows. */
 const SHOWN = 5;
 
-/** Tables whose rows have a unique position in the order of their account and mode. */
+/** Tables in which each row has a position that is unique for its account and mode. */
 const LISTED = [
   ...['events', 'payment_intents', 'payments', 'refunds', 'withdrawals', 'terminals'],
   'offline_payments',
@@ -107,8 +107,8 @@ const MONEY: readonly Rule[] = [
       where coalesce(s.given, 0) <> coalesce(g.count, 0) or s.given <> g.last or g.first <> 1`,
   },
   {
-    // Recovery books payments that were accepted before the database lost them, so a refund counts
-    // from the time of its booking.
+    // Recovery books payments that the database had lost after they were accepted, so a refund
+    // counts from the time at which it was booked.
     promise: 'refunds of a day stay below the limit of the account',
     always: true,
     sql: `select a.id || ' refunded ' || sum(r.amount) from refunds r
@@ -159,7 +159,8 @@ const MONEY: readonly Rule[] = [
         or t.revoked_at < i.created`,
   },
   {
-    // Depends on two processes' clocks, so it does not hold where clocks are stepped or advanced.
+    // Depends on the clocks of two processes, so it does not hold in runs that step or advance
+    // clocks.
     promise: NOT_EXPIRED,
     always: true,
     sql: `select p.id || ' by ' || t.id from payments p
@@ -187,7 +188,7 @@ const MONEY: readonly Rule[] = [
   },
 ];
 
-/** All changes of merchants' balances on the contract. */
+/** SQL for everything that changes a merchant's balance on the contract. */
 const ENTRIES = `
   select account_id, livemode, created, amount from payments where not recovered
   union all select account_id, livemode, created, amount from balance_entries`;
@@ -204,7 +205,7 @@ const BOOKS: readonly Rule[] = [
       having c.balance <> coalesce(sum(e.amount), 0)`,
   },
   {
-    // A payment that is booked immediately counts as its own ledger entry.
+    // A payment that is booked immediately has no further entry: it is one itself.
     promise: 'the books have one entry for each movement of money',
     sql: `with moved as (
         select id, account_id, livemode, case when recovered then amount else 0 end as amount
@@ -365,8 +366,7 @@ const PLACES: readonly Rule[] = [
 ];
 
 /**
- * SQL that describes what job `r` with transaction `t` is waiting for, so that a report explains
- * itself.
+ * SQL that says what job `r` with transaction `t` is waiting for, so that a report explains itself.
  */
 const WAITS_FOR = `
   'booked at ' || r.applied_at, 'tries ' || r.tries, 'next try at ' || r.next_attempt,
@@ -456,7 +456,7 @@ async function selectViolations(ledger: Ledger, { promise, sql, values }: Rule) 
     values?.(ledger) ?? [],
   );
   const isExcused = (wrong: string) => ledger.except?.test(`${promise}: ${wrong}`) === true;
-  // Limits the rows after the filter; otherwise excused violations could hide others.
+  // Limits the rows only after the filter. Otherwise, excused violations could hide others.
   return rows.flatMap(({ wrong }) => (isExcused(wrong) ? [] : [wrong])).slice(0, SHOWN);
 }
 

@@ -3,7 +3,7 @@ import type { Caller } from '#testing/api-client.ts';
 import type { Invariant } from '#testing/invariants/invariant.ts';
 import type { Received } from '#testing/webhook-receiver.ts';
 
-/** The objects that events contain, and the fields that must agree with the API. */
+/** The kinds of objects in events, and the fields that must be the same in the API. */
 const LISTS = {
   payment_intent: {
     path: '/payment_intents',
@@ -21,12 +21,12 @@ interface Event {
   readonly data: { readonly object: Shown };
 }
 
-/** Final states. Until it reaches one of them, a lost object may be missing. */
+/** Final states. An object that was lost before it reached one may be missing. */
 const ENDED = new Set(['succeeded', 'partially_refunded', 'refunded']);
 
 /**
  * Returns what a webhook receiver that follows docs/guides/webhooks.md knows. It ignores events
- * with a known id, and those with a lower `sequence` than the last one of the same object.
+ * whose id it has seen, and events whose `sequence` is lower than the last one for the same object.
  */
 export function viewOf(received: readonly Received[]): ReadonlyMap<string, Shown> {
   const known = new Set<string>();
@@ -70,7 +70,7 @@ export interface Follower {
   readonly received: readonly Received[];
 }
 
-/** Compares the receiver's data with the API. */
+/** Compares what the receiver knows with the API. */
 async function compareView({ merchant, received }: Follower): Promise<string[]> {
   const view = viewOf(received);
   const broken: string[] = [];
@@ -91,22 +91,22 @@ async function compareView({ merchant, received }: Follower): Promise<string[]> 
   return broken;
 }
 
-/** Endpoints that were enabled throughout the history. */
+/** Webhook endpoints that were enabled during the whole history. */
 export interface Deliveries {
   readonly db: Sql;
   readonly endpoints: readonly {
     readonly id: string;
-    /** Ids of the events that its receiver acknowledged with a 2xx status. */
+    /** Ids of the events that the endpoint's receiver acknowledged with a 2xx status. */
     readonly accepted: ReadonlySet<string>;
   }[];
 }
 
-/** Checks that every event since an endpoint was enabled has a delivery. */
+/** Checks that every event since the creation of an endpoint has a delivery. */
 async function checkDeliveries({ db, endpoints }: Deliveries): Promise<string[]> {
   const broken: string[] = [];
   for (const { id, accepted } of endpoints) {
     const [endpoint] = await db.query('select id from webhook_endpoints where id = $1', [id]);
-    // A deleted endpoint has no missing deliveries, so its absence is reported instead.
+    // No delivery can be missing for an endpoint that was deleted, so report its absence instead.
     if (endpoint === undefined) broken.push(`${id} is gone`);
     const missing = await db.query<{ id: string }>(
       `select v.id from events v join webhook_endpoints e

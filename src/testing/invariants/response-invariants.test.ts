@@ -32,7 +32,7 @@ before(async () => {
 });
 after(() => store?.close());
 
-/** Creates the journal of clients that received correct responses. */
+/** Creates the journal of clients that received only correct responses. */
 function honest(): Journal {
   const journal = openJournal();
   journal.saw(intent);
@@ -42,7 +42,7 @@ function honest(): Journal {
   return journal;
 }
 
-/** The invariants for which a violation was found. */
+/** Invariants of which a test has found a violation. */
 const seenBroken = new Set<string>();
 
 async function check(db: Sql, journal: Journal): Promise<string> {
@@ -51,7 +51,7 @@ async function check(db: Sql, journal: Journal): Promise<string> {
   return found.map(({ detail }) => detail).join('\n');
 }
 
-/** Returns the violations after these statements, which are rolled back. */
+/** Returns the violations after these statements, which are then rolled back. */
 function checkAfter(...damage: readonly string[]): Promise<string> {
   return store.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
@@ -135,10 +135,12 @@ describe('the check of what the owner was told of a withdrawal', () => {
   });
 });
 
-/** The time of the decline, in the format of a response. */
+/** The time of a decline, as a response shows it. */
 const DECLINED = '2026-01-02T03:04:05.678Z';
 
-/** Returns the violations if a client was told "declined" and these events exist in this order. */
+/**
+ * Returns the violations if a client's payment was declined and these events exist, in this order.
+ */
 function checkDeclined(types: readonly string[], ...damage: readonly string[]): Promise<string> {
   return store.db.transaction(async (tx) => {
     const body = { data: { object: { last_payment_error: { created: DECLINED } } } };
@@ -192,8 +194,8 @@ describe('the check of a payer who was told "declined"', () => {
 
 describe('what was told before the database was restored', () => {
   /**
-   * Returns the violations if these responses were sent before and after the copy, and the copy is
-   * then restored.
+   * Returns the violations if clients received these responses before and after the database was
+   * copied, and the copy was then restored.
    */
   async function checkRestored(
     tell: (journal: Journal) => void,
@@ -235,7 +237,7 @@ describe('what was told before the database was restored', () => {
   });
 });
 
-/** Returns the violations if clients also received these responses. */
+/** Returns the violations if clients additionally received these responses. */
 async function checkAnswers(tell: (journal: Journal) => void): Promise<string> {
   const journal = honest();
   tell(journal);
@@ -304,7 +306,7 @@ describe('a client of a chaos run', () => {
     readonly replayed?: boolean;
   }
 
-  /** Returns the complaints of a client whose retries get these responses. */
+  /** Returns the complaints of a client that gets these responses to its attempts. */
   async function complaintsOf(answers: readonly Said[]): Promise<readonly string[]> {
     const said = [...answers];
     receiver.answer((_received, response) => {
@@ -343,7 +345,7 @@ describe('a client of a chaos run', () => {
     assert.deepEqual(await complaintsOf([nothing, nothing, { status: 201 }]), []);
   });
 
-  /** Returns the complaints about a list whose pages contain these ids. */
+  /** Returns the complaints of a client that reads a list whose pages contain these ids. */
   async function complaintsOfPagination(pages: readonly (readonly string[])[]): Promise<string[]> {
     receiver.answer(({ path }, response) => {
       const page = Number(new URL(path, receiver.url).searchParams.get('cursor'));

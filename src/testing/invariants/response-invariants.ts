@@ -7,7 +7,7 @@ import type {
 } from '#testing/chaos/chaos-journal.ts';
 import type { Invariant } from '#testing/invariants/invariant.ts';
 
-/** The responses that clients received, and the database, which must still agree with them. */
+/** The responses that clients received, and the database, which must agree with them. */
 export interface Responses {
   readonly db: Sql;
   readonly journal: Journal;
@@ -24,11 +24,11 @@ interface TransferRow {
   id: string;
   status: string;
   amount: bigint;
-  /** The payment of a refund, or the destination wallet of a withdrawal. */
+  /** The payment of a refund, or the wallet to which a withdrawal goes. */
   place: string;
 }
 
-/** A refund or withdrawal, as a response reported it or as its row stores it. */
+/** A refund or withdrawal as a response showed it. */
 interface ReportedTransfer {
   readonly shown: SeenRefund | SeenWithdrawal;
   readonly place: string;
@@ -37,8 +37,8 @@ interface ReportedTransfer {
 }
 
 /**
- * Selects ids with an alarm. A response may differ from the database only if an alarm reports that
- * the chain settled the object after all.
+ * Selects the ids for which there is an alarm. The database may contradict a response only if an
+ * alarm reports that the chain settled the object later.
  */
 async function selectAlarmed({ db, journal }: Responses): Promise<Set<string>> {
   const { intents, declines, turns } = journal;
@@ -90,8 +90,8 @@ interface AttemptRow {
 }
 
 /**
- * Checks that an attempt reported as declined did not charge the payer: either another attempt
- * began after it, or the intent is unpaid. Uses the order of events, because clocks differ.
+ * Checks that an attempt that was reported as declined did not charge the payer: either the payer
+ * tried again later, or the intent is unpaid. Compares the order of events, because clocks differ.
  */
 async function checkDeclines({ db, journal }: Responses): Promise<string[]> {
   const alarmed = await selectAlarmed({ db, journal });
