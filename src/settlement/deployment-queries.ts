@@ -1,14 +1,14 @@
 import { addMs } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 
-/** A deployment is not sent later than this: its payer has given up, or sends it again. */
+/** A deployment is not sent later than this: the payer has left, or requests it again. */
 export const DEPLOY_WITHIN_MS = 60_000;
 
 type DeploymentStatus = 'queued' | 'submitted' | 'succeeded' | 'late';
 
 /**
  * Returns the status of a wallet's deployment; `late` if no worker could send it in time. `null` if
- * there is none, or only failed ones, so that a request may try again.
+ * there is no deployment, or if all of them failed, so that a request may try again.
  */
 export async function selectDeployment(
   sql: Sql,

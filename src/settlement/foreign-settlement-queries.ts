@@ -30,12 +30,12 @@ export interface ForeignRange {
   readonly livemode: boolean;
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
-  /** Events read after this time are left for the next poll. */
+  /** Events after this time are left for the next poll. */
   readonly before: Date;
 }
 
 /**
- * SQL: true if nothing explains a payment (`c`, of the merchant `m`): it has no row of its own, no
+ * SQL: true if nothing explains a payment (`c`, to the merchant `m`): no row records it, no
  * transaction of ours settled it, and no job for the same sum and payer is in progress.
  */
 const PAYMENT_UNEXPLAINED = `
@@ -52,10 +52,10 @@ const PAYMENT_UNEXPLAINED = `
         and (r.payload ->> 'amount')::bigint = c.amount)`;
 
 /**
- * SQL: true if nothing in the ledger explains a transfer (`t`). A withdrawal that a wallet made
- * without the service (number 0) does not concern the ledger. A refund that a recovery has read
- * belongs to the lost period: it was skipped if its payment was not booked yet, and the recovery
- * that reconciliation requests books it.
+ * SQL: true if nothing in the ledger explains a transfer (`t`). Withdrawals that a wallet made
+ * without the service (number 0) do not count, because the ledger does not record them. Neither do
+ * refunds in the lost period that a recovery has read: if one was skipped because its payment was
+ * not booked yet, the recovery that reconciliation requests books it.
  */
 const TRANSFER_UNEXPLAINED = `
   (t.kind = 'refund' or t.number <> 0)
@@ -70,7 +70,7 @@ const TRANSFER_UNEXPLAINED = `
       select from withdrawals w where t.kind = 'withdrawal' and w.livemode = t.livemode
         and (w.number = t.number or w.tx_hash = t.tx_hash))`;
 
-/** SQL: payments to merchants that have an account here, and to others. */
+/** SQL: payments that nothing explains, whether or not their merchant has an account here. */
 const FOREIGN_PAYMENTS = `
   select c.livemode, 'payment' as kind, c.number, c.tx_hash, c.log_index, c.block_number,
     m.account_id, c.merchant_number, c.payer as address, c.amount
@@ -89,10 +89,10 @@ const FOREIGN_TRANSFERS = `
   where t.livemode = $1 and t.block_number between $2 and $3 and t.block_time < $4
     and ${TRANSFER_UNEXPLAINED}`;
 
-/** A contract event that moved money, as it was read. */
+/** A contract event that moved money, as read from the chain. */
 export interface MovedOnChain {
   readonly kind: ForeignRow['kind'];
-  /** As stored in the column: see {@link toNumberColumn}. */
+  /** The number in the form that columns store: see {@link toNumberColumn}. */
   readonly number: string;
   readonly tx_hash: string;
   readonly log_index: number;
@@ -141,7 +141,7 @@ export async function selectUnexplained(
 }
 
 export interface FoundForeignRow {
-  /** `null` if no account has that number. */
+  /** `null` if no account has the merchant number. */
   readonly account_id: string | null;
   readonly merchant_number: bigint;
   readonly kind: ForeignRow['kind'];
@@ -153,7 +153,7 @@ export interface FoundForeignRow {
 
 /**
  * Records the foreign events in these blocks, and deletes those that a reorganization has removed.
- * @returns the events that were not known before, or whose merchant has no account here.
+ * @returns the events that are new, or whose merchant has no account here.
  */
 export async function insertForeign(
   tx: Tx,
@@ -187,7 +187,7 @@ export async function insertForeign(
   return withChainNumbers(rows);
 }
 
-/** Marks the differences as accepted if they stem from events that two operators have refused. */
+/** Accepts differences about foreign events that two operators have refused. */
 export async function acceptRefused(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
     `update reconciliation_differences d set accepted_at = $2
@@ -198,7 +198,7 @@ export async function acceptRefused(tx: Tx, livemode: boolean, now: Date): Promi
   );
 }
 
-/** SQL: joins reconciliation's differences (`d`) with foreign settlements (`f`), by subject. */
+/** SQL: the condition that joins differences (`d`) with foreign settlements (`f`), by subject. */
 export const IS_DIFFERENCE = `
   (d.kind, d.subject) = (f.kind || '_unknown_here', ${numberText('f.number')}
     || case f.kind when 'refund' then '/' || f.tx_hash else '' end)`;
@@ -214,7 +214,7 @@ export async function selectForeign(sql: Sql): Promise<ForeignRow[]> {
 }
 
 export interface ForeignGroup extends Tenant {
-  /** The newest event that the operator saw when deciding. */
+  /** The newest event that operators saw before they decided. */
   readonly upTo: bigint;
 }
 
@@ -245,7 +245,7 @@ export async function decideForeign(
   return rows.length;
 }
 
-/** Deletes undecided events, because the database was in fact restored. Recovery books them. */
+/** Deletes undecided events of a database that was in fact restored: recovery books them. */
 export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('delete from foreign_settlements where livemode = $1 and decision is null', [
     livemode,
@@ -253,7 +253,8 @@ export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> 
 }
 
 /**
- * Returns the atoms that an account may not pay out: its undecided events and its refused payments.
+ * Returns the atoms that an account may not pay out: the sum of its undecided events and its
+ * refused payments.
  */
 export async function selectKeptBack(sql: Sql, tenant: Tenant): Promise<bigint> {
   const rows = await sql.query<{ amount: bigint }>(

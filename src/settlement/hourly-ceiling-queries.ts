@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** SQL: the UTC clock hour of a block's time, by which the contract counts its ceiling. */
+/** SQL: the UTC clock hour of a block's time. The contract's ceiling applies per clock hour. */
 export function hourOf(time: string): string {
   return `to_timestamp(floor(extract(epoch from ${time}) / 3600) * 3600)`;
 }
@@ -23,7 +23,7 @@ const COUNT_SALES = `
     hour = excluded.hour
   where u.hour <= excluded.hour`;
 
-/** Adds settled sales to the hour of their block. Sales of an earlier hour are ignored. */
+/** Adds settled sales to the hour of their block. Sales of past hours are ignored. */
 export async function countSales(
   tx: Tx,
   sales: readonly {
@@ -44,7 +44,7 @@ export async function countSales(
 }
 
 /**
- * Reads, in one snapshot, how much each account has settled this hour and how much is in progress.
+ * Reads, in one snapshot, the sums that each account has settled this hour and has in progress.
  * @returns one entry per account, in the given order.
  */
 export async function selectUses(
@@ -101,7 +101,7 @@ export async function selectLargestUsers(
   );
 }
 
-/** Returns the few accounts whose share an operator has set. */
+/** Returns the accounts whose share an operator has set. They are few. */
 export async function selectOwnShares(
   sql: Sql,
 ): Promise<{ readonly id: string; readonly ceiling_share: number }[]> {

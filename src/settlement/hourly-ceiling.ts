@@ -15,13 +15,15 @@ export interface Ceiling {
 
 /** 1 USDC, the contract's unit for the ceiling. If less is left, hardly any sale fits. */
 const LEAST_ROOM = 1_000_000n;
-/** With so few selling accounts, one of them may need the whole ceiling. */
+/** With fewer selling accounts than this, one of them may need the whole ceiling. */
 const FEW_SELLERS = 5;
-/** 100 %: an account may use the contract's whole ceiling, so it has no limit of its own. */
+/**
+ * In percent: an account with this share may use the contract's whole ceiling, so it has no limit
+ * of its own.
+ */
 export const WHOLE_HOUR = 100;
 /**
- * In percent. At this share it takes at least four colluding accounts to keep all others from
- * selling.
+ * In percent. With this share, at least four accounts must collude to keep all others from selling.
  */
 const SHARE_OF_MANY = 25;
 
@@ -32,16 +34,16 @@ export function isFull({ perHour, settled }: Ceiling): boolean {
 }
 
 /**
- * Returns the percentage of the hourly ceiling for accounts without an individual share. `set` is
- * MAX_ACCOUNT_SHARE_PERCENT.
+ * Returns the share, in percent of the hourly ceiling, of accounts without an individual share.
+ * `set` is MAX_ACCOUNT_SHARE_PERCENT.
  */
 export function commonShare({ sellers }: Ceiling, set: number | null): number {
   return set ?? (sellers < FEW_SELLERS ? WHOLE_HOUR : SHARE_OF_MANY);
 }
 
 /**
- * Converts a share to atoms per hour; `null` if the share is the whole ceiling, which the contract
- * itself enforces.
+ * Converts a share in percent to atoms per hour; `null` if the share is the whole ceiling, which
+ * the contract itself enforces.
  */
 export function atomsOf({ perHour }: Ceiling, share: number): bigint | null {
   return share >= WHOLE_HOUR ? null : basisPoints(atoms(perHour), share * POINTS_PER_PERCENT);

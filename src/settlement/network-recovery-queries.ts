@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { IS_DIFFERENCE } from '#settlement/foreign-settlement-queries.ts';
 
-/** The topic of wake-ups when a recovery begins or ends; the key is the network. */
+/** The topic of wake-ups when a recovery begins or ends. The wake-up's key is the network. */
 export const RECOVERY_TOPIC = 'network-recovery';
 
 /** The reason for comparing a network's ledger with its chain. */
@@ -11,16 +11,16 @@ export type RecoveryReason = 'cluster' | 'nonce' | 'position' | 'reconciliation'
 /** The database's record of a network's ledger and senders. */
 export interface LedgerRow {
   readonly status: 'done' | 'recovering';
-  /** The database that the last recovery ran on. */
+  /** The cluster identity of the database on which the last recovery ran. */
   readonly clusterId: string | null;
   readonly request_count: bigint;
-  /** True if anything was ever sent or paid on the network. Read only if there is no cluster id. */
+  /** True if anything was ever sent or paid on the network. Read only if `clusterId` is `null`. */
   readonly used: boolean;
   /** Next nonces by lower-case address, except those of stopped senders. */
   readonly next_nonces: Readonly<Record<string, string>>;
-  /** True if operators were asked whether the database was restored. */
+  /** True while operators are asked whether the database was restored. */
   readonly doubted: boolean;
-  /** The WAL position up to which the database has flushed. */
+  /** The WAL position up to which the database server has flushed. */
   readonly position: string;
 }
 
@@ -43,14 +43,14 @@ export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerR
 }
 
 /**
- * Requests a recovery, unless one was requested since `requestCount` was read. A running recovery
- * continues, but does not end before it has seen this request.
+ * Requests a recovery, unless one was requested after `requestCount` was read. A running recovery
+ * continues, and cannot end before it has seen this request.
  */
 export async function requestRecovery(
   sql: Sql,
   wish: {
     readonly livemode: boolean;
-    /** The counter of requests as read earlier; `null` to request a recovery in any case. */
+    /** The count of requests that the caller has read; `null` to request a recovery always. */
     readonly requestCount: bigint | null;
     readonly reason: RecoveryReason;
     readonly lossShown: boolean;
@@ -81,10 +81,10 @@ export async function requestRecovery(
   return rows.length > 0;
 }
 
-/** Per sender (lower-case address), the next nonce on the chain, if the ledger is behind. */
+/** For each sender whose ledger is behind, its next nonce on the chain, by lower-case address. */
 export type NoncesAhead = Readonly<Record<string, string>>;
 
-/** Records that operators must answer whether the database was restored. */
+/** Stores the question whether the database was restored, which operators must answer. */
 export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): Promise<void> {
   await tx.query('update network_recoveries set doubt = $2::text::jsonb where livemode = $1', [
     livemode,
@@ -92,7 +92,7 @@ export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): 
   ]);
 }
 
-/** Ends the question to operators, answered or moot, and resolves its alarm. */
+/** Deletes the question to operators, answered or moot, and resolves its alarm. */
 export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
     `with answered as (
@@ -104,7 +104,7 @@ export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<vo
   );
 }
 
-/** Locks the network's row. Returns the nonces that operators were asked about, or `null`. */
+/** Locks the question to operators. Returns the nonces in it; `null` if there is no question. */
 export async function lockDoubt(tx: Tx, livemode: boolean): Promise<NoncesAhead | null> {
   const rows = await tx.query<{ doubt: NoncesAhead | null }>(
     'select doubt from network_recoveries where livemode = $1 for update',
@@ -113,7 +113,7 @@ export async function lockDoubt(tx: Tx, livemode: boolean): Promise<NoncesAhead 
   return rows[0]?.doubt ?? null;
 }
 
-/** Records the cluster id of a database that was never written to and needs no recovery. */
+/** Records the cluster id of a database that was never used and so needs no recovery. */
 export async function adoptCluster(
   sql: Sql,
   adopted: { readonly livemode: boolean; readonly clusterId: string },
@@ -125,22 +125,22 @@ export async function adoptCluster(
   );
 }
 
-/** One run of the recovery, by the process that holds the lease. */
+/** One run of the recovery, in the process that holds the lease. */
 export interface RecoveryRun {
   readonly livemode: boolean;
   readonly owner: string;
   readonly fencing_token: bigint;
   readonly request_count: bigint;
   readonly loss_shown: boolean;
-  /** The database that the last recovery ran on. */
+  /** The cluster identity of the database on which the last recovery ran. */
   readonly clusterId: string | null;
-  /** The last block that this run has read; `null` if it has not begun. */
+  /** The last block that this run has read; `null` if it has not read any. */
   readonly read_to: bigint | null;
-  /** Credentials that were created before this time are ended. */
+  /** The run ends credentials that were created before this time. */
   readonly started: Date;
 }
 
-/** Takes the lease of a recovery that no other process is working on. */
+/** Takes the lease of a recovery, unless another process holds it. */
 export async function takeRecovery(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly owner: string; readonly leaseMs: number },
@@ -158,7 +158,7 @@ export async function takeRecovery(
   return rows[0] ?? null;
 }
 
-/** Another process has taken the lease and finishes the recovery. */
+/** Thrown if another process has taken the lease. That process finishes the recovery. */
 export class RecoveryLost extends Error {
   override name = 'RecoveryLost';
 }
@@ -174,8 +174,8 @@ export async function holdRecovery(tx: Tx, run: RecoveryRun, leaseMs: number): P
 }
 
 /**
- * Returns the first block whose events the ledger may lack: the one after the last compared block,
- * or the block of the earliest event that reconciliation has found missing. `null` if nothing was
+ * Returns the first block whose events the ledger may lack: the block after the last compared one,
+ * or the block of the earliest event that reconciliation has found missing. `null` if no block was
  * ever compared.
  */
 export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promise<bigint | null> {
@@ -193,7 +193,7 @@ export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promis
   return rows[0]?.block ?? null;
 }
 
-/** Records that the ledger was compared with the chain up to this block and lacks nothing. */
+/** Records that the ledger lacks nothing that the chain has up to this block. */
 export async function markCompared(
   sql: Sql,
   change: {
@@ -209,7 +209,7 @@ export async function markCompared(
   );
 }
 
-/** Returns the modes in which a loss was recovered after that time, or is not recovered yet. */
+/** Returns the modes in which the recovery of a loss ended after `since`, or has not ended yet. */
 export async function selectLossesSince(sql: Sql, since: Date): Promise<boolean[]> {
   const rows = await sql.query<{ livemode: boolean }>(
     `select livemode from network_recoveries
@@ -219,7 +219,7 @@ export async function selectLossesSince(sql: Sql, since: Date): Promise<boolean[
   return rows.map(({ livemode }) => livemode);
 }
 
-/** Resets the comparison: everything since the contract's deployment must be compared again. */
+/** Resets the comparison: all blocks since the contract's deployment are compared again. */
 export async function forgetCompared(sql: Sql, livemode: boolean): Promise<void> {
   await sql.query('update network_recoveries set compared_block = null where livemode = $1', [
     livemode,
@@ -234,13 +234,15 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
-/** Contract events without a row, except those that operators already decide about. */
+/**
+ * Contract events without a row in the ledger, except those that operators already decide about.
+ */
 export interface UnknownHere {
-  /** How many of them a recovery can book. */
+  /** The number of these events that a recovery can book. */
   readonly count: number;
   /**
-   * Events that were unknown before the last recovery and still are; another recovery would not
-   * help. Accepted events are not among them: the next recovery books those.
+   * Events that were unknown before the last recovery and still are, so another recovery would not
+   * help. Accepted events are not among them, because the next recovery books those.
    */
   readonly uncured: readonly { readonly subject: string; readonly details: UncuredDetails }[];
 }
@@ -324,7 +326,7 @@ export async function showLoss(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('update network_recoveries set loss_shown = true where livemode = $1', [livemode]);
 }
 
-/** Adds the credentials that the run has ended, by kind, to the counts of interrupted runs. */
+/** Adds the counts of credentials that the run has ended to those of interrupted runs. */
 export async function noteEnded(
   tx: Tx,
   livemode: boolean,
@@ -347,7 +349,7 @@ export async function noteEnded(
 
 /**
  * Ends the run. It must run again if a recovery was requested meanwhile, or if a loss was proved
- * that it has not acted on. The next reconciliation compares everything.
+ * that this run has not handled. The next reconciliation compares everything.
  */
 export async function finishRecovery(
   tx: Tx,

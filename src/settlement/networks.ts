@@ -4,12 +4,12 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import type { Contracts } from '#settlement/contract-versions.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 
-/** The additional confirmations for payments of this sum or more. */
+/** A rule that payments of this sum or more wait for additional confirmations. */
 export interface CountsRule {
-  /** Atoms: the payer's total for the sale, tip included, without fees. */
+  /** In atoms: the smallest total of a sale (with tip, without fees) to which the rule applies. */
   readonly from: bigint;
   readonly waitsFor: 'inclusion' | 'time' | 'safe' | 'finalized';
-  /** The wait in milliseconds, if the rule waits for a time; otherwise 0. */
+  /** The wait in milliseconds if `waitsFor` is `time`; otherwise 0. */
   readonly ms: number;
 }
 
@@ -17,17 +17,17 @@ export interface CountsRule {
 export interface NetworkRules {
   /** Facts about chains of this kind. */
   readonly profile: ChainProfile;
-  /** Sums from which payments wait longer, the smallest sum first. */
+  /** Rules by which payments of larger sums wait longer; the smallest sum comes first. */
   readonly countsFrom: readonly CountsRule[];
   /** The shortest time between two batches of a worker; 0 allows one per block. */
   readonly settleEveryMs: number;
-  /** The highest offer in wei per gas, however high the chain's fees are. */
+  /** The most that a transaction may offer per gas, in wei, however high the chain's fees are. */
   readonly maxFeePerGasCeiling: bigint;
-  /** True if an operator has set the ceiling; otherwise it is the profile's. */
+  /** True if an operator has set the ceiling; false if it is the profile's. */
   readonly isFeeSet: boolean;
   /** The factories that may deploy wallets for payers who have signed (ERC-6492). */
   readonly walletFactories: readonly Hex[];
-  /** Operators are warned when a sender's balance pays for fewer payments than this. */
+  /** Operators are warned when a sender's balance covers fewer payments than this. */
   readonly lowBalance: number;
 }
 
@@ -36,45 +36,55 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   readonly network: Network;
   readonly livemode: boolean;
   readonly chainId: number;
-  /** http(s) URLs, the preferred one first; the others are used if it fails. */
+  /** http(s) URLs of nodes. The first one is preferred; the others are used if it fails. */
   readonly rpcUrls: readonly string[];
-  /** HTTP headers for each URL, in order; usually a key. */
+  /** HTTP headers for each URL, in order. They usually contain a key. */
   readonly rpcHeaders: readonly Readonly<Record<string, string>>[];
   /** The time-out of each URL; the last one applies to the rest. */
   readonly rpcTimeoutsMs: readonly number[];
   /** Requests per second of this process, to all nodes together; `null` if unlimited. */
   readonly rpcPerSecond: number | null;
-  /** The ws(s) URL that announces new blocks; if `null`, the head is polled. */
+  /** The ws(s) URL at which a node announces new blocks; if `null`, the head is polled. */
   readonly headsUrl: string | null;
-  /** A node that browsers may use to check receipts; `null` if there is none. */
+  /** The URL of a node that browsers may use to check receipts; `null` if there is none. */
   readonly publicRpcUrl: string | null;
-  /** URL of an explorer with transactions below `/tx/`, no trailing slash; `null` if none. */
+  /**
+   * URL of a block explorer that shows transactions below `/tx/`, without a trailing slash; `null`
+   * if there is none.
+   */
   readonly explorerUrl: string | null;
   readonly usdc: Hex;
   /** The token's EIP-712 name and version, for which permits are signed. */
   readonly usdcDomain: { readonly name: string; readonly version: string };
   readonly token: TokenFacts;
-  /** Keys with the contract's operator role, one sender each. Empty if other processes settle. */
+  /**
+   * Keys with the contract's operator role; each has its own sender. Empty if only other processes
+   * settle.
+   */
   readonly relayerKeys: readonly SigningKey[];
-  /** The key with the registrar role, for a separate sender. `null` if other processes register. */
+  /**
+   * The key with the registrar role, which has its own sender. `null` if only other processes
+   * register.
+   */
   readonly registrarKey: SigningKey | null;
   /**
    * A key without a contract role, which only pays the gas of transfers from payers' wallets. It
-   * has its own sender, so that no sale waits for transfers. `null` if this process sends none.
+   * has its own sender, so that no sale waits for transfers. `null` if this process sends no
+   * transfers.
    */
   readonly sponsorKey: SigningKey | null;
-  /** Further blocks required after the payment's block; 0 means success at inclusion. */
+  /** The number of blocks that must follow the payment's block; 0 means success at inclusion. */
   readonly confirmations: number;
   /**
-   * Milliseconds of further blocks required after the payment's block, if a time is set; otherwise
-   * 0.
+   * The time that must pass after the payment's block, in milliseconds; 0 if `confirmations` alone
+   * decides.
    */
   readonly confirmationsMs: number;
   /** The number of providers that must name the same block before a receipt counts. */
   readonly receiptProviders: 1 | 2;
   /**
-   * In time-outs that are counted in blocks, each block counts as at least this long, so a faster
-   * chain waits for more blocks.
+   * Time-outs that are counted in blocks assume that a block lasts at least this long. On a faster
+   * chain they count more blocks.
    */
   readonly minBlockMs: number;
   /** Interval between polls of the head while jobs are in progress and no node announces blocks. */
@@ -90,25 +100,28 @@ export interface TokenFacts {
    * their own wallet.
    */
   readonly hasPermit: boolean;
-  /** Why signed messages may name the wrong token; `null` while its name is known. */
+  /**
+   * The reason why signed messages may name the wrong token; `null` while the token's name is
+   * known.
+   */
   readonly domainProblem: string | null;
 }
 
 /**
- * The settings as configured. Values that are `null` here, and the token's functions, are read from
- * the token.
+ * The settings as configured. Values that are `null` here are read from the token's contract, as
+ * are its functions.
  */
 export interface NetworkSettings extends Omit<NetworkConfig, 'usdcDomain' | 'token'> {
   readonly usdcDomain: { readonly name: string | null; readonly version: string | null };
 }
 
-/** Settings that need not be chosen per deployment. */
+/** Defaults that deployments rarely need to change. */
 export const NETWORK_DEFAULTS = {
   sponsorKey: null,
   publicRpcUrl: null,
   explorerUrl: null,
   rpcHeaders: [],
-  /** Longer than this, asking the next node is faster than waiting. */
+  /** After this long, it is faster to ask the next node than to wait. */
   rpcTimeoutsMs: [3_000],
   rpcPerSecond: null,
   headsUrl: null,
@@ -118,7 +131,7 @@ export const NETWORK_DEFAULTS = {
   deployedAtBlock: 0n,
   formerSettlements: [],
   /**
-   * The value for the sandbox, whose chain the service runs itself. For other chains see
+   * For the sandbox, whose chain the service runs itself. For other chains see
    * base-confirmations.ts.
    */
   confirmations: 0,
@@ -129,14 +142,20 @@ export const NETWORK_DEFAULTS = {
   settleEveryMs: 0,
   maxFeePerGasCeiling: CUSTOM.highestFee,
   isFeeSet: false,
-  /** Leaves enough time to add gas at any rate of sales that one sender can sustain. */
+  /**
+   * With a warning at this balance, operators have time to add gas at any rate of sales that one
+   * sender can sustain.
+   */
   lowBalance: 5_000,
   walletFactories: [],
-  /** One second, because providers, mempools and people are not faster when blocks are. */
+  /** One second, because providers, mempools and people do not become faster when blocks do. */
   minBlockMs: 1_000,
-  /** On average a block is seen half of this late. Answering takes a node well below 1 ms. */
+  /**
+   * On average a block is seen half of this time late. Answering a poll takes a node well below 1
+   * ms.
+   */
   headPollMs: 25,
-  /** Four requests a minute, enough for fees and for noticing a reorganization. */
+  /** Four requests a minute: enough to follow fees and to notice a reorganization. */
   idleHeadMs: 15_000,
 } as const satisfies Partial<NetworkConfig>;
 

@@ -12,7 +12,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { eventually } from '#testing/webhooks.ts';
 
 const MILLION = 1_048_576n;
-/** The minimum distance by which numbers are raised. */
+/** The distance by which numbers are at least raised. */
 const FAR = 4_294_967_296n;
 
 describe('settlement numbers', () => {
@@ -47,7 +47,8 @@ describe('settlement numbers', () => {
     }
     const [one = [], other = []] = orders;
     assert.notDeepEqual(one, other);
-    // The difference of two numbers must not reveal how many were assigned between them.
+    // The difference between two numbers must not reveal how many numbers were assigned between
+    // them.
     const rising = one.filter((place, n) => n > 0 && place > (one[n - 1] ?? 0)).length;
     assert.ok(rising > 85 && rising < 170, `${rising} of 255 steps go up`);
     const next = one.filter((place, n) => n > 0 && place === (one[n - 1] ?? 0) + 1).length;
@@ -101,7 +102,8 @@ describe('settlement numbers', () => {
   });
 
   /**
-   * Returns the number of blocks that a process keeps after losing its connection to the database.
+   * Cuts a process's connections to the database. Returns the number of blocks that it then still
+   * keeps.
    */
   const cutOff = async (own: Database, numbers: SettlementNumbers): Promise<number> => {
     await own.close();
@@ -255,7 +257,7 @@ describe('an intent that the previous release has created', () => {
       [id, number],
     );
   };
-  /** Taps the way the previous release did. */
+  /** Draws an intent's number at the tap, as the previous release did. */
   const tap = async (id: string): Promise<bigint | undefined> => {
     const rows = await database.db.query<{ number: bigint }>(
       `insert into settlement_numbers (livemode, number, payment_intent_id)

@@ -8,8 +8,8 @@ export interface DrawnNumber {
   readonly livemode: boolean;
   readonly number: bigint;
   /**
-   * The epoch of the number's block. The statement that stores the number requires that the
-   * network's epoch is still the same: see {@link raiseNumbers}.
+   * The epoch in which the number's block was drawn. The statement that stores the number requires
+   * that the network's epoch is still the same: see {@link raiseNumbers}.
    */
   readonly epoch: bigint;
 }
@@ -21,7 +21,7 @@ export interface DrawnNumber {
 export interface SettlementNumbers {
   /** Returns one number per mode, in order, usually without a database round trip. */
   take(modes: readonly boolean[]): Promise<DrawnNumber[]>;
-  /** Puts numbers back into the stock. They must certainly not have been used. */
+  /** Puts numbers back into the stock. Pass only numbers that were certainly not used. */
   putBack(numbers: readonly DrawnNumber[]): void;
   /** Discards the numbers drawn so far, because they must no longer be used. */
   drop(): void;
@@ -30,42 +30,51 @@ export interface SettlementNumbers {
 /** Numbers per storage slot of the contract's replay guard. */
 const BLOCK = 256n;
 /**
- * Once fewer numbers are left, the next block is drawn, long before a busy process runs out of
- * numbers.
+ * If fewer numbers than this are left, the next block is drawn, long before a busy process runs
+ * out.
  */
 const FEW = 160;
 /**
- * The number of blocks that a process draws together if its last draw was less than a second ago.
- * Creates wait for each draw's commit: with 23 draws a second, 64 connections made 3 to 5 % fewer
- * creates. Numbers left in a process that stops are never used.
+ * The number of blocks that a process draws at once if its last draw was less than a second ago.
+ * Creates wait until a draw commits: with 23 draws a second, 64 connections made 3 to 5 % fewer
+ * creates. If a process stops, the numbers that it has left are never used.
  */
 const BLOCKS_WHEN_BUSY = 8;
 const BUSY_MS = 1_000;
 /**
- * The largest random skip at process start: 2^20 numbers. Without it, a database that was restored
- * unnoticed would assign the numbers of lost intents again, and with them their ids and pay links.
+ * The largest random skip at process start, in blocks: 2^20 numbers. Without the skip, a database
+ * that was restored unnoticed would assign the numbers of lost intents again, and with them their
+ * ids and pay links.
  */
 const FIRST_SKIP_BLOCKS = 4_096;
 /**
- * Ids contain numbers, which must not tell a merchant how much others sell. So the numbers of a
- * block are assigned in random order; if they were in sequence, two ids would reveal the number of
- * intents between them. Blocks are drawn with random gaps, whose maximum is a power of two chosen
- * by each process. If all gaps had the same range, their mean would be known, and with it the
- * number of blocks between two ids.
+ * Ids contain numbers, and must not reveal to a merchant how much others sell. The numbers of a
+ * block are therefore assigned in random order: if they were in sequence, two ids would reveal the
+ * number of intents between them. Blocks are drawn with random gaps, whose maximum is a power of
+ * two that each process chooses. If all gaps had the same range, their mean would be known, and
+ * with it the number of blocks between two ids.
  */
 const WIDEST_GAP_BITS = 8;
 /**
- * The distance by which numbers are raised above the highest in chain and ledger: 2^32. Numbers
+ * Numbers are raised by this distance, 2^32, above the highest number in chain and ledger. Numbers
  * drawn in a lost period are lower, even with gaps and skips, unless millions of blocks were drawn
- * in it.
+ * then.
  */
 const RAISE_BY = 4_294_967_296n;
-/** Blocks in a cell's range of numbers. The cell's database begins with the first one. */
+/**
+ * Blocks in a cell's range of numbers. A new cell's database begins with the first block of the
+ * range.
+ */
 const BLOCKS_PER_CELL = NUMBERS_PER_CELL / BLOCK;
-/** SQL: the first number of the next cell, which only a thief of our keys can exceed. */
+/**
+ * SQL: the first number of the next cell's range. Only a thief of our keys can use a number from
+ * there on.
+ */
 const END_OF_RANGE = `(next_block / ${BLOCKS_PER_CELL} + 1) * ${NUMBERS_PER_CELL}`;
 
-/** Makes a new cell's database draw numbers from the cell's range. Called at its first start. */
+/**
+ * Makes a new cell's database draw numbers from the cell's range. Called at the cell's first start.
+ */
 export async function beginRange(tx: Tx, cell: number): Promise<void> {
   await tx.query(
     'update settlement_number_blocks set next_block = next_block + $1 where next_block < $1',
@@ -73,7 +82,7 @@ export async function beginRange(tx: Tx, cell: number): Promise<void> {
   );
 }
 
-/** Returns the cell whose range contains the number, even if no such cell exists. */
+/** Returns the cell whose range contains the number, whether or not such a cell exists. */
 export function cellOfNumber(number: bigint): bigint {
   return number / NUMBERS_PER_CELL;
 }
@@ -96,14 +105,14 @@ interface Stock {
   readonly widestGap: number;
 }
 
-/** The block and the stock that a number was drawn from. */
+/** The block from which a number was drawn, and the stock that contains the block. */
 interface Origin {
   readonly stock: Stock;
   readonly block: Block;
 }
 
 function putInto({ stock, block }: Origin, number: bigint): void {
-  // A block is removed from the stock once it is empty and the next one is started, so put it back.
+  // When a block is empty and the next one is started, the stock drops the block, so put it back.
   if (!stock.blocks.includes(block)) stock.blocks.unshift(block);
   block.numbers.push(number);
 }
@@ -111,7 +120,7 @@ function putInto({ stock, block }: Origin, number: bigint): void {
 interface Stocks {
   readonly test: Stock;
   readonly live: Stock;
-  /** The database watch's count when the block was drawn. */
+  /** The database watch's epoch when the block was drawn. */
   readonly epoch: number;
 }
 
@@ -119,7 +128,7 @@ function toBlock(block: bigint, epoch: bigint): Block {
   const first = block * BLOCK;
   const numbers = Array.from({ length: Number(BLOCK) }, (_, n) => first + BigInt(n));
   shuffle(numbers);
-  // The contract has no number zero.
+  // The contract does not accept the number zero.
   return { epoch, numbers: numbers.filter((number) => number > 0n) };
 }
 
@@ -133,7 +142,7 @@ function shuffle(numbers: bigint[]): void {
   }
 }
 
-/** @param gaps how many blocks to skip before each block drawn. */
+/** Draws one block per gap. @param gaps the number of blocks to skip before each. */
 async function drawBlocks(
   db: Pick<Database, 'query'>,
   livemode: boolean,
@@ -154,7 +163,10 @@ async function drawBlocks(
   return places.map((place) => toBlock(first + BigInt(place), epoch));
 }
 
-/** Adds new blocks to the stock, unless the stock was discarded meanwhile. */
+/**
+ * Draws blocks into this stock. That has no effect if the process has discarded the stock
+ * meanwhile.
+ */
 async function drawInto(
   db: Pick<Database, 'query'>,
   stock: Stock,
@@ -171,7 +183,7 @@ async function drawInto(
 /**
  * Creates the stock of numbers, which are drawn in blocks. A new connection may lead to another
  * database, or to an earlier state of the same one, which may give the same block to other
- * processes. So after a lost connection, all numbers drawn before are discarded.
+ * processes. After a lost connection, all numbers drawn before are therefore discarded.
  */
 export function createSettlementNumbers(db: Database): SettlementNumbers {
   const empty = (): Stock => {
@@ -221,7 +233,7 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
       return taken;
     },
     putBack: (numbers) => {
-      // Reversed, so that the first is taken next.
+      // In reverse, so that the first number is the next to be taken.
       for (const drawn of numbers.toReversed()) {
         const origin = origins.get(drawn);
         if (origin?.stock === stockOf(drawn.livemode)) putInto(origin, drawn.number);
@@ -234,9 +246,9 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
 }
 
 /**
- * Raises the network's numbers far above `above` and the highest in chain and ledger, and
- * invalidates all blocks drawn by any process. For recovery: otherwise a restored database would
- * give new intents the numbers under which lost ones were paid.
+ * Raises the network's numbers far above `above` and the highest number in chain and ledger, and
+ * invalidates the blocks that any process has drawn. Recovery needs this: otherwise a restored
+ * database would give new intents the numbers under which lost intents were paid.
  */
 export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Promise<void> {
   await tx.query(
@@ -251,8 +263,8 @@ export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Prom
 }
 
 /**
- * Raises the numbers if the chain has one that was never drawn here, which proves that the database
- * was restored.
+ * Raises the numbers if the chain has a number that was never drawn here, which proves that the
+ * database was restored.
  */
 export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> {
   const rows = await tx.query(
@@ -267,8 +279,8 @@ export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> 
 }
 
 /**
- * True if one of the numbers was drawn before its network's numbers were raised, and so must not be
- * used.
+ * True if one of the numbers was drawn before its network's numbers were raised, so that it must
+ * not be used.
  */
 export async function areStale(tx: Tx, numbers: readonly DrawnNumber[]): Promise<boolean> {
   const rows = await tx.query<{ livemode: boolean; epoch: bigint }>(

@@ -4,9 +4,10 @@ import type { Database } from '#db/database.ts';
 import { beginRange } from '#settlement/numbers.ts';
 
 /**
- * Records the cell of a database at its first start, and starts the cell's range of settlement
- * numbers. A database keeps its cell forever, because ids, links and receipts contain it.
- * @throws StartError if it belongs to another cell.
+ * Records the cell of a database at its first start, and begins the cell's range of settlement
+ * numbers. A database belongs to one cell forever, because ids, links and receipts contain the
+ * cell's digit.
+ * @throws StartError if the database belongs to another cell.
  */
 export async function keepCell(db: Database): Promise<void> {
   const kept = await db.transaction(async (tx) => {
@@ -20,7 +21,10 @@ export async function keepCell(db: Database): Promise<void> {
   requireSame(db.cell, present(kept[0], 'own cell').cell);
 }
 
-/** Checks the cell without writing. A database without our tables belongs to no cell yet. */
+/**
+ * Checks, without writing, that the database belongs to this cell. A database without our tables
+ * belongs to no cell yet.
+ */
 export async function requireCell(db: Database): Promise<void> {
   const rows = await db.query<{ made: boolean }>(
     `select to_regclass('own_cell') is not null as made`,

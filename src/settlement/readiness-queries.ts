@@ -4,17 +4,17 @@ import { hourOf } from '#settlement/hourly-ceiling-queries.ts';
 
 /** A worker's report about its network. */
 export interface WorkerReport {
-  /** Reasons why this worker settles nothing. */
+  /** The reasons why this worker currently settles nothing. */
   readonly reasons: readonly ('no_node' | 'clock' | 'paused' | 'recovering')[];
   /** Operator senders that it holds. */
   readonly senders: number;
-  /** How many of these senders can pay for gas. */
+  /** The number of these senders that can pay for gas. */
   readonly fundedSenders: number;
   /** How many payments the senders' balances cover; `null` if unknown, or if gas is free. */
   readonly paymentsLeft: number | null;
-  /** How many contracts of the network the worker's settings name. */
+  /** The number of the network's contracts that the worker's settings name. */
   readonly contracts: number;
-  /** True if one of the keys in its settings signs deployments of payers' wallets. */
+  /** True if one of the worker's own keys can sign deployments of payers' wallets. */
   readonly deploysWallets: boolean;
 }
 
@@ -60,7 +60,7 @@ export async function allWorkersKnow(
 }
 
 /**
- * True unless the workers seen within `goneMs` all have their keys in remote signers, which sign no
+ * False if all workers seen within `goneMs` have their keys in remote signers, which sign no
  * deployments of payers' wallets.
  */
 export async function workersDeploy(
@@ -80,7 +80,7 @@ export interface NetworkRow {
   ceiling: Ceiling | null;
   livemode: boolean;
   recovering: boolean;
-  /** True if all settling senders were stopped, because their keys were used elsewhere. */
+  /** True if all settling senders were stopped because their keys were used elsewhere. */
   all_stopped: boolean;
   /** The reports of workers that are running. */
   workers: Omit<WorkerReport, 'deploysWallets'>[];

@@ -24,7 +24,7 @@ export const UNSETTLED_REASONS = [
   'ceiling',
 ] as const;
 
-/** Why a network settles nothing at present (behavior.md 15.6). */
+/** Why a network currently settles nothing (behavior.md 15.6). */
 export type UnsettledReason = (typeof UNSETTLED_REASONS)[number];
 
 export interface NetworkState {
@@ -33,7 +33,7 @@ export interface NetworkState {
   readonly reasons: readonly UnsettledReason[];
 }
 
-/** A process's in-memory view of both networks. */
+/** This process's copy of the state of both networks. */
 export interface Readiness {
   of(livemode: boolean): NetworkState;
   /** Returns how many payments the balances of the active senders cover; `null` if unknown. */
@@ -51,26 +51,26 @@ export interface WatchedReadiness extends Readiness {
   stop(): Promise<void>;
 }
 
-/** A worker counts as stopped this long after its last heartbeat (behavior.md 20.10). */
+/** A worker counts as stopped if its last heartbeat is older than this (behavior.md 20.10). */
 export const WORKER_GONE_MS = 10_000;
 /**
- * Interval between reads. Workers write changes within half a second, so a change is seen after
- * about a second.
+ * Interval between reads. Workers write changes within half a second, so this process sees a change
+ * after about a second.
  */
 const REFRESH_MS = 500;
 const LOOK_MS = 50;
 
 /**
- * Keeps the workers' reports about the networks in memory, so that a tap need not query them.
- * Resolves after the first poll. If the database is unreachable, the last state is kept, because
- * nothing can be settled then anyway.
+ * Keeps the state of the networks in memory, so that a tap need not query it. Resolves after the
+ * first poll. If the database is unreachable, the last state is kept, because nothing can be
+ * settled then anyway.
  */
 export async function watchReadiness(deps: {
   readonly db: Database;
   readonly log: Log;
   /**
-   * The percentage of the hour that an account may settle; `null` if it depends on how many
-   * accounts sell.
+   * The percentage of the hourly ceiling that an account may settle; `null` if it depends on how
+   * many accounts sell.
    */
   readonly ceilingShare: number | null;
 }): Promise<WatchedReadiness> {
@@ -122,7 +122,7 @@ export async function watchReadiness(deps: {
   };
 }
 
-/** Sums over the workers that report a number; the others hold no senders yet. */
+/** Adds up the numbers of all workers that report one. The other workers hold no senders yet. */
 function paymentsLeftOf({ workers }: Pick<NetworkRow, 'workers'>): number | null {
   const known = workers.flatMap(({ paymentsLeft }) => paymentsLeft ?? []);
   return known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0);
@@ -142,8 +142,8 @@ function tell(
 }
 
 /**
- * Computes a network's state. One worker without a problem is enough, because it can do all the
- * work.
+ * Computes a network's state. The network settles if at least one worker has no problem, because
+ * one can do all the work.
  */
 export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkState {
   const { recovering, all_stopped: allStopped, workers, ceiling } = network;
@@ -152,7 +152,7 @@ export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkStat
   if (workers.every((worker) => worker.reasons.length > 0)) {
     for (const worker of workers) for (const reason of worker.reasons) reasons.add(reason);
   }
-  // If no worker holds a sender, senders are moving between workers, which takes seconds.
+  // If no worker holds a sender, senders are moving between workers, which takes only seconds.
   const held = workers.reduce((sum, worker) => sum + worker.senders, 0);
   const funded = workers.reduce((sum, worker) => sum + worker.fundedSenders, 0);
   if (held > 0 && funded === 0) reasons.add('no_gas');

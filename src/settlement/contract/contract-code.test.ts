@@ -11,7 +11,7 @@ const { deployedBytecode, immutables } = JSON.parse(readFileSync(artifact, 'utf8
   readonly immutables: readonly (readonly [start: number, length: number])[];
 };
 
-/** Returns the contract's code with these bytes overwritten. */
+/** Returns the contract's code, with the bytes from `at` on overwritten. */
 function written(at: number, values: Uint8Array): Hex {
   const bytes = hexToBytes(deployedBytecode);
   bytes.set(values, at);

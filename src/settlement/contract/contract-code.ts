@@ -7,7 +7,7 @@ import {
 
 /**
  * True if this is the code of this release's settlement contract, byte for byte. There is no proxy,
- * so a contract's code never changes. Values that the constructor wrote into the code (token,
+ * so the code at an address never changes. Values that the constructor wrote into the code (token,
  * delays, domain) are ignored, because they differ between deployments.
  */
 export function isCurrentContract(code: Hex): boolean {

@@ -82,7 +82,10 @@ export type SettlementEvent =
     })
   | OtherEvent;
 
-/** An event that moves no merchant's money: about rules, roles, proposals, or payers' own terms. */
+/**
+ * An event that moves no merchant's money: a change of rules, roles, proposals, or a payer's own
+ * terms.
+ */
 export interface OtherEvent extends LogPlace {
   readonly event: 'Other';
   /** The version of the contract that emitted it. */
@@ -108,8 +111,8 @@ export function readEvents(contracts: Contracts, logs: readonly RawLog[]): Settl
 }
 
 /**
- * Role events of the timelock. The settlement contract emits events of the same names for its own
- * roles.
+ * Role events of the timelock. They have the same names as the settlement contract's own role
+ * events.
  */
 const TIMELOCK_ROLE_EVENTS: ReadonlySet<string> = new Set(['RoleGranted', 'RoleRevoked']);
 
@@ -177,9 +180,9 @@ function placeOf(log: RawLog): LogPlace {
 const PAYMENT_SETTLED = toEventSelector(getAbiItem({ abi: settlementAbi, name: 'PaymentSettled' }));
 
 /**
- * Decodes the event by hand, because every payment passes here: the general decoder takes 200 us
- * per event, and so 80 ms for a block of 400 payments; this takes 5 us. contract-events.test.ts
- * compares the two.
+ * Decodes the event by hand, because there is one for every payment: the general decoder takes 200
+ * us per event, and so 80 ms for a block of 400 payments; this takes 5 us. contract-events.test.ts
+ * compares the two decoders' results.
  */
 function readPaymentSettled(log: RawLog, contractVersion: number): PaymentSettled {
   const [, number = '0x', payer = '0x'] = log.topics;
@@ -204,7 +207,7 @@ function readPaymentSettled(log: RawLog, contractVersion: number): PaymentSettle
 const WORD = 64;
 const ADDRESS = 40;
 
-/** One word holds four 64-bit numbers, to save gas: batch, acquirer fee, protocol fee, cashback. */
+/** To save gas, one word holds four 64-bit numbers: batch, acquirer fee, protocol fee, cashback. */
 const UINT64 = 0xffff_ffff_ffff_ffffn;
 
 /** Decodes an event; `null` if this version of the service does not know it. */
@@ -217,7 +220,7 @@ function decode<const A extends typeof settlementAbi | typeof timelockAbi>(log: 
   }
 }
 
-/** Returns the topics that find the event with this number (or merchant reference). */
+/** Returns the topics that find the event with this number or merchant reference. */
 export function eventTopics(
   wanted:
     | { readonly event: 'PaymentSettled' | 'PaymentRefunded'; readonly number: bigint }

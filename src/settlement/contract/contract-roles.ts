@@ -1,7 +1,7 @@
 import { keccak256, toHex, zeroHash } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** The roles of the settlement contract besides its admin, which is the timelock. */
+/** The roles of the settlement contract, except its admin, which is the timelock. */
 export const ROLES = [
   'operator',
   'registrar',

@@ -4,8 +4,8 @@ import { scheduleCall, timelockOf } from '#settlement/contract/timelock.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
- * An action on the contract. The service does not hold the keys for it, so it only prepares the
- * call, and the network's staff signs it elsewhere.
+ * An action on the contract. The service does not hold the necessary keys, so it only prepares the
+ * call, which the network's staff then signs elsewhere.
  */
 export type ControlAction = 'pause' | 'unpause' | 'change_rates';
 
@@ -27,13 +27,13 @@ export interface ControlCall {
 
 const PARTS = ['Settling', 'Refunding'] as const;
 
-/** The parameters of the calls besides the action. */
+/** The parameters of the calls, in addition to the action. */
 export interface ControlTerms {
   readonly settlement: Hex;
   readonly rates: AnnouncedRates;
   /** The delay of an operation, in seconds. */
   readonly delay: bigint;
-  /** Distinguishes this operation from others with the same call. */
+  /** Distinguishes this operation from others that make the same call. */
   readonly salt: Hex;
 }
 

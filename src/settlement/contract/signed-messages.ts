@@ -4,7 +4,7 @@ import { type Contracts, contractOf, numberOnContract } from '#settlement/contra
 import type { NetworkConfig } from '#settlement/networks.ts';
 
 // The messages that wallets sign (EIP-712), in the form that viem's signTypedData and browser
-// wallets accept. contracts/README.md specifies their texts.
+// wallets accept. contracts/README.md specifies their fields.
 
 /** The contract that a message is signed for. */
 type ForContract = Pick<NetworkConfig, 'chainId' | 'settlement'>;
@@ -102,7 +102,7 @@ export interface PolicyTerms {
   readonly perPeriod: bigint;
   readonly periodSeconds: number;
   readonly expiresAt: Date;
-  /** Acquirer and protocol fee together, in basis points. */
+  /** The maximum sum of acquirer and protocol fee, in basis points. */
   readonly maxFeeRate: number;
 }
 

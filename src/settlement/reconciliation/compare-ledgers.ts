@@ -32,9 +32,11 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 /** The range and the rules of one comparison. */
 export interface Comparing extends Pick<NoteRulesDeps, 'chain' | 'db'> {
   readonly range: BlockRange;
-  /** The previous run; `null` if everything is to be compared. */
+  /** The state after the previous run; `null` to compare everything. */
   readonly since: Compared | null;
-  /** Rows are compared only for settlements before this time; later ones may not be stored yet. */
+  /**
+   * Only settlements before this time are compared; the rows of later ones may not be stored yet.
+   */
   readonly settledBefore: Date;
   /** `false` skips comparing the contracts' tokens and keeps the stored differences. */
   readonly tokens: boolean;
@@ -46,7 +48,7 @@ interface Comparison {
   readonly name: 'payments' | 'refunds' | 'withdrawals' | 'balances' | 'tokens';
   readonly find: (run: Comparing) => Promise<DifferenceRow[]>;
   /**
-   * When a difference counts: immediately, or only if it remains after the events were read again,
+   * Reports a difference immediately, or only if it remains after the events were read again,
    * because a node may show a block's effects shortly before its events.
    */
   readonly report: 'found' | 'found_twice';
@@ -72,7 +74,7 @@ const COMPARISONS: readonly Comparison[] = [
   { name: 'tokens', find: findTokens, report: 'found_twice' },
 ];
 
-/** Longer than a transaction takes to commit plus the difference between clocks. */
+/** Longer than a transaction takes to commit, plus the difference between clocks. */
 const CHANGED_MARGIN_MS = HOUR_MS;
 const TOKEN_DIFFERENCE = 'token_balance_differs';
 
@@ -163,16 +165,15 @@ async function findOpenTokens({
 }
 
 /**
- * Anyone can send the contract small amounts, repeatedly. A surplus that an operator has accepted
- * stays accepted until it has grown by this much. If it shrinks, it is reported immediately,
- * because tokens must not be taken out unnoticed.
+ * Anyone can send the contract small amounts, repeatedly. After an operator has accepted a surplus,
+ * it is reported again only when it has grown by this much. A smaller surplus is reported
+ * immediately, because tokens must not be taken out unnoticed.
  */
 const GROWTH_THAT_ASKS = 1_000_000n;
 
 /**
- * Describes the difference without exact sums, because these change with each sale; an operator's
- * acceptance lasts while the details are unchanged. `accepted` is the part that an operator has
- * accepted.
+ * Describes a surplus without its exact sum, which changes with each sale: an operator's acceptance
+ * ends when the details change. `accepted` is the part that an operator has accepted.
  */
 function surplusDetails(surplus: bigint, open: OpenDifferenceRow | undefined) {
   const told = { surplus: `${surplus}` };

@@ -4,9 +4,9 @@ import { stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 
 /**
- * Makes the books match the contract. Money that the contract no longer holds after a
- * reorganization, or holds again, becomes a correction; money that a merchant's own wallet has
- * withdrawn becomes a payout. Save the differences of this run first.
+ * Makes the books match the contract. Money that a reorganization has removed from the contract, or
+ * that the contract holds again, is booked as a correction; money that a merchant's own wallet has
+ * withdrawn, as a payout. Save the differences of this run first.
  */
 export async function followChain(
   tx: Tx,
@@ -34,18 +34,19 @@ export async function followChain(
   ]);
 }
 
-/** A difference between the books and the chain. */
+/** A difference between books and chain that is not booked yet. */
 interface Unbooked {
   readonly account_id: string;
   /** The payment, refund or withdrawal. */
   readonly id: string;
-  /** The sum that the books lack; negative if they have too much. */
+  /** The sum that the books lack; negative if they contain too much. */
   readonly amount: bigint;
 }
 
 /**
- * Returns the corrections for payments, refunds and withdrawals that the chain has lost, or shows
- * again, since this run. A refund that the chain now shows in another transaction is not lost.
+ * Returns the corrections not booked yet for payments, refunds and withdrawals that the chain
+ * lacks, or that this run found there again. A refund that the chain shows in another transaction
+ * is not lost.
  */
 async function selectUnbooked(tx: Tx, livemode: boolean, now: Date): Promise<Unbooked[]> {
   return tx.query<Unbooked>(

@@ -7,12 +7,12 @@ import {
   insertForeign,
 } from '#settlement/foreign-settlement-queries.ts';
 
-/** The alarm's kind for any merchant, with or without an account here: docs/behavior.md, 16.10. */
+/** The alarm's kind, whether or not the merchant has an account here: docs/behavior.md, 16.10. */
 const FOREIGN = 'foreign_key_used';
 
 /**
- * Raises alarms about events in these blocks that no row explains, and records them. Books nothing.
- * Must not be called after a loss, because rows are missing then.
+ * Raises alarms about events in these blocks that no row explains, and records the events, but
+ * books nothing. Must not be called after a loss, because rows are missing then.
  */
 export async function noteForeign(tx: Tx, range: ForeignRange, now: Date): Promise<void> {
   const found = await insertForeign(tx, range, now);
@@ -34,7 +34,10 @@ export function alarmsOfForeign(found: readonly FoundForeignRow[]): Alarm[] {
   ];
 }
 
-/** Returns one alarm for a merchant, because a thief may settle thousands of payments. */
+/**
+ * Returns one alarm for all of a merchant's events, because a thief may settle thousands of
+ * payments.
+ */
 function alarmOf(merchant: bigint, rows: readonly FoundForeignRow[]): Alarm {
   const [first] = rows;
   const details = {
@@ -46,7 +49,7 @@ function alarmOf(merchant: bigint, rows: readonly FoundForeignRow[]): Alarm {
   return { kind: FOREIGN, subject: `merchant ${merchant}`, details };
 }
 
-/** Returns an alarm with the same subject as reconciliation's difference about the event. */
+/** Returns an alarm that has the same subject as reconciliation's difference about the event. */
 function unknownMerchant({ kind, number, tx_hash, ...row }: FoundForeignRow): Alarm {
   const { merchant_number, address, amount } = row;
   const subject = kind === 'refund' ? `refund ${number}/${tx_hash}` : `${kind} ${number}`;

@@ -21,7 +21,7 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 const DEADLINE = 4_000_000_000n;
-/** Longer than the test, so that no scheduled operation becomes executable. */
+/** A delay that is longer than the test, so that no scheduled operation becomes executable. */
 const DELAY = 86_400n;
 
 describe('a step on the contract that this service did not make', () => {
@@ -33,8 +33,8 @@ describe('a step on the contract that this service did not make', () => {
   before(async () => {
     world = await startRelayerWorld();
     stopMining = world.network.mineEvery(60);
-    // Register them in advance with the registrar's key, because the relayer manages that key's
-    // nonces once it runs.
+    // Register the merchants in advance with the registrar's key: once the relayer runs, it manages
+    // that key's nonces.
     for (let n = 0; n < 3; n++) merchants.push(await newMerchant());
     world.startRelayer();
     assert.deepEqual(await alarms(), [], 'the first run');
@@ -54,10 +54,7 @@ describe('a step on the contract that this service did not make', () => {
     mailed.push(proposal);
   };
 
-  /**
-   * Runs reconciliation.
-   * @returns the alarms that it adds.
-   */
+  /** Runs reconciliation. @returns the alarms that the run adds. */
   async function alarms(options: ReconcileOptions = {}): Promise<string[]> {
     const { chain } = world.network;
     const { db } = world.database;
@@ -81,7 +78,7 @@ describe('a step on the contract that this service did not make', () => {
     return world.network.send(account, world.network.config.settlement, data);
   }
 
-  /** Schedules an operation with the proposer's key; it is never executed. */
+  /** Schedules an operation with the proposer's key. The operation is never executed. */
   function schedule(data: Hex, target = world.network.config.settlement): Promise<void> {
     const salt: Hex = `0x${(++operations).toString(16).padStart(64, '0')}`;
     const timelock = timelockOf(world.network.config.settlement);
@@ -97,7 +94,7 @@ describe('a step on the contract that this service did not make', () => {
     return encodeFunctionData({ abi: settlementAbi, functionName: 'setRates', args });
   };
 
-  /** Adds a merchant whose account the service knows. */
+  /** Adds a merchant that has an account in the service. */
   async function newMerchant() {
     const merchant = await world.network.addMerchant();
     const { db } = world.database;
@@ -113,7 +110,7 @@ describe('a step on the contract that this service did not make', () => {
     return merchant;
   }
 
-  /** Returns the call that proposes a new wallet, with that wallet's consent. */
+  /** Returns the call that proposes a new wallet, including that wallet's consent. */
   async function proposal({ merchantNumber }: { readonly merchantNumber: bigint }) {
     const wallet = privateKeyToAccount(generatePrivateKey());
     const consent = { merchantNumber, wallet: wallet.address, nonce: 0n, deadline: DEADLINE };

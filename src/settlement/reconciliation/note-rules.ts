@@ -6,13 +6,14 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';
 
 /**
- * Events that need no alarm: payers' settings, and ends of proposals. All others change
- * permissions, prices or limits. An event that this list does not know raises an alarm too.
+ * Events that need no alarm: changes of payers' settings, and ends of proposals. All other events
+ * change permissions, prices or limits, and raise an alarm, as does an event that this release does
+ * not know.
  */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...['PolicySet', 'PolicyRevoked'],
   ...['WalletChanged', 'WalletProposalCanceled'],
-  // Events of the timelock: the end of an operation, and its salt.
+  // Events of the timelock: the cancellation of an operation, and its salt.
   ...['Cancelled', 'CallSalt'],
 ]);
 
@@ -21,14 +22,14 @@ export function changesRules(event: SettlementEvent): event is OtherEvent {
 }
 
 /**
- * Returns the alarm's subject. It contains the transaction, because the same change may be made
+ * Returns the alarm's subject. It includes the transaction, because the same change may be made
  * twice.
  */
 export function subjectOf({ name, txHash, logIndex }: OtherEvent): string {
   return `${name} ${txHash}/${logIndex}`;
 }
 
-/** Returns the hashes of the events' transactions that this service has signed. */
+/** Returns the hashes of those events' transactions that this service has signed. */
 async function selectOurs(tx: Tx, events: readonly OtherEvent[]): Promise<ReadonlySet<string>> {
   const rows = await tx.query<{ tx_hash: string }>(
     'select tx_hash from chain_attempts where tx_hash = any($1)',
@@ -98,20 +99,23 @@ async function selectMerchants(
 
 /**
  * True if the merchant's own wallet, current or previous, made the proposal. The network's
- * operators then need no alarm.
+ * operators then get no alarm.
  */
 function isOwnProposal({ name, details }: OtherEvent, merchant: MerchantRow | undefined): boolean {
   if (name !== 'WalletProposed' || merchant === undefined) return false;
   return merchant.wallets.includes(String(details.proposer).toLowerCase());
 }
 
-/** A wallet that an address other than the merchant's own has proposed for its money. */
+/**
+ * A wallet that was proposed for a merchant's money by an address other than the merchant's own
+ * wallets.
+ */
 export interface ForeignProposal {
   readonly accountId: string;
   readonly livemode: boolean;
   readonly merchantNumber: bigint;
   readonly wallet: string;
-  /** From this time on, any caller can apply it. */
+  /** From this time on, any account can apply the proposal. */
   readonly applicableAt: Date;
 }
 
@@ -137,9 +141,11 @@ function alarmOf(event: OtherEvent): Alarm {
 }
 
 export interface NotedRules {
-  /** Events that this service did not cause, with or without an alarm. */
+  /** Events that this service did not cause, whether or not they have an alarm. */
   readonly unexplained: readonly OtherEvent[];
-  /** Unexplained events that have no earlier alarm and are not older than this service. */
+  /**
+   * Unexplained events that are new: they have no alarm yet, and are not older than this service.
+   */
   readonly news: readonly OtherEvent[];
 }
 
@@ -147,16 +153,16 @@ export interface NotedRules {
 export interface ReadRules {
   readonly events: readonly OtherEvent[];
   /**
-   * True if the event is older than this service, like the deployment itself. It is then stored as
-   * a resolved alarm and not reported.
+   * True if the event is older than this service, as the deployment's events are. Its alarm is then
+   * stored as resolved, and it is not reported.
    */
   readonly isOlder: (event: OtherEvent) => boolean;
 }
 
 /**
  * Raises one alarm for each change on the contract that was made outside this service: a proposed
- * role or wallet, other rates, a pause. It does not stop the change. Runs in the caller's
- * transaction; after its commit, the caller logs the new alarms.
+ * role or wallet, other rates, a pause. It does not undo the change. Runs in the caller's
+ * transaction; after the commit, the caller logs the new alarms.
  */
 export async function noteRules(
   tx: Tx,

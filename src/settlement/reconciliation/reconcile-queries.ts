@@ -18,7 +18,7 @@ export async function selectCursor(sql: Sql, livemode: boolean): Promise<bigint 
   return rows[0]?.next_block ?? null;
 }
 
-/** Returns contracts that already had events when the service learned of them. */
+/** Returns the contracts that already had events when they were added to the service's settings. */
 export async function selectUnread(sql: Sql, livemode: boolean): Promise<number[]> {
   const rows = await sql.query<{ contract_version: number }>(
     'select contract_version from settlement_contracts where livemode = $1 and not read',
@@ -47,12 +47,12 @@ export async function selectLastRun(sql: Sql, livemode: boolean): Promise<Date |
 
 interface Cursor {
   readonly next_block: bigint;
-  /** The contract's events before this block are older than the service. */
+  /** Events of the contract before this block are older than the service. */
   readonly watched_from: bigint;
 }
 
 /**
- * Locks the cursor, so that only one of two concurrent runs counts.
+ * Locks the cursor, so that only one of two concurrent runs takes effect.
  * @returns the cursor.
  */
 export async function lockCursor(
@@ -70,7 +70,7 @@ export async function lockCursor(
   return only(rows, 'cursor of a network');
 }
 
-/** Returns the last block of the lost period; `null` if nothing was lost. */
+/** Returns the last block of the lost period; `null` if no data was lost. */
 export async function selectLostTo(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ lost_to: bigint | null }>(
     'select lost_to from network_recoveries where livemode = $1',
@@ -87,8 +87,8 @@ export async function moveCursor(tx: Tx, livemode: boolean, nextBlock: bigint): 
 }
 
 /**
- * Resets the cursor to the contract's deployment. Events without an alarm are then reported as new,
- * at any age.
+ * Moves the cursor back to the contract's deployment. Events without an alarm are then reported as
+ * new, however old they are.
  */
 export async function resetCursor(tx: Tx, livemode: boolean, start: bigint): Promise<void> {
   await tx.query(
@@ -100,7 +100,7 @@ export async function resetCursor(tx: Tx, livemode: boolean, start: bigint): Pro
   );
 }
 
-/** Deletes the rows of the range that a reorganization has removed from the chain. */
+/** Deletes the rows of payments in this range that a reorganization has removed from the chain. */
 export async function deleteOtherPayments(
   tx: Tx,
   range: BlockRange,
@@ -130,8 +130,8 @@ export const chainTransfers = table('chain_transfers', {
 export type TransferRow = Row<typeof chainTransfers>;
 
 /**
- * Stores the transfers of a range, replacing its rows. A reorganization may have moved a transfer
- * here from a later block; the newest position counts.
+ * Stores the transfers of a range, replacing the range's rows. If a reorganization has moved a
+ * transfer here from a later block, its newest position counts.
  */
 export async function replaceTransfers(
   tx: Tx,
@@ -159,7 +159,7 @@ export async function replaceTransfers(
   );
 }
 
-/** Adds a final range's movements to each merchant's balance by events. */
+/** Adds the movements of a final range to each merchant's balance according to events. */
 export async function addBalances(tx: Tx, range: BlockRange): Promise<void> {
   await tx.query(
     `insert into reconciliation_balances (livemode, merchant_number, balance)
@@ -201,7 +201,7 @@ export interface DifferenceRow {
 
 /**
  * SQL: payments in a block that do not count yet, because the operator requires a longer wait for
- * their amounts (`…_CONFIRMATION_TIERS`), which may take minutes.
+ * their amounts (`…_CONFIRMATION_TIERS`). The wait may take minutes.
  */
 const WAITING = `
   select r.number from chain_transactions t cross join lateral (
@@ -209,7 +209,7 @@ const WAITING = `
   where t.status = 'signed' and ${checked('t.livemode = $1')} and t.waits_for is not null
     and r.kind = 'payment' and r.status = 'submitted' and r.number is not null`;
 
-/** Returns the first block with a payment that does not count yet; `null` if none waits. */
+/** Returns the first block with a payment that does not count yet; `null` if there is none. */
 export async function selectFirstWaiting(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ block: bigint | null }>(
     `select min(block_number) as block from chain_payments
@@ -220,8 +220,8 @@ export async function selectFirstWaiting(sql: Sql, livemode: boolean): Promise<b
 }
 
 /**
- * Returns payments that only one side has, or that differ. Payments within the grace period, or
- * with a longer confirmation wait, may not be in our rows yet.
+ * Returns payments that only the chain or only the ledger has, or that differ. The ledger may not
+ * have payments yet that are within the grace period, or have a longer confirmation wait.
  */
 export async function selectPaymentDifferences(
   sql: Sql,
@@ -272,15 +272,15 @@ const DIFFERENT_MONEY = `(
   (c.amount, lower(c.payer), c.order_id, c.fee_acquirer, c.fee_protocol, c.cashback)
   or k.merchant_number is null)`;
 
-/** The range that a run compares, besides the open differences. */
+/** The blocks and rows that a run compares, in addition to the open differences. */
 export interface ComparedSince extends BlockRange {
-  /** Rows changed since then are compared. */
+  /** Rows that changed since this time are compared. */
   readonly since: Date;
 }
 
 /**
- * Returns refunds that only one side has as paid, or that differ in amount. If one refund of a
- * payment may have changed, all of its refunds are compared.
+ * Returns refunds that only the chain or only the ledger shows as paid, or whose amounts differ. If
+ * one refund of a payment may have changed, all of its refunds are compared.
  */
 export async function selectRefundDifferences(
   sql: Sql,
@@ -335,8 +335,8 @@ const OPEN_TRANSFERS = `
   where livemode = $1 and resolved_at is null`;
 
 /**
- * Returns withdrawals that only one side has, or that differ. Those made by a wallet itself (number
- * 0) do not concern the ledger.
+ * Returns withdrawals that only the chain or only the ledger has, or that differ. Withdrawals that
+ * a wallet made without the service (number 0) are ignored.
  */
 export async function selectWithdrawalDifferences(
   sql: Sql,
@@ -385,7 +385,7 @@ export async function selectWithdrawalDifferences(
   );
 }
 
-/** The end of the last complete run; `null` to compare everything. */
+/** The state after the last complete run; `null` to compare everything. */
 export interface Compared {
   readonly compared_block: bigint;
   readonly compared_at: Date;
@@ -401,9 +401,9 @@ export async function selectCompared(sql: Sql, livemode: boolean): Promise<Compa
 }
 
 /**
- * Stores where the next run begins: with the first block that a reorganization can undo, and with
- * rows of that time. Does nothing if another run, or a recovery, has changed it since `earlier` was
- * read.
+ * Stores where the next run begins: at the first block that a reorganization can undo, and at rows
+ * of that time. Does nothing if another run, or a recovery, has changed the state since `earlier`
+ * was read.
  */
 export async function moveCompared(
   tx: Tx,
@@ -440,7 +440,8 @@ export async function selectOpenDifferences(
 
 /**
  * Keeps one open row per difference, and resolves differences that were not found again.
- * @returns the open differences; `accepted` if an operator has accepted one in its present form.
+ * @returns the open differences; `accepted` if an operator has accepted the difference in its
+ * present form.
  */
 export async function saveDifferences(
   tx: Tx,
@@ -469,7 +470,7 @@ export async function saveDifferences(
   );
 }
 
-/** Accepts the difference on behalf of an operator, until it changes. */
+/** Accepts the difference on behalf of an operator, until its details change. */
 export async function acceptDifference(sql: Sql, id: bigint, now: Date): Promise<boolean> {
   const rows = await sql.query(
     `update reconciliation_differences set accepted_at = $2

@@ -9,7 +9,7 @@ import {
 /** Exit code of `npm run reconcile`: 0 if chain and ledger agree, 1 if they differ. */
 export type ReconcileExit = 0 | 1;
 
-/** Reconciles each network; prints one line per network and one per difference. */
+/** Reconciles each network, and prints one line per network and one per difference. */
 export async function reportReconciliation(
   networks: readonly NoteRulesDeps[],
   print: (line: string) => void,
@@ -25,7 +25,7 @@ export async function reportReconciliation(
   return exit;
 }
 
-/** Requests a recovery. A worker of the service then books the missing settlements. */
+/** Requests a recovery, in which a worker of the service books the missing settlements. */
 async function askToBook(
   { db, chain }: NoteRulesDeps,
   print: (line: string) => void,

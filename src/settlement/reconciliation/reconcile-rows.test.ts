@@ -10,11 +10,11 @@ import {
 } from '#settlement/reconciliation/reconcile-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
-/** The number of refunds, and of withdrawals, one per block, all compared long ago. */
+/** The number of refunds and the number of withdrawals; one per block, all compared long ago. */
 const OLD = 3_000;
 /** The newest blocks, which are compared again. */
 const NEW_BLOCKS = 5;
-/** The most rows that may be read: a few per new row and per open difference. */
+/** The most rows that a run may read: a few per new row and per open difference. */
 const MOST_READ = 300;
 
 const EVER: ComparedSince = {

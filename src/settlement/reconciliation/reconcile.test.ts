@@ -72,7 +72,7 @@ describe('reconciliation', () => {
     await world.outcomes([intent]);
     return { intent, paymentId: await world.recordPayment(intent) };
   };
-  /** Stores a paid refund and its event, like the refunds domain. */
+  /** Stores a paid refund and its event, in the way that the refunds domain does. */
   const refundOf = async (paymentId: string, amount: bigint): Promise<void> => {
     const id = await askRefund(world, paymentId, amount);
     const [outcome] = await world.outcomes([id]);
@@ -230,14 +230,17 @@ describe('reconciliation', () => {
     assert.deepEqual(await place(), before);
   });
 
-  /** Records a recovery after a loss. It booked nothing, because no payment was booked yet. */
+  /**
+   * Records a recovery after a loss. The recovery booked nothing, because no payment was booked
+   * yet.
+   */
   const readAfterLoss = async (block: bigint) => {
     const { db } = world.database;
     await requestRecovery(db, { ...WISH, reason: 'nonce', lossShown: true });
     const wanted = { livemode: false, owner: 'test', leaseMs: 60_000 };
     const run = present(await takeRecovery(db, wanted), 'recovery that was asked for');
     const clusterId = present(db.watch.clusterId, 'cluster id');
-    // The final block is far below the last block that was read.
+    // The final block is far below the last block that the recovery read.
     const finished = { clusterId, comparedBlock: 0n, now: new Date() };
     const isDone = await db.transaction(async (tx) => {
       await moveReadTo(tx, false, block);
@@ -270,7 +273,8 @@ describe('reconciliation', () => {
     const refunds = `select count(*) from foreign_settlements where kind = 'refund'`;
     assert.equal(await world.count(refunds), 0, 'it belongs to the lost time');
     assert.equal((await selectUnknownHere(db, false)).count, 1, 'the next recovery books it');
-    // Requests a recovery as the reconciler would. It shows no loss, and reads the refund again.
+    // Requests a recovery in the way that the reconciler does. The request proves no loss, and the
+    // recovery reads the refund again.
     await requestRecovery(db, { ...WISH, reason: 'reconciliation', lossShown: false });
     assert.deepEqual(await kinds(), both);
     assert.equal(await world.count(refunds), 0, 'it still belongs to the lost time');

@@ -34,8 +34,8 @@ export interface ReconcileOptions {
   /** Compares all refunds and withdrawals instead of only those that may have changed. */
   readonly everything?: boolean;
   /**
-   * The age from which settlements are compared; newer ones may not be in the rows yet. Default:
-   * GRACE_MS.
+   * The age from which settlements are compared, because the rows of newer ones may not be stored
+   * yet. Default: GRACE_MS.
    */
   readonly graceMs?: number;
   /** `false` keeps the stored differences of the contract's tokens, which saves two calls. */
@@ -51,20 +51,20 @@ export interface Reconciliation {
   readonly differences: readonly DifferenceRow[];
 }
 
-/** Longer than it takes from a payment's block to its row, including a restart. */
+/** Longer than the time between a payment's block and its row, including a restart. */
 const GRACE_MS = 60_000;
 /**
- * Events without a transaction of ours need less grace, because transactions are stored before they
- * are sent. A node of another chain is also detected within this time.
+ * The grace for events without a transaction of ours. It is shorter, because our transactions are
+ * stored before they are sent. A node of another chain is also detected within this time.
  */
 const FOREIGN_GRACE_MS = 15_000;
 
 /**
  * Reads and stores the contract's events since the last run, and compares in both directions: every
  * payment, refund and withdrawal, each merchant's balance, and the contract's tokens. Differences
- * become rows, which stay open until a run no longer finds them. It never corrects payments,
- * refunds or withdrawals; only the books get an entry. Events that no row explains are recorded as
- * foreign.
+ * become rows, which stay open until a run no longer finds them. Reconciliation never corrects
+ * payments, refunds or withdrawals; only the books get an entry. Events that no row explains are
+ * recorded as foreign.
  * @throws RpcUnavailable if no node answers; the cursor is then unchanged.
  */
 export async function reconcileOnce(
@@ -92,8 +92,8 @@ export async function reconcileOnce(
   };
   const { events, final: readTo } = await storeEvents(deps, scan);
   await db.transaction((tx) => raiseAboveChain(tx, livemode));
-  // An interrupted run moved the cursor without comparing, so begin where the last comparison
-  // ended.
+  // An interrupted run may have moved the cursor without comparing, so begin where the last
+  // comparison ended.
   const first = compared === null ? fromBlock : least(fromBlock, compared.compared_block);
   const range = { livemode, fromBlock: first, toBlock: head.number };
   const since = options.everything === true ? null : compared;
@@ -104,7 +104,7 @@ export async function reconcileOnce(
       await storeEvents(deps, { ...scan, fromBlock: from });
     },
   });
-  // The next run compares payments that still wait, regardless of the cursor.
+  // The next run compares payments that still wait for confirmations, regardless of the cursor.
   const waiting = await selectFirstWaiting(db, livemode);
   const doneTo = waiting === null ? head.number : least(waiting - 1n, head.number);
   const open = await db.transaction(async (tx) => {

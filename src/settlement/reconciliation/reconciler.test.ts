@@ -29,7 +29,7 @@ const UNKNOWN = { kind: 'refund_unknown_here', subject: '7/0x07', details: { cha
 const LATER = { kind: 'payment_unknown_here', subject: '8', details: { chain: {} } };
 const FOREIGN = { kind: 'withdrawal_unknown_here', subject: '9', details: { chain: {} } };
 
-/** Stores these differences like a reconciliation that finds them. */
+/** Stores these differences, as a reconciliation that finds them does. */
 async function find(...found: DifferenceRow[]): Promise<{ requests: number; alarms: string[] }> {
   const { db } = database;
   await db.transaction((tx) => saveDifferences(tx, false, found, systemClock.now()));

@@ -15,19 +15,19 @@ import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
 /** Interval between runs: short enough to limit damage, long enough to be cheap. */
 const EVERY_MS = 60_000;
 /**
- * How often a worker checks whether a run is due. More often than runs, so that another worker soon
- * replaces one that was killed.
+ * Interval at which a worker checks whether a run is due. Shorter than the interval of runs, so
+ * that another worker soon replaces one that was killed.
  */
 const LOOK_MS = 15_000;
 /**
  * The contract's tokens are compared once in this many runs, about once an hour, because the
- * comparison costs two calls and a free plan allows few.
+ * comparison costs two calls and free plans allow only few calls.
  */
 const TOKENS_EVERY = 60;
 
 /**
- * Requests a recovery to book settlements that the ledger lacks. Requests it only once: whatever
- * that recovery does not book is left to operators.
+ * Requests a recovery, once, to book settlements that the ledger lacks. Settlements that this
+ * recovery does not book are left to operators.
  */
 export async function askIfUnknown(
   { db, clock, wakeups, log }: ProcessContext,

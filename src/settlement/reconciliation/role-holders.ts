@@ -16,16 +16,19 @@ export interface RoleHolder {
   /** `null` for a role that this release does not know. */
   readonly role: RoleName | null;
   readonly account: Hex;
-  /** The time of the block that granted it; `null` if no node has that block. */
+  /** The time of the block that granted the role; `null` if no node has that block. */
   readonly since: Date | null;
 }
 
 export interface Roles {
   /** The role holders of the contract and of its timelock. */
   readonly holders: readonly RoleHolder[];
-  /** Pending operations, which can be executed now or later unless a guardian cancels them. */
+  /** Pending operations: each can be executed after its delay, unless a guardian cancels it. */
   readonly announced: readonly Announced[];
-  /** When the first operation that changes rates can be executed; `null` if there is none. */
+  /**
+   * The time at which the first operation that changes rates can be executed; `null` if there is
+   * none.
+   */
   readonly ratesUntil: Date | null;
 }
 
@@ -43,7 +46,7 @@ interface Place {
 
 /**
  * Returns every pair of role and account that was ever granted. Each grant raises an alarm
- * (`note-rules.ts`), even at the deployment, and alarms are kept.
+ * (`note-rules.ts`), including those at the deployment, and alarms are never deleted.
  */
 async function selectPairs(sql: Sql, { livemode, contractVersion }: Place): Promise<EventRow[]> {
   return sql.query(

@@ -17,7 +17,7 @@ import {
 
 /**
  * Stores the events of a range, replacing the rows of that range. Payments that a reorganization
- * has moved get their new position, as do the batches that prove refunds.
+ * has moved get their new position, and so do the batches that prove refunds.
  */
 export async function stageRange(tx: Tx, livemode: boolean, scanned: ScannedRange): Promise<void> {
   const { fromBlock, toBlock, events } = scanned;

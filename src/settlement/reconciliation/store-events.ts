@@ -22,9 +22,9 @@ export interface Scan {
   readonly toBlock: bigint;
   readonly final: bigint;
   readonly settledBefore: Date;
-  /** The block from which a new ledger watches. Older events are not reported. */
+  /** The first block that a new ledger watches. Older events are not reported. */
   readonly watchedFrom: bigint;
-  /** The last block of the period that the database has lost; `null` if it has lost nothing. */
+  /** The last block of the period that the database has lost; `null` if no data was lost. */
   readonly lostTo: bigint | null;
   /** Contracts whose rule changes {@link readUnread} reads. */
   readonly unread: readonly number[];
@@ -60,8 +60,8 @@ function firstSince({ times }: ScannedRange, since: Date): bigint | null {
 }
 
 /**
- * Stores a range's events, and reports its rule changes in the same transaction. The cursor moves
- * past the final part only; the rest is read again.
+ * Stores a range's events, and reports the range's rule changes in the same transaction. The cursor
+ * moves past the final part only, and the rest is read again.
  */
 async function storeRange(
   tx: Tx,
@@ -90,7 +90,7 @@ async function storeRange(
 
 /**
  * True if the database has lost its record of the event: the event is later than the contract's
- * deployment, and not later than the last block that the last recovery after a loss has read.
+ * deployment, and not later than the last block that was read by the last recovery after a loss.
  */
 function isOfLostTime(
   { chain }: NoteRulesDeps,
@@ -102,8 +102,8 @@ function isOfLostTime(
 }
 
 /**
- * Reads the contract's events from before the service first read it. They are stored once and not
- * reported, unless the database has lost the service's record of them.
+ * Reads a contract's events from before the service first read it. The events are stored once. They
+ * are not reported, unless the database has lost the service's record of them.
  */
 export async function readUnread(
   deps: NoteRulesDeps,
