@@ -10,10 +10,10 @@ import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { factorNotFresh } from '#people/sessions.ts';
 
-/** Limit, because the organization's lists and totals read each account. */
+/** Maximum number of accounts, because an organization's lists and totals read each one. */
 const MAX_ACCOUNTS = 100;
 
-/** The account that moves, and the owner who moves it. */
+/** The account to move, and the owner who requests the move. */
 export interface AccountMove {
   readonly accountId: string;
   readonly userId: string;
@@ -23,7 +23,10 @@ export interface AccountMove {
   readonly now: Date;
 }
 
-/** Returns the addresses of an organization's owners; a refusal if the person is not one. */
+/**
+ * Returns the email addresses of an organization's owners; a refusal if the user is not one of
+ * them.
+ */
 async function readOwned(
   tx: Tx,
   organizationId: string | null,
@@ -41,7 +44,7 @@ async function readOwned(
 }
 
 /**
- * Moves the account into an organization, or out of one (`null`). The organization's people get or
+ * Moves the account into an organization, or out of one (`null`). The organization's members get or
  * lose their roles in the account. Settings, keys, limits and wallets stay with the account.
  */
 export async function moveAccount(

@@ -10,7 +10,7 @@ export type KybStatus = 'none' | 'pending' | 'approved' | 'rejected';
 export interface ExportSchedule {
   readonly every: 'day' | 'week' | 'month';
   readonly format: string;
-  /** Receives the link by mail; absent if no mail is sent. */
+  /** The address to which the statement's link is mailed; absent if no mail is sent. */
   readonly email?: string;
 }
 
@@ -24,7 +24,7 @@ export const accounts = table('accounts', {
   refund_daily_limit: 'bigint',
   /** The IANA time zone of the account's days. Limits use UTC days. */
   time_zone: 'text',
-  /** The language for browsers that request no offered one; `null` for English. */
+  /** The language for browsers that request none of the offered ones; `null` for English. */
   language: as<Language | null>('text?'),
   /** The address of the service that signs receipts; `null` if there is none. */
   fiscal_signer: 'text?',
@@ -32,7 +32,7 @@ export const accounts = table('accounts', {
   automatic_payout: as<'daily' | 'weekly' | null>('text?'),
   /** The schedule of automatic statements; `null` if none are sent. */
   export_schedule: as<ExportSchedule | null>('jsonb?'),
-  /** The organization that it belongs to; `null` if to none. */
+  /** The account's organization; `null` if it has none. */
   organization_id: 'text?',
   version: 'int',
   created: 'timestamptz',
@@ -77,7 +77,7 @@ export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | unde
   return accounts.find(tx, 'where id = $1 for update', [id]);
 }
 
-/** Locks the account of a member or key, which therefore exists. */
+/** Locks the account of a member or key. The account exists, because its member or key does. */
 export async function lockOwnAccount(tx: Tx, id: string): Promise<AccountRow> {
   return present(await lockAccount(tx, id), 'account');
 }
@@ -98,7 +98,7 @@ const VERSION = 'version = version + 1';
 
 type AccountUpdate = Partial<Omit<AccountRow, 'id' | 'version' | 'created'>>;
 
-/** Updates an account. Its row must be locked, and at `version`. */
+/** Updates an account. The caller must have locked the row, which must still be at `version`. */
 export async function updateAccount(
   tx: Tx,
   { id, version }: Pick<AccountRow, 'id' | 'version'>,
@@ -126,7 +126,7 @@ export async function selectModes(sql: Sql, accountId: string): Promise<ModeRow[
   return accountModes.list(sql, 'where account_id = $1 order by livemode', [accountId]);
 }
 
-/** Returns account ids in their order. */
+/** Returns account IDs in ascending order. */
 export async function selectAccountIdsAfter(
   sql: Sql,
   portion: { readonly after: string; readonly limit: number },
@@ -138,7 +138,10 @@ export async function selectAccountIdsAfter(
   return rows.map((row) => row.id);
 }
 
-/** Returns the account's numbers, the oldest contract first. Empty if it is not live. */
+/**
+ * Returns the account's merchant numbers, the oldest contract first. Empty if the account is not
+ * live.
+ */
 export async function selectMerchantNumbers(sql: Sql, tenant: Tenant): Promise<bigint[]> {
   const rows = await sql.query<{ merchant_number: bigint }>(
     `select merchant_number from merchant_accounts

@@ -36,7 +36,7 @@ export async function selectApiKeys(sql: Sql, tenant: Tenant): Promise<ApiKeyRow
   );
 }
 
-/** Counts keys that work now or later, which count toward the limit. */
+/** Counts the keys that count toward the limit: those that work now or later. */
 export async function countUsableApiKeys(tx: Tx, tenant: Tenant, now: Date): Promise<number> {
   return apiKeys.count(
     tx,

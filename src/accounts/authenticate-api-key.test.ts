@@ -22,10 +22,7 @@ async function isNoted(id: string): Promise<boolean> {
   return (await store.db.query<{ noted: boolean }>(sql, [id]))[0]?.noted === true;
 }
 
-/**
- * Creates an authenticator with an empty cache, and counts the statements of each kind that it
- * sends.
- */
+/** Creates an authenticator with an empty cache, and counts its statements of each kind. */
 function authenticator() {
   const sent: string[] = [];
   const query: Database['query'] = (text, values) => {

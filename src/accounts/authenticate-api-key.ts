@@ -11,16 +11,16 @@ import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 
 /**
- * The time for which a key's row is cached: a revocation takes effect everywhere within a second.
- * Only reads rely on this cache; requests that change something check again
- * (`Credentials.mustStand`, or in their transaction).
+ * How long a key's row is cached: a revocation takes effect everywhere within a second. Only reads
+ * rely on this cache; requests that change something check again (`Credentials.mustStand`, or in
+ * their transaction).
  */
 const CACHE_MS = 750;
-/** Maximum number of cached keys. Others are read from the database again. */
+/** Maximum number of cached keys. Other keys are read from the database. */
 const CACHE_SIZE = 10_000;
 /** The precision of `last_used_at`; recording each request would cost a write. */
 const LAST_USED_EVERY_MS = 10_000;
-/** Batches look-ups: keys that arrive during one share the next. */
+/** Batches look-ups: keys that arrive during one statement share the next. */
 const TOGETHER = { maxInFlight: 2, maxItems: 100 } as const;
 
 const BEARER = /^Bearer ([\x21-\x7e]+)$/i;
@@ -66,14 +66,14 @@ function matches(address: string, entry: string): boolean {
 }
 
 /**
- * True if the address is on the list (addresses and CIDRs of both families; an empty list allows
- * all).
+ * True if the list allows the address. Entries are addresses and CIDRs of both families; an empty
+ * list allows all.
  */
 export function isAllowedAddress(allowlist: readonly string[], address: string): boolean {
   return allowlist.length === 0 || allowlist.some((entry) => matches(address, entry));
 }
 
-/** Returns the header of every response whose times come from an advanced test clock. */
+/** Returns the header for responses whose times come from a test clock that runs ahead. */
 function testClock(now: Date, aheadSeconds: number) {
   const time = new Date(now.getTime() + aheadSeconds * 1000).toISOString();
   return { 'Test-Clock': `${time} (${aheadSeconds} s ahead)` };
@@ -164,7 +164,8 @@ export function createKeyAuthenticator(db: Database) {
   const noteUse = (keyId: string, now: Date) => {
     if ((used.get(keyId) ?? 0) > now.getTime() - LAST_USED_EVERY_MS) return;
     used.set(keyId, now.getTime());
-    // Ignores a failure: if the database is unreachable, the key's next use is recorded.
+    // Ignores a failure: if the database is unreachable, a later use of the key is recorded
+    // instead.
     uses.add({ keyId, now }).catch(() => used.delete(keyId));
   };
   return async (request: {

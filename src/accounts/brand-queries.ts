@@ -6,7 +6,7 @@ export const accountBrands = table('account_brands', {
   /** Six hex digits. */
   color: 'text?',
   logo_id: 'text?',
-  /** The name of the file with its styles: see `brandStyles`. */
+  /** The name of the file with the brand's styles: see `brandStyles`. */
   style: 'text',
 });
 
@@ -46,7 +46,7 @@ export async function insertLogo(
   );
 }
 
-/** Deletes all logos except the current one, because nothing references them now. */
+/** Deletes all logos except the current one, because nothing references the others now. */
 export async function deleteOtherLogos(
   tx: Tx,
   { accountId, kept }: { readonly accountId: string; readonly kept: string | null },

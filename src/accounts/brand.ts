@@ -11,7 +11,7 @@ import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 
-/** Small enough to load quickly; the table checks the limit as well. */
+/** Maximum size of a logo: small enough to load quickly. The table checks the limit as well. */
 export const MAX_LOGO_BYTES = 100 * 1024;
 /**
  * Minimum and maximum pixels per side, so that a browser never decodes more than four megabytes.
@@ -30,7 +30,7 @@ export interface BrandRef {
 type Look = Pick<BrandRow, 'color' | 'logo_id'>;
 const NONE: Look = { color: null, logo_id: null };
 
-/** Checks the logo's bytes themselves, because the declared type proves nothing. */
+/** Checks the logo's bytes, because the declared type proves nothing. */
 function checkLogo(bytes: Buffer): Refusal | null {
   const isPng =
     bytes.length > 24 && bytes.subarray(0, 8).equals(PNG) && bytes.subarray(12, 16).equals(HEADER);

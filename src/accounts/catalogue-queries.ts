@@ -21,7 +21,7 @@ export const catalogueItems = table(
 
 export type CatalogueRow = Row<typeof catalogueItems>;
 
-/** SQL: the items of one account and mode. An index begins with both columns. */
+/** SQL: the items of one account and mode. An index begins with these two columns. */
 const OF_CATALOGUE = 'account_id = $1 and livemode = $2';
 
 /** Returns the items in the order of the till's buttons. */
@@ -32,8 +32,8 @@ export async function selectCatalogue(sql: Sql, tenant: Tenant): Promise<Catalog
 }
 
 /**
- * Frees this position: adds 1 to the position of this item and all later ones. The account must be
- * locked.
+ * Frees a position by adding 1 to the positions of the item there and all later ones. The account
+ * must be locked.
  */
 export async function moveItemsBack(tx: Tx, tenant: Tenant, position: number): Promise<void> {
   await tx.query(

@@ -19,7 +19,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { basisPointsOf, rateAt, unknownTaxRate } from '#prices/asked-lines.ts';
 
 /**
- * Maximum number of items: a till shows them as buttons; a shop with more goods scans codes
+ * Maximum number of items. A till shows them as buttons; a shop with more goods scans codes
  * instead.
  */
 const MAX_ITEMS = 500;
@@ -60,7 +60,7 @@ export function catalogueItem(row: CatalogueRow): { readonly [key: string]: Json
   return { id, object: 'catalogue_item', name, ...price, color, position, version };
 }
 
-/** Reads the items as a terminal sells them, with the tax rates of its location. */
+/** Returns the items as a terminal sells them, with the tax rates of its location. */
 export async function readTillCatalogue(
   sql: Sql,
   { tenant, terminalId }: { readonly tenant: Tenant; readonly terminalId: string },
@@ -76,15 +76,15 @@ export async function readTillCatalogue(
 }
 
 /**
- * Locks the account and reads its items. The account stays locked until the end of the transaction:
- * positions depend on each other, so changes are made one at a time.
+ * Locks the account and returns its items. The account stays locked until the end of the
+ * transaction: positions depend on each other, so changes are made one at a time.
  */
 async function lockCatalogue(tx: Tx, { accountId, livemode }: Tenant): Promise<CatalogueRow[]> {
   await lockOwnAccount(tx, accountId);
   return selectCatalogue(tx, { accountId, livemode });
 }
 
-/** Frees this position by moving the item there, and all later ones, back by one. */
+/** Frees a position by moving the item there, and all later ones, back by one. */
 async function takePosition(
   tx: Tx,
   tenant: Tenant,

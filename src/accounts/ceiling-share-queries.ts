@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 
-/** Returns the percentage; `null` if the operator has set none for this account. */
+/** Returns the account's percentage of the hourly ceiling; `null` if the operator has set none. */
 export async function selectCeilingShare(sql: Sql, accountId: string): Promise<number | null> {
   const rows = await sql.query<{ ceiling_share: number | null }>(
     'select ceiling_share from accounts where id = $1',

@@ -78,7 +78,7 @@ async function saveKey(
   return only(rows, 'key');
 }
 
-/** Changes name, scopes, allowlist or expiry of a key that is in use. */
+/** Changes the name, scopes, allowlist or expiry of a usable key. */
 export async function editApiKey(
   tx: Tx,
   ref: KeyRef,
@@ -106,7 +106,7 @@ export async function editApiKey(
 }
 
 /**
- * Creates a new key with the same rights; the old one works for `overlapSeconds` and then expires.
+ * Creates a new key with the same rights; the old key works for `overlapSeconds` and then expires.
  * Idempotency keys are not affected, because they belong to the account and mode.
  */
 export async function rotateApiKey(

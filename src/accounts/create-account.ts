@@ -35,8 +35,8 @@ export async function createAccount(
 }
 
 /**
- * Creates an account with its first owner, without a sign-up mail, for demo data and commands.
- * Checks and hashes the password like a sign-up.
+ * Creates an account with its first owner, without a sign-up mail, for demo data and commands. The
+ * password is checked and hashed like that of a sign-up.
  */
 export async function createAccountWithOwner(
   db: Database,

@@ -31,7 +31,7 @@ export interface ApiKeyInput {
   readonly now: Date;
 }
 
-/** A row, and the secret that is shown only once. */
+/** A credential's row, with its secret, which is shown only once. */
 export interface Issued<Row> {
   readonly row: Row;
   readonly secret: string;
@@ -79,7 +79,7 @@ export function checkExpiry(expiresAt: Date | null, now: Date): Refusal | null {
   return refuse('parameter_invalid', 'expires_at must be in the future.', 'expires_at');
 }
 
-/** Inserts the key, after all checks. */
+/** Inserts the key. The caller has made all checks. */
 export async function issueApiKey(
   tx: Tx,
   input: ApiKeyInput & { readonly rotatedFrom: string | null },

@@ -4,7 +4,7 @@ export type CredentialEnd = 'revoked' | 'expired' | 'unpaired' | 'inactive';
 
 export interface CredentialEndRow {
   readonly hash: Buffer;
-  /** The reason why it ended; `null` if it is still valid. */
+  /** The reason why the credential ended; `null` if it is still valid. */
   readonly ended: CredentialEnd | null;
 }
 

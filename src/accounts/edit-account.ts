@@ -27,7 +27,7 @@ import { rescheduleUnsigned } from '#fiscal/fiscal-queries.ts';
 import { queueMail } from '#people/mail.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 
-/** Bounds of an account's choices; the table checks them as well. */
+/** Limits of an account's settings; the table checks them as well. */
 export const MAX_REFUND_WINDOW_DAYS = 3650;
 export const MAX_REFUND_DAILY_LIMIT = 1_000_000_000_000_000;
 
@@ -38,7 +38,7 @@ export interface SettingsEdit {
   /** Atoms per UTC day. */
   readonly refundDailyLimit?: number | undefined;
   readonly timeZone?: string | undefined;
-  /** `null` for no choice, which means English. */
+  /** `null` if the account chose none, which means English. */
   readonly language?: Language | null | undefined;
   /** `null` for no automatic payouts. */
   readonly automaticPayout?: AccountRow['automatic_payout'] | undefined;
@@ -154,14 +154,14 @@ async function editShop(tx: Tx, { accountId, now }: AccountRef, edit: ShopEdit) 
   return { before: asJson(before), after: asJson(after) };
 }
 
-/** Returns settings in the form of the audit log. */
+/** Returns settings as JSON for the audit log. */
 function asJson(settings: object): { readonly [key: string]: Json } {
   return JSON.parse(JSON.stringify(settings));
 }
 
 /**
  * Requests a new name. Payers trust a verified name, so the network's staff must approve a new one.
- * Requesting the current name withdraws the request.
+ * Requesting the current name withdraws an open request.
  * @returns the name that waits for approval; `null` if none does.
  */
 async function wishForName(

@@ -101,7 +101,7 @@ export async function addDocument(
   return row;
 }
 
-/** Returns the file as it was uploaded. */
+/** Returns the file's bytes as they were uploaded. */
 export async function readDocument(
   sql: Sql,
   wanted: { readonly accountId: string; readonly id: string; readonly secretKey: Buffer },

@@ -23,7 +23,7 @@ export async function selectSubmission(
   return kybSubmissions.find(sql, 'where account_id = $1', [accountId]);
 }
 
-/** Writes the details if they are still at `version` (0 if there are none yet). */
+/** Writes the details if the row is still at `version` (0 if there is none yet). */
 export async function saveDetails(
   tx: Tx,
   change: {
@@ -103,7 +103,7 @@ const NAME = accounts.pick(['name'], 'a');
 export type QueueRow = Row<typeof WAITING> &
   Row<typeof NAME> & { submitted_at: Date; documents: number };
 
-/** Returns the accounts that wait for a decision, the longest wait first. */
+/** Returns the accounts that wait for a decision, those that have waited longest first. */
 export async function selectQueue(sql: Sql, limit: number): Promise<QueueRow[]> {
   return sql.query(
     `select ${WAITING}, ${NAME}, k.submitted_at,

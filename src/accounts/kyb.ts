@@ -56,7 +56,7 @@ export function kybObject(
   };
 }
 
-/** Sends `kyb.status_changed` in both modes for a decision (behavior.md 10.2). */
+/** Writes `kyb.status_changed` in both modes for a decision (behavior.md 10.2). */
 async function announceDecision(
   tx: Tx,
   account: AccountRow,
@@ -78,10 +78,7 @@ async function announceDecision(
   );
 }
 
-/**
- * Moves the account to the next state, with an audit log entry, and with events if it is a
- * decision.
- */
+/** Moves the account to the next state, with an audit log entry and, for a decision, events. */
 async function moveTo(
   tx: Tx,
   ref: KybRef,
@@ -109,7 +106,7 @@ async function moveTo(
   return after;
 }
 
-/** Stores the details; allowed until they are submitted, and after a rejection. */
+/** Stores the details. Refused once they are submitted, unless they were rejected. */
 export async function saveKybDetails(
   tx: Tx,
   ref: KybRef,
@@ -135,7 +132,7 @@ export async function saveKybDetails(
   return after;
 }
 
-/** Submits the verification to the operators. */
+/** Submits the business's details to the operators for verification. */
 export async function submitKyb(tx: Tx, ref: KybRef): Promise<AccountRow | Refusal> {
   const account = await lockOwnAccount(tx, ref.accountId);
   const { kyb_status: status } = account;

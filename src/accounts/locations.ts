@@ -44,7 +44,7 @@ export async function selectLocation(
   return locations.find(sql, 'where id = $1 and account_id = any($2)', [id, accountIds]);
 }
 
-/** The settings of a till and its customers: its location's, or else its account's. */
+/** The settings of a till and its customers: its location's if it has one, else its account's. */
 export interface ShopAt {
   readonly time_zone: string;
   readonly language: Language | null;
@@ -67,7 +67,9 @@ export async function selectShopAt(
   return only(rows, 'account');
 }
 
-/** More than a chain's shops in one account, and few enough for one list. */
+/**
+ * Maximum number of locations: more than a chain has in one account, and few enough for one list.
+ */
 const MAX_LOCATIONS = 200;
 
 /** The fields of a location that a request may set. Named as in the API. */
@@ -97,7 +99,7 @@ export function locationObject(row: Location): { readonly [key: string]: Json } 
   };
 }
 
-/** Returns the refusal for a location that none of these accounts has; `null` if one does. */
+/** Returns the refusal if none of these accounts has the location; `null` if one has it. */
 export async function checkLocation(
   sql: Sql,
   accountIds: readonly string[],
@@ -107,7 +109,7 @@ export async function checkLocation(
   return refuse('parameter_invalid', 'location must be a location of this account.', 'location');
 }
 
-/** Returns the edit with its name in the stored form, or the refusal if it is invalid. */
+/** Returns the edit with the name in its stored form, or the refusal if the edit is invalid. */
 function readEdit<E extends LocationEdit>(edit: E): E | Refusal {
   const { time_zone: zone, tax_rates: rates, currency } = edit;
   const wrong =
@@ -120,7 +122,8 @@ function readEdit<E extends LocationEdit>(edit: E): E | Refusal {
 }
 
 /**
- * Adds a location to an account. Its days are the account's unless the request names a time zone.
+ * Adds a location to an account. Its days are in the account's time zone unless the request names
+ * another.
  */
 export async function createLocation(
   tx: Tx,
@@ -143,7 +146,7 @@ export async function createLocation(
   return row;
 }
 
-/** Changes a location. Sales stay with the location where they were made. */
+/** Changes a location. Earlier sales stay with the location. */
 export async function editLocation(
   tx: Tx,
   { actor, now, accountIds, id }: Ref & { accountIds: readonly string[]; id: string },

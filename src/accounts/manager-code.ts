@@ -8,7 +8,7 @@ import type { Tx } from '#db/database.ts';
 /** The time for which a code is valid: enough to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
 /**
- * Time for which a code's row names the refund that used it. After that, the refund's own record is
+ * How long a used code's row names the refund that used it. After that, the refund's own record is
  * enough.
  */
 const KEPT_MS = 30 * DAY_MS;
@@ -52,7 +52,7 @@ export async function createManagerCode(
   return { code, expiresAt };
 }
 
-/** Consumes a code for this refund. @returns false if there is no such valid code. */
+/** Consumes a code for this refund. @returns false if the code is not valid. */
 export async function takeManagerCode(
   tx: Tx,
   shown: {
@@ -77,7 +77,7 @@ export async function takeManagerCode(
 export const CODE_INVALID =
   'This code is not valid. It works once, for ten minutes. Create a new one.';
 
-/** A valid code that is locked until the transaction ends. */
+/** A valid code, which stays locked until the transaction ends. */
 export interface LockedCode {
   readonly hash: Buffer;
   readonly account_id: string;
@@ -89,8 +89,8 @@ export function hashManagerCode(code: string): Buffer {
 }
 
 /**
- * Locks the codes of a batch. Skips a code that another transaction is using: waiting for it while
- * holding the order's lock could deadlock with a refund.
+ * Locks the codes of a batch. Skips a code that another transaction is using, because waiting for
+ * it while holding the order's lock could deadlock with a refund.
  */
 export async function lockManagerCodes(
   tx: Tx,

@@ -1,7 +1,7 @@
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 
-/** Checks KYB (403) before go-live (409), in the order of behavior.md 2.4. */
+/** Checks KYB (403) before go-live (409): the order of behavior.md 2.4. */
 export function checkMayTakePayments(merchant: MerchantAccount): Refusal | null {
   if (merchant.tenant.livemode && !merchant.kybApproved) {
     return refuse(

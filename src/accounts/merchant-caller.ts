@@ -2,7 +2,7 @@ import type { Scope } from '#accounts/scopes.ts';
 import type { ResponseHeaders } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 
-/** The account's state that its payments in one mode depend on. At most a second old. */
+/** The account's state on which its payments in one mode depend. At most a second old. */
 export interface MerchantAccount {
   readonly tenant: Tenant;
   readonly name: string;

@@ -36,8 +36,8 @@ export async function selectKeyMerchants(
 }
 
 /**
- * Records the last use. Skips rows that are locked: if two processes waited for several rows, they
- * could deadlock.
+ * Records the last use. Skips locked rows: two processes that waited for several rows could
+ * deadlock.
  */
 export async function updateLastUsed(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(

@@ -7,7 +7,7 @@ export const nameRequests = table('account_name_requests', {
   created: 'timestamptz',
 });
 
-/** A requested name, with the current name, which payers see until the decision. */
+/** A requested name, with the current name, which payers see until staff decide. */
 export type NameRequestRow = Row<typeof nameRequests> & { present_name: string };
 
 /** Stores a request, which replaces the previous one. */
@@ -29,10 +29,7 @@ export async function saveNameRequest(
   );
 }
 
-/**
- * Deletes the request.
- * @returns the requested name; undefined if there was none.
- */
+/** Deletes the request. @returns the requested name; undefined if no request was open. */
 export async function takeNameRequest(tx: Tx, accountId: string): Promise<string | undefined> {
   const rows = await tx.query<{ name: string }>(
     'delete from account_name_requests where account_id = $1 returning name',
@@ -49,7 +46,7 @@ export async function selectRequestedName(sql: Sql, accountId: string): Promise<
   return rows[0]?.name ?? null;
 }
 
-/** Returns the names that wait for a decision, the longest wait first. */
+/** Returns the names that wait for a decision, those that have waited longest first. */
 export async function selectNameRequests(sql: Sql, limit: number): Promise<NameRequestRow[]> {
   return sql.query(
     `select ${nameRequests.of('r')}, a.name as present_name

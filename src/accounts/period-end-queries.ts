@@ -10,7 +10,7 @@ export const periodEnds = table('period_ends', {
   due: 'timestamptz',
 });
 
-/** The task at the end of a period. */
+/** What the service does at the end of a period. */
 export type PeriodTask = Row<typeof periodEnds>['task'];
 
 export interface DuePeriod {
@@ -19,7 +19,10 @@ export interface DuePeriod {
   readonly now: Date;
 }
 
-/** Returns accounts of these modes whose period may have ended, the longest waiting first. */
+/**
+ * Returns accounts of these modes whose period may have ended, those that have waited longest
+ * first.
+ */
 export async function selectDuePeriods(
   sql: Sql,
   wanted: {
@@ -38,9 +41,9 @@ export async function selectDuePeriods(
 }
 
 /**
- * Locks the row of a period that is still due, after the lock of its account. Read the test clock
- * only afterwards, because an advance changes the row first.
- * @returns false if it is no longer due.
+ * Locks the row of a due period. Lock its account before, and read the test clock only afterwards,
+ * because advancing the clock changes the row first.
+ * @returns false if the period is no longer due.
  */
 export async function lockDuePeriod(tx: Tx, { tenant, task, now }: DuePeriod): Promise<boolean> {
   const rows = await tx.query(
@@ -51,7 +54,7 @@ export async function lockDuePeriod(tx: Tx, { tenant, task, now }: DuePeriod): P
   return rows.length > 0;
 }
 
-/** Postpones a period that is due. */
+/** Sets when the period is due next. */
 export async function updatePeriodDue(
   sql: Sql,
   { tenant, task, now }: DuePeriod,
@@ -64,7 +67,7 @@ export async function updatePeriodDue(
   );
 }
 
-/** Schedules another try, even if the row already has the end of the next period. */
+/** Schedules another try, even if the row already contains the end of the next period. */
 export async function postponePeriod(
   sql: Sql,
   { tenant, task, now }: DuePeriod,

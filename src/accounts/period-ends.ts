@@ -14,17 +14,19 @@ import { accountTime } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 
-/** Periods per run: about a second of work, so that the process can stop quickly. */
+/**
+ * Maximum number of periods per run: about a second of work, so that the process can stop quickly.
+ */
 const BATCH = 100;
 /**
- * Pause before a period that could not be ended is tried again. While a network's chain is
- * unreachable, all of its accounts wait together.
+ * Pause before the end of a period is tried again. While a network's chain is unreachable, all of
+ * its accounts wait together.
  */
 const RETRY_MS = 30_000;
 
 /**
  * Calls `end` for accounts whose day, week or month may have ended.
- * @param end returns false if it must be called again after a pause.
+ * @param end returns false to be called again after a pause.
  * @returns true if there may be more.
  */
 export async function endPeriods(
@@ -47,13 +49,13 @@ export async function endPeriods(
       ctx.log.error(failure, { account: tenant.accountId, error: describeError(error) });
       return false;
     });
-    // `end` may have failed or rolled back, so the retry is stored here as well.
+    // `end` may have failed or rolled back its own retry, so schedule the retry here as well.
     if (!isEnded) await postponePeriod(ctx.db, due, addMs(now, RETRY_MS));
   }
   return tenants.length === BATCH;
 }
 
-/** Schedules a retry in the transaction that records the wait, so that a crash cannot lose it. */
+/** Schedules a retry in the caller's transaction, so that a crash cannot lose it. */
 export function retryPeriod(tx: Tx, due: DuePeriod): Promise<void> {
   return postponePeriod(tx, due, addMs(due.now, RETRY_MS));
 }
@@ -67,9 +69,9 @@ export interface EndedPeriod {
 /**
  * Locks an account whose period may have ended, and sets its due time to the end of the current
  * period.
- * @param everyOf returns the account's setting.
- * @returns the last period that has ended; `null` if another worker was faster or the setting is
- * off.
+ * @param everyOf returns the account's interval.
+ * @returns the last period that has ended; `null` if another worker was faster or the account has
+ * no interval.
  */
 export async function lockEndedPeriod(
   tx: Tx,

@@ -5,8 +5,8 @@ import { type Row, table } from '#db/table.ts';
 
 /**
  * The shift of a till: the signed-in cashier, and the cashier's rights. Cashiers stay signed in
- * while the membership and the PIN with which they signed in are current. Once a member is removed
- * or a PIN changed, the next request has no rights, although the shift continues.
+ * only while the membership and the PIN with which they signed in are current. Once a member is
+ * removed or a PIN changed, the next request has no rights, although the shift continues.
  */
 
 const shifts = table('shifts', {

@@ -14,7 +14,7 @@ export interface TaxRate {
 export interface FiscalSigner {
   readonly url: string;
   /**
-   * `terminal` if tills call the signer within their own network; if missing, the service calls it.
+   * `terminal` if tills call the signer within their own network; if omitted, the service calls it.
    */
   readonly called_by?: 'terminal' | undefined;
 }
@@ -47,7 +47,7 @@ export async function selectShopSettings(sql: Sql, accountId: string): Promise<S
   return only(rows, 'account');
 }
 
-/** A terminal, and the account that sent the request. */
+/** A terminal, and the account of the caller. */
 export interface AskedTerminal {
   readonly accountId: string;
   readonly terminalId: string;
@@ -60,7 +60,8 @@ interface TaxRow extends Pick<ShopSettings, 'tax_rates' | 'prices_include_tax'> 
 
 /**
  * Reads the tax settings for sales at these terminals: the account's, with the rates of the
- * terminal's location if that has its own. The location of another account's terminal is ignored.
+ * terminal's location if it has its own rates. The location of another account's terminal is
+ * ignored.
  */
 export async function selectTaxSettings(
   sql: Sql,
@@ -107,7 +108,8 @@ export async function updateShopSettings(
 }
 
 /**
- * Returns the reason why these settings are invalid, beyond the checks of their schema, or `null`.
+ * Returns why these settings are invalid beyond the checks of their schema; `null` if they are
+ * valid.
  */
 export function checkShopEdit({ currency, tax_rates: rates = [] }: ShopEdit): Refusal | null {
   if (currency != null && minorDigits(currency) === undefined) {

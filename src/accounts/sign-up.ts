@@ -19,9 +19,9 @@ export interface SignedUp {
 }
 
 /**
- * Completes a sign-up: the person with the link owns the mailbox, and only now chooses name and
- * password. (A password chosen before the address is verified would belong to anyone who entered
- * the address first, and the mailbox's owner would confirm a stranger's access.)
+ * Completes a sign-up: whoever has the link owns the mailbox, and chooses name and password only
+ * now. (A password chosen before the address is verified would belong to whoever entered the
+ * address first, and the mailbox's owner would confirm a stranger's access.)
  */
 export async function completeSignUp(
   deps: PeopleDeps,

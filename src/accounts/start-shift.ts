@@ -16,8 +16,8 @@ import { verifyPassword } from '#people/passwords.ts';
 import { lockPin, type PinRow, selectPin, updatePinTries } from '#people/store-pins.ts';
 
 /**
- * Wrong PINs at one terminal, for all cashiers. The limit per cashier allows as many in an hour, so
- * a thief who tries all cashiers is no faster.
+ * Limits wrong PINs at one terminal, over all cashiers. The limit per cashier allows as many in an
+ * hour, so a thief who tries all cashiers is no faster.
  */
 const WRONG_PER_TERMINAL: Allowance = { attempts: 30, windowMs: HOUR_MS };
 
@@ -41,7 +41,7 @@ function triesOf({ pin_wrong_at, pin_blocked_until }: PinRow): Tries {
   return { wrongAt: pin_wrong_at, blockedUntil: pin_blocked_until };
 }
 
-/** Returns the refusal while too many wrong PINs block this cashier, at every till. */
+/** Returns a refusal if too many wrong PINs block this cashier, at every till. */
 function blocked(row: PinRow | null, now: Date): Refusal | null {
   const until = row?.pin_blocked_until ?? null;
   if (row === null || until === null || !isBlocked(triesOf(row), now)) return null;
@@ -49,7 +49,7 @@ function blocked(row: PinRow | null, now: Date): Refusal | null {
 }
 
 /**
- * Decides while holding the cashier's row, so that the sixth of several concurrent guesses is
+ * Decides while the cashier's row is locked, so that the sixth of several concurrent guesses is
  * refused whether it is right or wrong.
  */
 async function decide(
@@ -72,7 +72,7 @@ async function decide(
   return openShift(tx, { terminalId, accountId, userId: cashier, pinId: row.pin_id, now });
 }
 
-/** Compares the PIN before the transaction, because a hash takes as long as many transactions. */
+/** Compares the PIN before the transaction, because hashing takes as long as many transactions. */
 async function tryPin(ctx: ShiftContext, start: Start): Promise<Shift | Refusal> {
   const { merchant, cashier: userId, pin, now } = start;
   const { accountId } = merchant.tenant;
@@ -92,8 +92,8 @@ interface ShiftContext {
 }
 
 /**
- * Starts a shift with a cashier's PIN, or hands the open shift over to that cashier. An unknown
- * user, one of another account and one without a PIN get the same refusal.
+ * Starts a shift with a cashier's PIN, or hands the open shift over to that cashier. Unknown users,
+ * users of another account and users without a PIN get the same refusal.
  */
 export async function startShift(ctx: ShiftContext, start: Start): Promise<Shift | Refusal> {
   const { terminalId, now } = start;

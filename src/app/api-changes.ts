@@ -9,12 +9,12 @@ keep working, because nothing that they rely on was removed.`;
 const NEXT = '## Not yet released';
 const NOTHING = 'Nothing yet.';
 
-/** A member of a response, without the status and the envelope of a list. */
+/** Matches a field of a response; its capture leaves out the status and a list's envelope. */
 const MEMBER = /^\d+\.(?:data\[\]\.)?(.+)$/;
-/** These operations return objects of other resources. */
+/** The tag of operations that return objects of other resources. */
 const TEST_HELPERS = 'test_helpers';
 /**
- * Error responses are left out: they are the same everywhere, and the page of error codes explains
+ * Leaves out error responses: they are the same everywhere, and the page of error codes explains
  * them.
  */
 const LEAST_ERROR = 400;
@@ -22,7 +22,7 @@ const LEAST_ERROR = 400;
 interface Line {
   /** `POST /v1/refunds`, or `event payment.succeeded`. */
   readonly owner: string;
-  /** The rest of the line: empty for the operation itself. */
+  /** The line without its owner; empty for the operation itself. */
   readonly rest: string;
 }
 
@@ -37,7 +37,7 @@ function summaryOf(document: Doc, owner: string): string {
   return String((item?.[method.toLowerCase()] as Doc | undefined)?.summary ?? '');
 }
 
-/** Returns `payment_intents`, for all operations below that path. */
+/** Returns the resource, such as `payment_intents`, for all operations below its path. */
 function resourceOf(owner: string): string {
   return owner.split('/')[2] ?? owner;
 }
@@ -46,7 +46,7 @@ function listed(names: readonly string[]): string {
   return [...new Set(names)].map((name) => `\`${name}\``).join(', ');
 }
 
-/** Leaves out members and values of objects that are themselves new. */
+/** Leaves out fields and values of objects that are themselves new. */
 function outermost(names: readonly string[]): string[] {
   const all = new Set(names);
   return [...all].filter((name) => {
@@ -90,7 +90,10 @@ function fieldOf({ rest }: Line): string | null {
   return MEMBER.exec(place)?.[1] ?? null;
 }
 
-/** Returns what `after` adds to `before`, as Markdown without a heading; empty if nothing. */
+/**
+ * Returns the additions from `before` to `after`, as Markdown without a heading; empty if there are
+ * none.
+ */
 export function changesSince(before: ContractShape, after: ContractShape, document: Doc): string {
   const known = new Set([...before.promises].map((text) => toLine(text).owner));
   const added = [...after.promises].filter((line) => !before.promises.has(line)).map(toLine);
@@ -114,19 +117,19 @@ export function changesSince(before: ContractShape, after: ContractShape, docume
   ].join('\n');
 }
 
-/** Returns the sections of released versions, which no longer change. */
+/** Returns the page's sections of released versions, which no longer change. */
 function released(page: string): string {
   return /^## v[\s\S]*$/m.exec(page)?.[0] ?? '';
 }
 
-/** Returns the page with the current additions. */
+/** Returns the page with its unreleased additions replaced. */
 export function withChanges(page: string, changes: string): string {
   const parts = [TITLE, INTRODUCTION, NEXT, changes.trim() || NOTHING, released(page).trim()];
   return `${parts.join('\n\n').trimEnd()}\n`;
 }
 
 /**
- * Returns the page with the additions released as this version, for example `v0.2.0, 2026-12-01`.
+ * Returns the page with the additions under the heading of a release, such as `v0.2.0, 2026-12-01`.
  */
 export function asReleased(page: string, version: string, changes: string): string {
   const section = [`## ${version}`, changes.trim() || NOTHING, released(page)];

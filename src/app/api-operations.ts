@@ -21,13 +21,13 @@ import { createRequestLog } from '#request-log/request-log.ts';
 /** This signal turns request lines in the log on and off. */
 const LINES_SIGNAL = 'SIGUSR2';
 
-/**
- * The parts that an API process has around its surfaces: limits, log, metrics, health, reference.
- */
+/** What an API process has besides its surfaces: limits, log, metrics, health and reference. */
 export interface ApiOperations {
   readonly limiter: RateLimiter;
   onAnswered(request: FastifyRequest, call: Call, status: number): void;
-  /** Adds the paths that belong to no surface, and closes these parts together with the server. */
+  /**
+   * Adds the paths that belong to no surface, and closes limits and logs together with the server.
+   */
   addTo(app: FastifyInstance, documents: Readonly<Record<string, Doc>>): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createOperations(deps: ApiDeps): ApiOperations {
   const limiter = createLimiter(deps);
   const requestLog = createRequestLog(deps);
   const lines = createRequestLines(deps.config.logRequests);
-  // Lets an operator turn them on during an incident, without a restart.
+  // Lets an operator turn request lines on during an incident, without a restart.
   process.on(LINES_SIGNAL, lines.toggle);
   health.metrics.watch(requestLogSamples(requestLog));
   return {
@@ -75,7 +75,7 @@ interface Asset {
   readonly tag: string;
 }
 
-/** Called once per asset, because assets change only with the program. */
+/** Compresses an asset and computes its ETag, once, because assets change only with the program. */
 async function createAsset(text: string, type: string): Promise<Asset> {
   const plain = Buffer.from(text);
   const tag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;

@@ -68,9 +68,8 @@ export function merchantSurface(ctx: ApiContext): Surface<MerchantCaller> {
 }
 
 /**
- * Returns the same routes for people: their lists are read from the standby, if there is one. The
- * API for servers reads from the primary, because a server expects to find what it has just
- * written.
+ * Returns the surface with the lists read from the standby, if there is one, for people. The API
+ * for servers reads from the primary, because a server expects to find what it has just written.
  */
 function listsOfPeople(
   ctx: ApiContext,
@@ -89,7 +88,7 @@ function listsOfPeople(
   };
 }
 
-/** Creates every API of the service, and the routes for their documents. */
+/** Creates every API of the service, with the routes for the APIs' documents. */
 export function createSurfaces(
   deps: ApiDeps,
   ctx: ApiContext,

@@ -22,7 +22,7 @@ export interface ApiDeps extends ProcessContext {
   readonly idKey: IdKey;
   readonly chains: readonly Chain[];
   readonly readiness: Readiness;
-  /** The process's health, if another port also reports it. */
+  /** The process's health, if another port reports it as well. */
   readonly health?: ProcessHealth;
   /** Takes the server out of service. Default: never. */
   readonly drain?: Drain;
@@ -45,7 +45,7 @@ export interface ApiDeps extends ProcessContext {
 }
 
 /**
- * Returns the network access for push services. They are never on this machine, even for a sandbox;
+ * Returns the network access for push services. It never includes this machine, even in a sandbox;
  * only the operator can allow private addresses (WEBHOOK_ALLOW_CIDRS).
  */
 export function pushNetwork({
@@ -55,7 +55,7 @@ export function pushNetwork({
 }
 
 /**
- * Returns, per network, the node that browsers may call: the operator's, or in a sandbox the relay.
+ * Returns the node that browsers may call, per network: the operator's, or in a sandbox the relay.
  */
 export function publicNodes(deps: {
   readonly config: Config;

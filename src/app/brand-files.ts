@@ -4,7 +4,7 @@ import { brandStyles } from '#core/brand-styles.ts';
 import type { Database } from '#db/database.ts';
 import { limitByAddress, PAGES } from '#http/address-rate-limit.ts';
 
-/** Cached forever, because both names change with the file's content. */
+/** Browsers cache the files forever, because their names change with their content. */
 const KEPT = {
   'Cache-Control': 'public, max-age=31536000, immutable',
   'X-Content-Type-Options': 'nosniff',

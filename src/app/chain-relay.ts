@@ -6,16 +6,16 @@ import { connectRpc } from '#sandbox/json-rpc.ts';
 import type { Config } from '#settings/config.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** Methods that only read and are fast: enough for verifying a receipt. */
+/** The allowed methods: fast, read-only, and enough to verify a receipt. */
 const RELAYED: readonly string[] = [
   'eth_chainId',
   'eth_blockNumber',
   'eth_getTransactionReceipt',
   'eth_call',
 ];
-/** Rate limit: a receipt takes two requests, and a customer opens a few receipts. */
+/** Rate limit per client: a receipt takes two requests, and a customer opens few receipts. */
 const LIMIT = { requests: 240, seconds: 60 };
-/** Size limit: the largest request is a call of the contract. */
+/** Maximum size of a request, in bytes: the largest is a call of the contract. */
 const MAX_BYTES = 16_384;
 
 interface Question {
@@ -35,8 +35,8 @@ function questionOf(body: unknown): Question | null {
 }
 
 /**
- * Returns the path under which browsers reach a sandbox's own chain: the node itself listens on
- * this machine only.
+ * Returns the path under which browsers reach a sandbox's own chain, whose node listens on this
+ * machine only.
  */
 export function relayPath(network: string): string {
   return `chain/${network}`;
@@ -44,8 +44,8 @@ export function relayPath(network: string): string {
 
 /**
  * Adds `POST /chain/<network>`: JSON-RPC requests to an embedded chain, from the origin of the
- * receipt's page. Read-only, and only for embedded chains. A sandbox that is reached by a name of
- * its own needs TAPLINE_PUBLIC_URL.
+ * receipt's page. Read-only, and only for embedded chains. A sandbox with its own host name needs
+ * TAPLINE_PUBLIC_URL.
  */
 export function addChainRelay(
   app: FastifyInstance,

@@ -1,7 +1,8 @@
-// Runs before the program, so it is plain JavaScript that every version of Node can read. Node 24
+// Runs before the program, so it is plain JavaScript that every version of Node can parse. Node 24
 // comes with the npm package `node`, unless npm skipped its install script.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-// 22.19 is the first version with native type stripping and everything else that the service needs.
+// Node 22.19 is the first version with native type stripping and everything else that the service
+// needs.
 if (major < 22 || (major === 22 && minor < 19)) {
   console.error(
     `tapline: Node ${process.versions.node} is too old, and node_modules has no newer one: ` +

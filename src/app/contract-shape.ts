@@ -2,24 +2,26 @@ import type { Doc } from '#http/openapi-schemas.ts';
 
 /**
  * The contract that clients rely on, one line per promise: operations, their inputs and
- * requirements, and their responses. Descriptions and examples are left out, so that only promises
- * are compared.
+ * requirements, and their responses. Descriptions and examples are left out, because they are not
+ * promises.
  */
 export interface ContractShape {
-  /** Lines that must not be removed: `takes POST /v1/refunds body amount integer`. */
+  /**
+   * Lines that must stay in later releases, such as `takes POST /v1/refunds body amount integer`.
+   */
   readonly promises: ReadonlySet<string>;
-  /** Lines that must not be added: `POST /v1/refunds body payment`. */
+  /** Lines that later releases must not add, such as `POST /v1/refunds body payment`. */
   readonly demands: ReadonlySet<string>;
 }
 
-/** Limit for recursive schemas, which would never end. Our schemas are not nested this deeply. */
+/** Maximum depth, because recursive schemas never end. Our schemas are not nested this deeply. */
 const MAX_DEPTH = 12;
 
 interface Visit {
   readonly document: Doc;
-  /** The start of a line: the owner of the schema. */
+  /** The start of each line, which names the schema's owner. */
   readonly owner: string;
-  /** True if required members are recorded. For responses they are not. */
+  /** True if required fields are recorded, which is so for requests but not for responses. */
   readonly asks: boolean;
   readonly promises: Set<string>;
   readonly demands: Set<string>;
@@ -104,7 +106,9 @@ export function shapeOf(document: Doc): ContractShape {
   return shape;
 }
 
-/** Returns the promises that clients of the earlier version lose, and the new requirements. */
+/**
+ * Returns the promises that clients of the earlier version would lose, and the new requirements.
+ */
 export function breaks(before: ContractShape, after: ContractShape): string[] {
   const gone = [...before.promises].filter((line) => !after.promises.has(line));
   const known = (line: string) => before.demands.has(line) || isNew(before, line);
@@ -122,7 +126,7 @@ function isNew({ promises }: ContractShape, demand: string): boolean {
   return ![...promises].some((line) => line === holder || line.startsWith(`${holder} `));
 }
 
-/** One operation or event of docs/released: a line of the file. */
+/** One operation or event, which is a line of docs/released. */
 interface Kept {
   /** `GET /v1/payments`, or `event payment.succeeded`. */
   readonly owner: string;
@@ -131,7 +135,7 @@ interface Kept {
   readonly demands: readonly string[];
 }
 
-/** Returns `POST /v1/refunds` for `POST /v1/refunds body amount integer`. */
+/** Returns the owner of a line: `POST /v1/refunds` for `POST /v1/refunds body amount integer`. */
 function ownerOf(line: string): string {
   return line.split(' ', 2).join(' ');
 }

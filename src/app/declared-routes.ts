@@ -10,12 +10,12 @@ import { localWakeups } from '#db/wakeups.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { readConfig } from '#settings/config.ts';
 
-/** A placeholder: nothing derived from it leaves this process. */
+/** A placeholder secret: nothing derived from it leaves this process. */
 const NO_SECRET = Buffer.alloc(32);
-/** A placeholder: a connection is opened at the first statement, and declaring routes runs none. */
+/** A placeholder database URL: declaring routes runs no statement, and so opens no connection. */
 const NO_DATABASE = 'postgres://127.0.0.1/none';
 
-/** Returns the dependencies of an API that has neither database nor chain. */
+/** Returns the dependencies of an API without a database or a chain. */
 function unconnected(): ApiDeps {
   return {
     config: readConfig({}, []),

@@ -4,8 +4,8 @@ import { declaredRoutes } from '#app/declared-routes.ts';
 import { surfaceDocuments } from '#app/surface-documents.ts';
 
 /**
- * Requires a description of each field and each response: readers of the document have nothing
- * else.
+ * Requires a description of each field and each response, because the document's readers have
+ * nothing else.
  */
 
 interface Schema {

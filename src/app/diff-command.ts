@@ -14,8 +14,7 @@ import { merchantDocument } from '#app/merchant-document.ts';
 const PAGE = path.join(import.meta.dirname, '../../docs/guides/api-changes.md');
 const RELEASED = path.join(import.meta.dirname, '../../docs/released/merchant-api.json');
 /**
- * Minimum number of lines in a valid file: a file parsed as empty by mistake would pass every
- * check.
+ * Minimum number of lines in a valid file: a file that was parsed as empty would pass every check.
  */
 const LEAST_LINES = 500;
 

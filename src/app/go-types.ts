@@ -40,14 +40,14 @@ function declareType({ name, schema, declared }: Declaring): void {
     declared.push(`${about}type ${name} ${typeOf({ name, schema, declared })}`);
     return;
   }
-  // Reserve the position first, so that a struct comes before those that it contains.
+  // Reserve the position first, so that a struct precedes the structs that it contains.
   const at = declared.push('') - 1;
   const required = (schema.required ?? []) as readonly string[];
   const fields = Object.entries(properties).map(([field, property]) => {
     const part = { name: `${name}${goName(field)}`, schema: property as Schema, declared };
     const isRequired = required.includes(field);
     const omit = isRequired ? '' : ',omitempty';
-    // Go omits a false value; only a pointer can distinguish `false` from a field that was not set.
+    // Go omits a false value; only a pointer distinguishes `false` from an unset field.
     const isChoice = part.schema.type === 'boolean' && part.schema.const === undefined;
     const type = (isChoice && !isRequired ? '*' : '') + typeOf(part);
     const words = commentOf(property as Schema, '\t');

@@ -11,7 +11,7 @@ import { secretValues } from '#settings/secret-settings.ts';
 /** Time limit of a stop after DRAIN_SECONDS: behavior.md 20.7 allows 10 s. */
 const STOP_MS = 9_500;
 
-/** Replaces the IP address by a name, because browsers allow no passkeys at an IP address. */
+/** Replaces the IP address by a host name, because browsers allow no passkeys at an IP address. */
 function withPasskeys({ web_url: url }: SandboxFile): string {
   return url.replace('//127.0.0.1', '//localhost');
 }
@@ -38,7 +38,7 @@ function screen(sandbox: SandboxFile, dataDir: string): string {
 }
 
 /**
- * Returns the text for phones on the same network. Without https, their browsers allow no camera,
+ * Returns the text about phones on the same network. Without https, their browsers allow no camera,
  * NFC or WebCrypto.
  */
 function lanScreen({ url, fingerprint }: LanServer, deviceKey: string): string {
@@ -63,13 +63,15 @@ interface End {
 
 interface Asked {
   readonly end: Promise<End>;
-  /** Aborts at the second signal: an operator who sends it again does not want to wait. */
+  /**
+   * Aborts at the second signal, because an operator who sends another one does not want to wait.
+   */
   readonly hurry: AbortSignal;
 }
 
 /**
- * Handles signals from the first moment, so that a process stopped during its start also ends
- * cleanly, with code 0.
+ * Handles signals from the first moment, so that a process that is stopped during its start also
+ * exits cleanly, with code 0.
  */
 function askedToStop(): Asked {
   const hurry = new AbortController();
@@ -85,7 +87,7 @@ function askedToStop(): Asked {
   return { end, hurry: hurry.signal };
 }
 
-/** Exits when the time limit is over, even if work remains. */
+/** Exits at the time limit, even if work remains. */
 function endInTime({ code }: End, drainSeconds: number): void {
   setTimeout(() => process.exit(code), drainSeconds * 1000 + STOP_MS);
 }
@@ -97,7 +99,8 @@ async function stopAtTheEnd(started: Started, asked: Asked, log: Log): Promise<n
   if (end.code === 0) log.info(`stopping: ${end.reason}`);
   else log.error(`stopping because a component failed: ${end.reason}`);
   endInTime(end, drainSeconds);
-  // Drain only after a signal: without the database or the chains there is nothing to serve.
+  // Drain only after a signal: after the loss of the database or the chains, no request can be
+  // served.
   const serves = end.code === 0 && drainSeconds > 0;
   await running.stop(serves ? asked.hurry : AbortSignal.abort());
   process.exit(end.code);

@@ -14,7 +14,7 @@ interface Tag {
   readonly description: string;
 }
 
-/** Topics that concern all operations; no operation has such a tag. */
+/** Topics that concern all operations, so no operation has them as a tag. */
 const TOPICS: readonly Tag[] = [
   {
     name: 'Authentication',

@@ -18,7 +18,7 @@ import {
 } from '#http/schema.ts';
 import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 
-/** Only events contain these three objects: the merchant API has no routes for them. */
+/** Only events contain these three objects; the merchant API has no routes for them. */
 const AccountSchema = Type.Object(
   {
     id: idOf('acct_', 'account'),

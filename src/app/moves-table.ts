@@ -6,7 +6,7 @@ import type { DeclaredRoute } from '#http/route-errors.ts';
 const BEGIN = '<!-- What routes move: npm run openapi -->\n';
 const END = '<!-- End of what routes move -->';
 
-/** Per API, the proof that a caller without a second factor must give. */
+/** The proof that a caller without a second factor must give, per API. */
 const PROOF: Readonly<Record<Exclude<keyof SurfaceRoutes, 'dashboard' | 'operator'>, string>> = {
   merchant: 'API key with its scope',
   device: 'device key',
@@ -33,7 +33,7 @@ const SIGNED: Readonly<Record<Asks, string>> = {
   never: PROOF.payer,
 };
 
-/** Routes, in all APIs, that start a session or need none, with the proof for each. */
+/** Routes, in all APIs, that start a session or need none, with the proof that each requires. */
 const OWN_PROOF: Readonly<Record<string, string>> = {
   'POST /pair': 'pairing code',
   'POST /sign_in/nonce': 'none',
@@ -85,7 +85,7 @@ function table(routes: SurfaceRoutes): string {
   ].join('\n');
 }
 
-/** Returns docs/moves.md with the table of the routes as declared now. */
+/** Returns docs/moves.md with the table of the currently declared routes. */
 export function withMovesTable(text: string, routes: SurfaceRoutes): string {
   const [before, rest] = text.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];

@@ -14,7 +14,7 @@ import { typescriptModules, typescriptOf } from '#app/typescript-types.ts';
  * the merchant's: one file per API, and one for the types that they share.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
-/** These files are committed, so that the diff shows changes of a release's promises. */
+/** These files are committed, so that a diff shows how a release changes its promises. */
 const COMMITTED = ['openapi.json', 'sdk/src/types.ts', 'go/models.go', 'docs/moves.md'];
 
 async function freshFiles(typesFolder: string): Promise<Map<string, string>> {

@@ -5,7 +5,7 @@ import { operatorDoor } from '#app/operator-access.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { sendRaw } from '#testing/http-kit.ts';
 
-/** Tests the separate address that the operator API can have. */
+/** Tests the separate address at which the operator API can be served. */
 
 let api: TestApi;
 

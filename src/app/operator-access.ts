@@ -15,8 +15,8 @@ function isForStaff(url: string): boolean {
 }
 
 /**
- * True for exactly the host of that URL. The protocol's default port may be added, as some clients
- * do.
+ * Returns a check that is true for exactly the URL's host. The protocol's default port may be
+ * added, as some clients do.
  */
 function isHostOf(own: URL): (host: AskedHost) => boolean {
   const usual = own.protocol === 'https:' ? 443 : 80;
@@ -25,9 +25,9 @@ function isHostOf(own: URL): (host: AskedHost) => boolean {
 }
 
 /**
- * Decides whether a path exists for this caller. The operator API can have its own address, so that
- * a proxy or firewall admits only the staff's network, and a list of client addresses. Other
- * callers get 404 there.
+ * Decides whether a path exists for this caller. The operator API can have its own host, so that a
+ * proxy or firewall admits only the staff's network, and a list of allowed client addresses.
+ * Everyone else gets 404 for its paths.
  */
 export function operatorDoor(
   config: Pick<Config, 'operatorUrl' | 'operatorAllowCidrs'>,

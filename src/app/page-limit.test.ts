@@ -14,7 +14,7 @@ before(async () => {
 
 after(() => api.close());
 
-/** Sends requests that have a client address, as behind a proxy. */
+/** Sends a request with a client address, as from behind a proxy. */
 const askFrom = (path: string, address: string) =>
   fetch(new URL(path, api.url), { headers: { 'X-Forwarded-For': address } });
 
@@ -42,7 +42,7 @@ for (const path of [CARD_PATH, HOLD_PATH, PERSON_LINK_PATH, '/brand']) {
   test(`${path}: a /64 that guesses links gets ${PAGES.requests} answers a minute`, async () => {
     const began = performance.now();
     const { 429: _refused, ...answered } = await statusesOf(`${path}/guess`);
-    // Allow for more, because the limiter admits some requests while the test runs.
+    // Allow for more requests, because the limiter admits some while the test runs.
     const more = Math.ceil((performance.now() - began) / ((PAGES.seconds * 1000) / PAGES.requests));
     const [count = 0, ...others] = Object.values(answered);
     assert.deepEqual(others, [], 'a wrong link has one answer');

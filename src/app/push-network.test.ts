@@ -6,8 +6,8 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 /**
- * Tests that a sandbox's wallet cannot name a push service on this machine, although the sandbox's
- * webhooks may go there.
+ * Tests that a sandbox's wallet cannot register a push service on this machine, although the
+ * sandbox's webhooks may go there.
  */
 
 let api: TestApi;

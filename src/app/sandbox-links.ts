@@ -7,7 +7,7 @@ import type { Demo } from '#sandbox/demo.ts';
  * machine.
  */
 export interface SandboxLinks {
-  /** Path below the root; opening it pairs the browser as a till. */
+  /** Path below the root. Opening it pairs the browser as a till. */
   readonly terminal: string;
   readonly dashboard: Demo['dashboard'];
   readonly operator: Demo['operator'];
@@ -16,7 +16,7 @@ export interface SandboxLinks {
 }
 
 const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
-/** The host names under which a browser may request this; other sites' names are refused. */
+/** The host names under which a browser may request the links; names of other sites are refused. */
 const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 export function sandboxLinks({ test, dashboard, operator }: Demo): SandboxLinks {
@@ -35,7 +35,7 @@ function isOwnMachine(request: FastifyRequest): boolean {
   return isAskedAt(request, ({ name }) => LOOPBACK_NAMES.includes(name));
 }
 
-/** Adds `/sandbox-links`. Callers on other machines get 404. */
+/** Adds `/sandbox-links`. Callers on other machines get a 404. */
 export function addSandboxLinks(app: FastifyInstance, links: SandboxLinks): void {
   app.get('/sandbox-links', (request, reply) => {
     if (!isOwnMachine(request)) return reply.callNotFound();

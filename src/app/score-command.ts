@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** Minimum score from the linter, which measures how well programs can navigate the document. */
+/** Minimum score from the linter, which rates how well programs can navigate the document. */
 const WANTED = 90;
 const ROOT = path.join(import.meta.dirname, '../..');
 const REDOCLY = path.join(ROOT, 'node_modules/.bin/redocly');

@@ -73,10 +73,12 @@ export interface Running {
   stop(hurry?: AbortSignal): Promise<void>;
 }
 
-/** Interval at which the clock is compared with the database's clock. */
+/** Interval at which the clock is compared with the database's clock, in milliseconds. */
 const ALIGN_EVERY_MS = 10_000;
 
-/** The steps that undo a start, run in reverse, so that a failed start leaves nothing running. */
+/**
+ * The steps that undo a start, run in reverse order, so that a failed start leaves nothing running.
+ */
 type Undo = (() => Promise<void>)[];
 
 async function undo(steps: Undo): Promise<void> {
@@ -93,7 +95,7 @@ async function requirePort(address: ListenAddress): Promise<void> {
   });
 }
 
-/** An address on which a process listens, and the setting that determines it. */
+/** An address on which a process listens, and the setting that defines it. */
 interface ListenAddress {
   readonly setting: 'PORT' | 'OPS_PORT';
   readonly host: string;
@@ -131,7 +133,7 @@ function startAligning(db: Database, clock: AlignedClock): Loop {
       await alignClock(db, clock);
       return false;
     },
-    // While the database is unreachable, the last known offset stays in use.
+    // While the database is unreachable, the clock keeps its last known offset.
     onError: () => {},
   });
 }
@@ -176,7 +178,7 @@ interface Ground {
 }
 
 /**
- * Starts an embedded database, and an embedded chain per network, unless an external one is
+ * Starts an embedded database and an embedded chain per network, except where external ones are
  * configured.
  */
 async function prepareGround(
@@ -234,7 +236,7 @@ async function prepareGround(
 /** The inputs of a start besides its settings. */
 interface Asked {
   readonly log: Log;
-  /** Aborts when the process is told to stop, and ends the waits of the start. */
+  /** Aborts when the process is told to stop, which ends all waits during the start. */
   readonly ends?: AbortSignal | undefined;
 }
 
@@ -262,8 +264,8 @@ async function prepareDatabase(
 }
 
 /**
- * Records the order of the contracts on external chains; an embedded chain exists as long as its
- * data folder, whatever the database.
+ * Records the order of the contracts on external chains. (An embedded chain is only as old as its
+ * data folder.)
  * @throws StartError if the settings omit a contract that the ledger has used, or name one on which
  * another cell settles.
  */
@@ -300,9 +302,10 @@ async function requireSafety(
 }
 
 /**
- * Returns only the keys that this process signs with. In production a worker leaves the registrar's
- * key to a separate process, even if its settings contain it: a thief of both keys could register a
- * shop and settle payments to it. Outside production a worker does that work, too.
+ * Returns only the keys with which this process signs. In production, a worker leaves the
+ * registrar's key to a separate process, even if its settings contain that key: a thief of both
+ * keys could register a shop and settle payments to it. Outside production, a worker also registers
+ * shops.
  */
 function withKeysOf({ roles, production }: Config, network: NetworkSettings): NetworkSettings {
   const works = roles.has('worker');
@@ -327,7 +330,7 @@ interface Served {
   turnAway(): void;
 }
 
-/** Listens on all addresses of this process, once the state of the networks is known. */
+/** Listens on all addresses of this process, once the networks' readiness is known. */
 async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Served> {
   const { config } = deps;
   const addresses = listenAddresses(config);
@@ -348,7 +351,7 @@ async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Ser
   let webUrl: string | null = null;
   let lan: LanServer | null = null;
   const drain = createDrain();
-  // A stop closes in reverse order, so that the probes close last.
+  // Stopping closes the servers in reverse order, so that the probes close last.
   for (const address of addresses.toReversed()) {
     const server = { address, drain: address.setting === 'PORT' ? drain : createDrain() };
     if (address.setting === 'OPS_PORT') await listen(buildOpsServer(health, config), server, stops);
@@ -405,7 +408,7 @@ function receiptPages(config: Config, idKey: IdKey) {
 
 type Up = Omit<Running, 'stop'> & Pick<Served, 'turnAway'>;
 
-/** Starts the clock, which follows the database's clock. */
+/** Starts the process's clock, which follows the database's clock. */
 async function startClock(db: Database, log: Log, stops: Undo): Promise<AlignedClock> {
   const clock = new AlignedClock();
   await alignClock(db, clock);
@@ -414,8 +417,8 @@ async function startClock(db: Database, log: Log, stops: Undo): Promise<AlignedC
 }
 
 /**
- * Called once the process serves requests, because PostgreSQL reads a thousand files for the
- * comparison.
+ * Logs time zones that differ from PostgreSQL's. Runs once the process serves requests, because
+ * PostgreSQL reads a thousand files for the comparison.
  */
 function reportZones({ db, log, clock }: Pick<ApiDeps, 'db' | 'log' | 'clock'>): Undo[number] {
   const reported = reportDifferingZones(db, log, clock.now());
@@ -423,7 +426,7 @@ function reportZones({ db, log, clock }: Pick<ApiDeps, 'db' | 'log' | 'clock'>):
 }
 
 /**
- * Builds the packages, and compresses the web apps further, by 10 %. A start in production waits
+ * Builds the packages, and compresses the web apps by another 10 %. In production, the start waits
  * for this; a sandbox serves requests first.
  */
 async function finishBuilds(webFolder: string, config: Config): Promise<void> {
@@ -431,7 +434,7 @@ async function finishBuilds(webFolder: string, config: Config): Promise<void> {
 }
 
 /**
- * Finishes the builds in the background. A stop does not wait for them, because each file is
+ * Finishes the builds in the background. Stopping does not wait for them, because each file is
  * replaced in one step.
  */
 function finishBuildsLater(webFolder: string, { config, log }: Pick<ApiDeps, 'config' | 'log'>) {
@@ -440,13 +443,15 @@ function finishBuildsLater(webFolder: string, { config, log }: Pick<ApiDeps, 'co
   );
 }
 
-/** Starts a process: every configured part, in a fixed order, undone in reverse. */
+/**
+ * Starts every configured part of a process in a fixed order, and records how to undo each step.
+ */
 async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promise<Up> {
   for (const address of listenAddresses(config)) await requirePort(address);
   const folder = await openDataFolder(config.dataDir);
   stops.push(folder.close, startTraceExport(config.tracing, log));
   const secret = config.secret ?? (await folder.secret('service'));
-  // Build concurrently; after the first start there is usually nothing to build.
+  // Build concurrently. After the first start, there is usually nothing to build.
   const building = config.roles.has('api') ? ensureBuilt(folder.path) : null;
   building?.catch(() => {});
   const ground = await prepareGround(config, { folder, secret, log }, stops);
@@ -552,7 +557,7 @@ export async function start(config: Config, log: Log, ends?: AbortSignal): Promi
     return { ...running, stop };
   } catch (error) {
     await undo(stops);
-    // The database became unavailable during the start; the supervisor starts the process again.
+    // If the database became unavailable during the start, the supervisor starts the process again.
     const isAway = error instanceof DatabaseUnavailable || error instanceof CommitUnknown;
     if (isAway) throw databaseAway(config, error);
     throw error;

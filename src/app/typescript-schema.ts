@@ -116,13 +116,14 @@ function wordsOf(schema: Schema, indent: string): string {
 }
 
 /**
- * Returns the type's name. `Error` is renamed, because importing it would hide the language's own.
+ * Returns the type's name. `Error` gets another name, because importing it would hide JavaScript's
+ * own.
  */
 export function nameOf(component: string): string {
   return component === 'Error' ? 'ApiError' : component;
 }
 
-/** Returns a JSDoc comment, wrapped; empty without text. */
+/** Returns a wrapped JSDoc comment; empty if there are no paragraphs. */
 export function documentation(paragraphs: readonly string[], indent: string): string {
   const words = paragraphs.join('\n\n').replaceAll('*/', '*\\/');
   if (words === '') return '';

@@ -115,7 +115,7 @@ test('common parts of documents are declared once, unless they name different ty
     ...['ApiError', 'Mark', 'Sign', 'Label', 'UpdateNoteQuery', 'UpdateNoteBody'],
   ]);
   assert.match(modules.get('shared') ?? '', /^export type Sign = Mark;$/m);
-  // Box has the same text in both modules, but refers to different notes.
+  // Box has the same text in both modules, but refers to a different Note in each.
   for (const name of ['one', 'two']) {
     assert.deepEqual(declared(name), ['Note', 'Box', 'Operations']);
     assert.match(modules.get(name) ?? '', /^import type \{ UpdateNoteQuery, UpdateNoteBody \}/m);

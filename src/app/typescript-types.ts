@@ -12,7 +12,7 @@ export function typescriptOf(document: Schema, source: string): string {
 }
 
 /**
- * Does the same for several documents: a declaration that two or more of them share appears once,
+ * Writes the types of several documents: a declaration that two or more of them share appears once,
  * in the module `shared`.
  * @returns the text of each module by name.
  */
@@ -35,7 +35,7 @@ export function typescriptModules(documents: ReadonlyMap<string, Schema>): Map<s
   return new Map([['shared', common], ...own]);
 }
 
-/** Replaces an interface that has the same members as an earlier one by an alias. */
+/** Replaces an interface that has the same members as an earlier one with an alias. */
 function onceEach(declarations: readonly string[]): string[] {
   const first = new Map<string, string>();
   return declarations.map((text) => {
@@ -178,7 +178,7 @@ function pathMember(document: Schema, operation: Schema): string[] {
 }
 
 /**
- * Returns the member for the idempotency key. As a header it is not part of the query, but clients
+ * Returns the member for the idempotency key. It is a header and not part of the query, but clients
  * must know that they can send it.
  */
 function keyMember(document: Schema, operation: Schema): string[] {

@@ -74,7 +74,7 @@ export async function startWatchtowers(
 }
 
 /**
- * Returns a function that mails the operators, so that alarms reach those who are not watching the
+ * Returns a function that mails alarms to the operators, because they may not be watching the
  * console.
  */
 function mailOperators(secretKey: Buffer) {
@@ -100,7 +100,7 @@ const STEP_WORDS: Readonly<Record<StepName, string>> = {
   cancel_wallet: 'the announced wallet is canceled',
 };
 
-/** Describes the watch in one line of the log, at the start. */
+/** Describes the watch in one log line at the start. */
 function describeWatch(tower: {
   readonly network: string;
   readonly addresses: number;

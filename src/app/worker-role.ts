@@ -70,7 +70,7 @@ interface WorkerSettings {
 
 /** Maximum delay of a result if its notification was lost. */
 const OUTCOME_POLL_MS = 500;
-/** Maximum delay before an expiry is stored; readers see it on time anyway. */
+/** Maximum delay before an expiry is stored. Readers see the expiry on time anyway. */
 const EXPIRY_POLL_MS = 500;
 /** Maximum delay of a push notification if its wake-up was lost; the payer has a minute. */
 const RING_POLL_MS = 3_000;
@@ -84,10 +84,10 @@ const OFFLINE_POLL_MS = 2_000;
 const KEY_EXPIRY_POLL_MS = 60_000;
 /** Poll interval for ends of days: developers who advance a test clock are waiting for it. */
 const PERIOD_POLL_MS = 1_000;
-/** Poll interval for anchors; there is one a day. */
+/** Poll interval for anchors, of which there is one a day. */
 const ANCHOR_POLL_MS = 60_000;
 
-/** Starts the loops that record the effects of time and the chains' results. */
+/** Starts the loops that record time-outs, expiries and the chains' results. */
 function startLoops(ctx: WorkerContext): Loop[] {
   const onError = (name: string, error: unknown) =>
     ctx.log.error(`the ${name} failed`, { error: describeError(error) });
@@ -124,7 +124,7 @@ function startLoops(ctx: WorkerContext): Loop[] {
 }
 
 /**
- * Notifies the browsers of payers whose confirmation is needed, if the operator has configured
+ * Sends push notifications to payers whose confirmation is needed, if the operator has configured
  * push.
  */
 function startRinging(ctx: WorkerContext) {
@@ -141,7 +141,7 @@ function startRinging(ctx: WorkerContext) {
   return [loop];
 }
 
-/** Notifies phone wallets of changed passes, if the operator has credentials for one. */
+/** Notifies phone wallets of changed passes, if the operator has credentials for such a wallet. */
 function startNotifyingWallets(ctx: WorkerContext) {
   const { passFiles, keys, pages } = ctx;
   if (passFiles.apple === null && passFiles.google === null) return [];
@@ -155,7 +155,7 @@ function startNotifyingWallets(ctx: WorkerContext) {
   return [loop];
 }
 
-/** Sends transactions with the registrar's key. Does no other work of a worker. */
+/** Starts sending transactions with the registrar's key, and no other work of a worker. */
 export function startRegistrar(ctx: ProcessContext & { readonly chains: readonly Chain[] }) {
   const relayers = ctx.chains.map((chain) => startRelayer({ ...ctx, chain }));
   return {
@@ -165,7 +165,7 @@ export function startRegistrar(ctx: ProcessContext & { readonly chains: readonly
   };
 }
 
-/** Starts all background work. Any number of processes may run it at once. */
+/** Starts all background work. Any number of processes may run it concurrently. */
 export function startWorkers(ctx: WorkerContext): { stop(): Promise<void> } {
   const { settings, keys, mailer } = ctx;
   const relayers = ctx.chains.map((chain) => startRelayer({ ...ctx, chain }));

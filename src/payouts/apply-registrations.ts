@@ -13,7 +13,7 @@ function accountOf(outcome: Outcome<'merchant_registration'>): string {
   return outcome.subjectId.split(':')[0] ?? '';
 }
 
-/** Applies one result. A dashboard request that waits for it gets its response. */
+/** Applies one result. A dashboard request that waits for the result gets its response. */
 async function applyRegistration(
   tx: Tx,
   outcome: Outcome<'merchant_registration'>,

@@ -19,16 +19,16 @@ import { applied, type Outcome, requestOnChain, takeOutcomes } from '#settlement
 
 const BATCH = 20;
 /**
- * Block times lag behind the service's clock. After this margin, the contract agrees that the
- * waiting period has ended.
+ * How much later than the delay's end a wallet is applied, because block times lag behind the
+ * service's clock.
  */
 const MARGIN_MS = 15_000;
 
 type Succeeded = Extract<Outcome<'wallet_change'>['result'], { succeeded: true }>;
 
 /**
- * Updates the rows after one of the service's own steps on the contract. Rows that already reflect
- * a later block (`follow-wallets.ts`) stay unchanged.
+ * Updates the rows after the service's own step on the contract. Rows that already reflect a later
+ * block (`follow-wallets.ts`) stay unchanged.
  */
 async function follow(
   tx: Tx,
@@ -85,8 +85,8 @@ async function applyStep(
 }
 
 /**
- * Ends a change that the contract no longer holds: it was applied, canceled by another key, or has
- * expired. If no node responds, reconciliation does this later.
+ * Ends a change that the contract no longer contains: it was applied, canceled with another key, or
+ * has expired. If no node responds, reconciliation does this later.
  */
 async function followContract(ctx: ChainContext, gone: WalletChangeRow): Promise<void> {
   if (gone.merchant_number === null) return;

@@ -32,7 +32,7 @@ export async function selectLastPayout(
   );
 }
 
-/** Stores the result of a period. Only a period that is waiting can still change. */
+/** Stores the result of a period. Only a period that is still waiting can change. */
 export async function savePayout(tx: Tx, row: AutomaticPayout): Promise<void> {
   const { account_id, livemode, every, period, status, reason, withdrawal_id, updated } = row;
   await automaticPayouts.upsert(
@@ -44,7 +44,7 @@ export async function savePayout(tx: Tx, row: AutomaticPayout): Promise<void> {
   );
 }
 
-/** Ends the wait of all other periods: the payout of this one includes their balance. */
+/** Ends the wait of all other periods: this period's payout includes their balance. */
 export async function skipOtherWaiting(
   tx: Tx,
   { account_id, livemode, every, period, updated }: Omit<AutomaticPayout, 'status' | 'reason'>,
@@ -66,7 +66,7 @@ export async function skipWaiting(tx: Tx, accountId: string, now: Date): Promise
   );
 }
 
-/** The newest periods of an account and mode. */
+/** Returns the newest periods of an account and mode. */
 export async function selectPayouts(
   sql: Sql,
   { accountId, livemode }: Tenant,

@@ -21,7 +21,7 @@ import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import { payByLink } from '#testing/pay-links.ts';
 import { addMerchant, TEST_ID_KEY } from '#testing/store.ts';
 
-/** Tests automatic payouts on a real chain; the account's test clock moves the days. */
+/** How long to wait for the chain, which is real; the account's test clock advances the days. */
 
 const WAIT_MS = 20_000;
 const DAY_SECONDS = 86_400;
@@ -63,7 +63,7 @@ async function advance(days = 1): Promise<void> {
   await advanceTestClock({ ...ground.store, log: silentLog }, { tenant: tenant(), seconds });
 }
 
-/** Ends the pause before another try, which takes up to half a minute. */
+/** Ends the pause before the next try, which takes up to half a minute. */
 async function endPause(): Promise<void> {
   const rows = await query(
     `update period_ends set due = to_timestamp(0)
@@ -115,7 +115,7 @@ test('a period that ended before payouts were enabled is not paid', async () => 
   assert.deepEqual(await withdrawals(), []);
 });
 
-test('a day that ends is paid once, whole, by any number of workers and zones', async () => {
+test('a day that ends is paid once, in full, with any number of workers and zones', async () => {
   await advance();
   await Promise.all(Array.from({ length: 10 }, () => run()));
   await paidOut();
@@ -126,7 +126,7 @@ test('a day that ends is paid once, whole, by any number of workers and zones', 
   await sell();
   for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'UTC']) {
     await query('update accounts set time_zone = $2 where id = $1', [tenant().accountId, zone]);
-    // In the easternmost zones the next day may have ended already; it is another period.
+    // In the easternmost zones the next day, which is another period, may have ended already.
     if (dayAfter(today(zone), -1) <= ended) await run();
   }
   assert.equal((await withdrawals()).length, 1);
@@ -153,7 +153,7 @@ test('a period that a restored database has lost is not paid again', async () =>
   );
   assert.deepEqual(await withdrawals(), [{ period: ended, amount: BigInt(AMOUNT) }]);
   assert.deepEqual(await newest(), [ended, 'requested', null]);
-  // The restored copy may be older than the last advance of the test clock; then it lacks the
+  // The restored copy may be older than the last advance of the test clock, and then lacks the
   // period.
   await query('delete from automatic_payouts where period = $1', [ended]);
   await query('update withdrawals set period = null');
@@ -164,7 +164,7 @@ test('a period that a restored database has lost is not paid again', async () =>
   assert.equal(await balance(), BigInt(AMOUNT), 'the sale of the day that goes on');
 });
 
-/** Wraps the chain and counts the calls that succeed. */
+/** Returns a chain that counts its successful calls. */
 function countedChain(): { readonly chain: Chain; readonly calls: () => number } {
   const { chain } = ground.world.network;
   let count = 0;
@@ -175,13 +175,13 @@ function countedChain(): { readonly chain: Chain; readonly calls: () => number }
   return { chain: { ...chain, calls }, calls: () => count };
 }
 
-test('neither chain nor account is read before the period ends, in any zone', async () => {
+test('neither chain nor account is read before the period ends in its zone', async () => {
   const { chain, calls } = countedChain();
   await run(chain);
   assert.equal(calls(), 0);
   const count = (await withdrawals()).length;
   const { accountId } = tenant();
-  // West of UTC no other day has ended.
+  // West of UTC, no further day has ended.
   for (const zone of ['Pacific/Pago_Pago', 'UTC']) {
     await query('update accounts set time_zone = $2 where id = $1', [accountId, zone]);
     const [row] = await ground.store.db.query<{ due: Date }>(
@@ -261,7 +261,7 @@ test('if the chain stays unreachable, the next payout includes the period’s ba
   assert.equal(await balance(), 0n);
 });
 
-test('an announced wallet and a sum that is held back skip the period', async () => {
+test('the period is skipped while a wallet is announced or a sum is held back', async () => {
   await sell();
   const { network, merchant } = ground.world;
   const { merchantNumber } = merchant;
@@ -295,12 +295,12 @@ test('an announced wallet and a sum that is held back skip the period', async ()
   assert.equal(await balance(), 0n, 'the next period pays all of it');
 });
 
-test('a hold of the contract on a new merchant skips the period', async () => {
+test('the period is skipped while the contract holds payouts to a new merchant', async () => {
   await sell();
   await advance();
   const { chain } = ground.world.network;
-  // The third word of the returned account is the end of the hold, which this contract does not
-  // have.
+  // The third word of the returned account is the end of the hold. This contract sets none, so
+  // insert one.
   const until = BigInt(Math.floor(Date.now() / 1000) + DAY_SECONDS);
   const calls: Chain['calls'] = async (...args) => {
     const [account, ...others] = await chain.calls(...args);
@@ -323,7 +323,7 @@ test('a refusal because the balance has just changed is tried again in the perio
   const count = (await withdrawals()).length;
   const ended = dayAfter(today(), -1);
   const running = await db.transaction(async (tx) => {
-    // The service waits for this table after it has read the balance.
+    // The service reads the balance, and then waits for this lock.
     await tx.query('lock table payout_holds in access exclusive mode');
     const paying = run();
     const table = "relation = 'payout_holds'::regclass";
@@ -347,7 +347,7 @@ test('a refusal because the balance has just changed is tried again in the perio
   assert.equal((await withdrawals()).length, count + 1);
 });
 
-test('less than 20 USDC and a hold skip the period, each with its reason', async () => {
+test('a balance below 20 USDC or a hold skips the period, each with its reason', async () => {
   const count = (await withdrawals()).length;
   await sell(19_999_999);
   await advance();
@@ -367,7 +367,7 @@ test('less than 20 USDC and a hold skip the period, each with its reason', async
   assert.equal((await withdrawals()).length, count, 'a skipped period stays so');
 });
 
-test('a week is another period than its Monday', async () => {
+test('a week and its Monday are different periods', async () => {
   await enable('weekly');
   await advance(7);
   await run();

@@ -59,7 +59,7 @@ export type PayoutReason = keyof typeof SKIPPED;
 /** The context of the loop. */
 type Context = ProcessContext & { readonly chains: readonly Chain[] };
 
-/** A period that has ended, of an account and mode. */
+/** A period of an account and mode that has ended. */
 interface Ended {
   readonly tenant: Tenant;
   readonly every: PayoutPeriod;
@@ -68,7 +68,7 @@ interface Ended {
 }
 
 /**
- * Records the last ended period, so that payouts that are enabled now begin with the current one.
+ * Records the last ended period as done, so that newly enabled payouts begin with the current one.
  * The account must be locked.
  */
 export async function beginPeriods(
@@ -110,8 +110,8 @@ function rowOf(result: Result) {
 }
 
 /**
- * Pays out the balances of accounts whose day or week has ended. A period's number on the contract
- * is derived from account, mode and period, so it is paid once, even by a restored database.
+ * Pays out the balances of accounts whose day or week has ended. A payout's number on the contract
+ * is derived from account, mode and period, so even a restored database pays a period only once.
  * @returns true if there may be more.
  */
 export async function payOutPeriods(ctx: Context, idKey: IdKey): Promise<boolean> {
@@ -120,7 +120,8 @@ export async function payOutPeriods(ctx: Context, idKey: IdKey): Promise<boolean
   const failure = 'an automatic payout failed';
   return endPeriods(ctx, { task: 'payout', modes, failure }, async (due) => {
     const { livemode } = due.tenant;
-    // Reads before the transaction begins. After a time-out, this run does not read again.
+    // Reads the chain before the transaction begins. After a time-out, this run does not read it
+    // again.
     const found =
       unreachable.get(livemode) ?? (await readEverywhere(ctx.db, ctx.chains, due.tenant));
     if (isAway(found)) unreachable.set(livemode, found);
@@ -140,13 +141,16 @@ function everyOf({ automatic_payout: every }: AccountRow): Every | null {
   return every === null ? null : EVERY[every];
 }
 
-/** True if the newest recorded period is this one and final, or a later one. */
+/** True if the newest recorded period is this one and final, or is a later one. */
 function isDone(last: AutomaticPayout | undefined, period: string): boolean {
   if (last === undefined || period > last.period) return false;
   return period < last.period || last.status !== 'waiting';
 }
 
-/** Pays out one period. @returns its status; `done` if there was nothing left to do. */
+/**
+ * Pays out one period.
+ * @returns the payout's status; `done` if there was nothing left to do.
+ */
 async function payOut(
   tx: Tx,
   idKey: IdKey,
@@ -181,7 +185,10 @@ function periodNumber(idKey: IdKey, { tenant, every, period }: Omit<Ended, 'now'
   return withdrawalNumber(idKey, key);
 }
 
-/** In any time zone, a week that waits for the chain began at most two weeks and a day before. */
+/**
+ * Period starts to try, in days before the payout. In any time zone, a week that waited for the
+ * chain began at most two weeks and a day before.
+ */
 const MAX_DAYS_AGO = 16;
 
 /**
@@ -229,12 +236,12 @@ async function tryToRequest(
   const request = { tenant, amount: from.amount, actor: ACTOR, now, number, id, period };
   const row = await requestNumbered(tx, request, from.contract);
   if (!isRefusal(row)) return { withdrawal: row.id };
-  // A refund that was requested meanwhile has used a part of the balance; the next try sees the
+  // A refund requested in the meantime has used part of the balance; the next try pays out the
   // rest.
   return row.code === 'unexpected_state' ? { skipped: 'wallet_announced' } : { waiting: 'refused' };
 }
 
-/** Returns the oldest contract that holds enough, or else the one that holds the most. */
+/** Returns the oldest contract that holds enough; if none does, the one that holds the most. */
 async function choose(tx: Tx, tenant: Tenant, found: readonly MerchantOnChain[]) {
   const all = await Promise.all(
     found.map(async (contract) => {

@@ -16,9 +16,9 @@ import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 
 /**
- * Cancels an announced wallet, even if another party announced it: reads the contract's state
- * first. The result follows within seconds. If no node responds, cancels the announcements in the
- * rows. Canceling one that is already canceled succeeds.
+ * Cancels an announced wallet, even if another party announced it. Reads the contract's state
+ * first; the result follows within seconds. If no node responds, cancels the announcements in the
+ * rows. Canceling an announcement that is already canceled succeeds.
  */
 export async function cancelWalletChange(
   ctx: ChainContext,

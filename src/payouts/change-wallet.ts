@@ -72,8 +72,8 @@ async function announceWallet(
 }
 
 /**
- * Returns the reason why no other wallet can be announced now, such as one that was announced
- * directly on the contract.
+ * Returns why no other wallet can be announced now, for example because one was announced directly
+ * on the contract.
  * @throws RpcUnavailable
  */
 async function whyNotNow(ctx: ChainContext, ref: WalletChangeRef): Promise<Refusal | null> {

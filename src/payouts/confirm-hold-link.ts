@@ -40,7 +40,7 @@ export async function holdPayouts(
     const link = await findHoldLink(tx, asked);
     if (link === undefined) return undefined;
     const { account_id: accountId, change_id, email: heldBy } = link;
-    // Takes the lock of the account's withdrawals, so that withdrawals after this commit are held.
+    // Lock the account as withdrawals do, so that withdrawals after this commit are held.
     const account = await lockOwnAccount(tx, accountId);
     if (!(await takeHoldLink(tx, { hash: hashSecret(asked.token), now }))) return undefined;
     await stopWallets(tx, link, now);
@@ -94,7 +94,7 @@ async function stopWallets(tx: Tx, link: HoldLinkRow, now: Date): Promise<void> 
   const stopped: WalletChangeRow[] = [];
   for (const livemode of MODES) {
     const tenant = { accountId: link.account_id, livemode };
-    // Returns a refusal if none is announced.
+    // Returns a refusal if no wallet is announced.
     const rows = await cancelAnnounced(tx, { tenant, actor: ACTOR, now });
     if (!isRefusal(rows)) stopped.push(...rows);
   }
@@ -107,8 +107,8 @@ async function stopWallets(tx: Tx, link: HoldLinkRow, now: Date): Promise<void> 
     const payload = { step: 'cancel', merchantNumber: merchant_number.toString() } as const;
     await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
   }
-  // If a thief uses the registrar's key, its sender is stopped. The watchtower then cancels with
-  // its own key.
+  // If a thief uses the registrar's key, its sender is stopped, so the watchtower cancels with its
+  // own key.
   const reason = `link in a mail ${subjectId}`;
   await askWatchtower(tx, { livemode, merchantNumber: merchant_number, reason, now });
 }

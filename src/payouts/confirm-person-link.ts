@@ -24,7 +24,7 @@ async function hold(
   { link, confirmation }: { readonly link: PersonLinkRow; readonly confirmation: Confirmation },
 ): Promise<void> {
   const { now, address, requestId } = confirmation;
-  // Takes the lock of the account's withdrawals, so that withdrawals after this commit are held.
+  // Lock the account as withdrawals do, so that withdrawals after this commit are held.
   await lockOwnAccount(tx, accountId);
   const id = newId('payoutHold', now);
   const made = { id, account_id: accountId, change_id: null, held_by: link.email, created: now };
@@ -53,7 +53,7 @@ async function stop(
   for (const accountId of accounts) await hold(tx, accountId, act);
 }
 
-/** Carries out the link's action, once. @returns undefined for an invalid link. */
+/** Carries out the link's action once. @returns undefined if the link is not valid. */
 export async function confirmPersonLink(
   people: PeopleDeps,
   confirmation: Confirmation,

@@ -43,12 +43,12 @@ export function mailingOf({ keys, pages }: ChainContext): Mailing {
   return { secretKey: keys.people, webUrl: pages.webUrl() };
 }
 
-/** Merchants per portion. Reading one takes much less time than the lease of a recovery. */
+/** Merchants per batch. Reading one batch takes much less time than a recovery's lease. */
 const PORTION = 500;
 
 /**
  * Reads every merchant's wallets from the network's contracts, and updates the rows.
- * @param onPortion called between portions, for example to keep a lease.
+ * @param onPortion called between batches, for example to keep a lease.
  */
 export async function followAllWallets(
   ctx: ChainContext,
@@ -70,7 +70,7 @@ export async function followAllWallets(
 /**
  * Updates a merchant's rows from the contract, which is authoritative for the current and the
  * announced wallet, even if another party changed them. Owners get a mail about changes that were
- * not requested in their dashboard. Data from a block that the rows already reflect is ignored,
+ * not requested in their dashboard. Ignores data from a block that the rows already reflect,
  * because a node may lag.
  */
 export async function followWallets(
@@ -108,7 +108,7 @@ function isNews(row: KnownWalletRow, { wallet, announced, blockNumber }: WalletO
 
 /**
  * True if the number on the contract still belongs to this account. A reorganization can undo a
- * registration and give the number to another account; then an operator must check it.
+ * registration and give the number to another account. Then an alarm asks an operator to check it.
  */
 async function isOurs(
   { db, clock, log }: ChainContext,
@@ -196,13 +196,12 @@ async function followAnnouncement(
 
 interface FoundChange {
   readonly merchantNumber: bigint;
-  /** The new wallet, announced or already in force. */
+  /** The new wallet, which is announced or already in effect. */
   readonly wallet: string;
 }
 
 /**
- * Returns the columns for a change that is on the contract but was not requested through this
- * network.
+ * Returns the row of a change that is on the contract but was not requested through this network.
  */
 function foundChange({ wallet, merchantNumber }: FoundChange, tenant: Tenant, now: Date) {
   return {

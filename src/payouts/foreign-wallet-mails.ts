@@ -29,7 +29,9 @@ export function mailProposal(people: Mailing) {
   };
 }
 
-/** Notifies owners that their own wallet has announced another one on the contract. */
+/**
+ * Notifies owners that their current settlement wallet has announced another one on the contract.
+ */
 export function mailOwnProposal(people: Mailing) {
   return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
     const { accountId, livemode, applicableAt, ...rest } = proposal;
@@ -70,7 +72,7 @@ export async function mailWalletChanged(
   });
 }
 
-/** Maximum number of entries in a mail; the alarm for operators lists all. */
+/** Maximum number of entries in a mail. The operators' alarm lists all. */
 const NAMED = 20;
 
 /** Notifies owners of their payments, refunds and withdrawals that this service did not send. */

@@ -37,8 +37,8 @@ export interface GoLiveInput {
 }
 
 /**
- * A wallet that has signed its consent, in the form that the contract accepts once the wallet is
- * deployed.
+ * A wallet that has signed its consent, with the signature in the form that the contract accepts
+ * once the wallet is deployed.
  */
 export interface CheckedConsent extends Pick<CheckedSignature, 'deployment'> {
   readonly wallet: Hex;
@@ -46,8 +46,8 @@ export interface CheckedConsent extends Pick<CheckedSignature, 'deployment'> {
 }
 
 /**
- * Returns the wallet and its consent, after checking that the wallet has signed exactly this
- * consent.
+ * Checks that the wallet has signed exactly this consent.
+ * @returns the wallet and its consent.
  */
 export async function readConsent(
   chains: readonly Chain[],

@@ -53,7 +53,7 @@ export async function updateGoLiveEnded(
 }
 
 /**
- * Switches the account to the contract that has just registered it: it now takes payments there in
+ * Switches the account to the contract that has just registered it, where it now takes payments in
  * this mode. Its earlier registration stays recorded. Intents up to the current position in its
  * order still settle on the previous contract, and payments made there are refunded and withdrawn
  * there.
@@ -90,7 +90,7 @@ export async function updateLive(
   );
 }
 
-/** Returns the given numbers that no account has or ever had. */
+/** Returns those of the given merchant numbers that no account has or ever had. */
 export async function selectUnknownMerchants(
   sql: Sql,
   livemode: boolean,
@@ -117,7 +117,7 @@ export async function selectNamedWallets(sql: Sql, tenant: Tenant): Promise<stri
   return rows.map((row) => row.wallet);
 }
 
-/** A signed consent that waits for an owner. */
+/** A signed consent that waits for an owner's confirmation. */
 export const goLivePreparations = table(
   'go_live_preparations',
   {

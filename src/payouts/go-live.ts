@@ -19,7 +19,7 @@ import { type DeployFirst, onceDeployed } from '#settlement/chain/signature-refu
 import { type Hex, requestOnChain } from '#settlement/chain-requests.ts';
 import { currentContractVersion } from '#settlement/contract-versions.ts';
 
-/** The wallet of a mode on the contract that new merchants join. Its consent has been checked. */
+/** A mode's wallet on the contract that new merchants join. Its consent has been checked. */
 interface FirstWallet extends GoLiveInput {
   readonly wallet: Hex;
   readonly contractVersion: number;
@@ -93,8 +93,8 @@ function firstWalletMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
 }
 
 /**
- * Returns the mail about a wallet that an admin has prepared. It takes effect only when an owner
- * confirms it.
+ * Returns the mail about a wallet that an admin has prepared. The wallet takes effect only when an
+ * owner confirms it.
  */
 function preparedMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
   return {
@@ -110,7 +110,7 @@ function preparedMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
  * Registers the account on the settlement contract of the mode's network, with the consent of the
  * wallet that will receive its money. Deploys an undeployed wallet first, because the contract
  * calls it to check the signature. Returns `pending`; the chain's result follows within seconds.
- * The caller must have checked that an owner with a fresh factor makes the request.
+ * The caller must have checked that an owner who just verified a factor makes the request.
  */
 export async function goLive(
   ctx: ChainContext,
@@ -177,7 +177,10 @@ export async function prepareGoLive(ctx: ChainContext, wish: GoLiveInput): Promi
   return refused;
 }
 
-/** Goes live with the wallet that an admin has prepared, exactly as the owner saw it. */
+/**
+ * Goes live with the wallet that an admin has prepared, which must be exactly the one that the
+ * owner saw.
+ */
 export async function confirmGoLive(
   ctx: ChainContext,
   wish: Omit<GoLiveInput, 'consent'> & { readonly wallet: string },

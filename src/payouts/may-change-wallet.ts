@@ -35,7 +35,9 @@ export async function checkMayChange(
   return previous;
 }
 
-/** Refuses if a wallet is already announced; the contract holds one at a time. */
+/**
+ * Refuses if a wallet is already announced, because the contract holds one announcement at a time.
+ */
 export async function checkNoneAnnounced(sql: Sql, tenant: Tenant): Promise<Refusal | null> {
   const open = await selectWalletChange(sql, tenant);
   return open?.status === 'pending' || open?.status === 'announced' ? otherAnnounced() : null;

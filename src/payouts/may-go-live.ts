@@ -12,7 +12,7 @@ import { contractVersionOf } from '#settlement/contract-versions.ts';
 import { WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { allWorkersKnow } from '#settlement/readiness-queries.ts';
 
-/** Refuses if a user who can create keys or move money signs in with a password alone. */
+/** Refuses if a user who can create keys or move money signs in with only a password. */
 async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal | null> {
   const own = await selectMembers(tx, accountId);
   const members = [...own, ...(await selectInheritedMembers(tx, accountId))];
@@ -25,7 +25,7 @@ async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal |
   );
 }
 
-/** The contract that an account is to join, and the wallet that will receive its money there. */
+/** The contract that an account will join, and the wallet that will receive its money there. */
 export interface Joining {
   readonly contractVersion: number;
   readonly wallet: string;

@@ -8,7 +8,7 @@ import type { WithdrawRequest } from '#payouts/withdrawal-number.ts';
 import { selectSpokenFor } from '#payouts/withdrawal-queries.ts';
 import { selectKeptBack } from '#settlement/foreign-settlement-queries.ts';
 
-/** Returns the refusal for the period in which the contract pays nothing to a new merchant. */
+/** Returns the refusal for the time during which the contract pays nothing to a new merchant. */
 function heldByContract(until: Date): Refusal {
   const time = until.toISOString();
   return refuse('amount_too_large', `Nothing can be withdrawn before ${time}.`, 'amount');
@@ -16,8 +16,8 @@ function heldByContract(until: Date): Refusal {
 
 /**
  * Refuses while another wallet is announced: the current wallet's key may have been stolen, so the
- * contract pays nothing out. The contract's state decides. Its announcement counts as removed only
- * in a later block than the one in which the ledger saw it.
+ * contract pays nothing out. The contract's state decides, but an announcement in the ledger counts
+ * as removed only if the contract's state is from a later block.
  */
 async function checkNoWalletAnnounced(
   tx: Tx,
@@ -36,7 +36,7 @@ async function checkNoWalletAnnounced(
   );
 }
 
-/** Returns the refusal while another party's use of a network key affects this merchant. */
+/** Returns the refusal for money settled with a network key that another party used. */
 function heldForForeign(left: bigint): Refusal {
   return refuse(
     'payouts_held',

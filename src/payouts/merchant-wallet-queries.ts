@@ -3,7 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 // Rows that mirror the wallets of merchants on the contracts. The contract is authoritative;
 // `follow-wallets.ts` updates the rows.
 
-/** A merchant of one contract, and its wallet according to the ledger. */
+/** A merchant's number on one contract, and its wallets according to the ledger. */
 export interface KnownWalletRow {
   readonly merchant_number: bigint;
   readonly account_id: string;
@@ -42,7 +42,8 @@ interface Place {
 
 /**
  * Records that the rows now reflect this block.
- * @returns false if they already reflect it or a later one; the data just read is then not newer.
+ * @returns false if they already reflect it or a later one, so that the data just read is not
+ * newer.
  */
 export async function advanceWalletBlock(
   tx: Tx,

@@ -19,7 +19,7 @@ export async function moveWalletChange(
   await recordWalletChange(tx, moved, now);
 }
 
-/** Records the audit entry of a change that now has this status. */
+/** Writes an audit log entry for a change that now has this status. */
 export async function recordWalletChange(tx: Tx, row: WalletChangeRow, now: Date): Promise<void> {
   await recordEntry(tx, {
     auditLog: row.account_id,

@@ -61,7 +61,7 @@ export async function insertHold(
 export const payoutHolds = table('payout_holds', {
   id: 'text',
   account_id: 'text',
-  /** The change of owners; `null` if the link was about a person or a wallet. */
+  /** The change of owners; `null` if the link is about a person or a wallet. */
   change_id: 'text?',
   held_by: 'text',
   created: 'timestamptz',

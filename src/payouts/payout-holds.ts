@@ -27,7 +27,7 @@ export async function findHoldLink(
   return selectHoldLink(sql, { hash: hashSecret(wanted.token), now: wanted.now });
 }
 
-/** Refuses if the account's payouts are held. Call it with the account's row locked. */
+/** Refuses if the account's payouts are held. The caller must have locked the account's row. */
 export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal | null> {
   const hold = await selectOpenHold(sql, accountId);
   if (hold === undefined) return null;
@@ -39,7 +39,7 @@ export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal
 }
 
 /**
- * Returns the email addresses of the owners, and of the person who put the hold, unless that person
+ * Returns the email addresses of the owners, and of the person who set the hold, unless that person
  * was erased.
  */
 export async function mailedTo(
@@ -51,7 +51,8 @@ export async function mailedTo(
 }
 
 /**
- * Ends the hold. The caller must have checked that an owner with a fresh factor makes the request.
+ * Ends the hold. The caller must have checked that an owner who just verified a factor makes the
+ * request.
  */
 export async function liftHold(
   tx: Tx,

@@ -13,9 +13,9 @@ export interface LostRegistration {
 
 /**
  * Switches an account to the contract that registered it in the lost period. Every intent in the
- * ledger was created before that, so it settles on the earlier contract. In live mode the chain's
- * wallet is accepted only if the owner had named it to this service before, because a thief with
- * the registrar's key could also register one.
+ * ledger was created before that, so it settles on the earlier contract. In live mode, the wallet
+ * on the chain is accepted only if the owner had named it to this service before, because a thief
+ * with the registrar's key could also register one.
  * @returns true if the account is on that contract now.
  */
 export async function rebuildRegistration(

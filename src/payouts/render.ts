@@ -4,7 +4,7 @@ import { toJsonAtoms } from '#core/money.ts';
 import type { WithdrawalRow } from '#payouts/withdrawal-queries.ts';
 
 /**
- * The reasons why a withdrawal failed, in words. Nothing moved: the amount is still in the merchant
+ * Texts of the reasons why a withdrawal failed. Nothing moved: the amount is still in the merchant
  * balance.
  */
 export const WITHDRAWAL_FAILURES: { readonly [code: string]: string } = {

@@ -19,7 +19,7 @@ export async function requestWithdrawal(
   found: MerchantOnChain,
 ): Promise<WithdrawalRow | Refusal> {
   const { tenant } = request;
-  // The account's row is locked, so that two concurrent withdrawals cannot use the same balance.
+  // The lock prevents two concurrent withdrawals from using the same balance.
   await lockOwnAccount(tx, tenant.accountId);
   const named = await findNumber(tx, idKey, request);
   if (isRefusal(named) || 'status' in named) return named;
@@ -30,7 +30,10 @@ export async function requestWithdrawal(
 type Numbered = Pick<WithdrawRequest, 'tenant' | 'amount' | 'actor' | 'now'> & {
   readonly number: bigint;
   readonly id: string;
-  /** The first day of the period that the payout ends; `null` if a person requested it. */
+  /**
+   * The first day of the period of an automatic payout; `null` if a person requested the
+   * withdrawal.
+   */
   readonly period: string | null;
 };
 

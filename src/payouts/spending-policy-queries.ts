@@ -1,6 +1,9 @@
 import type { Sql, Tx } from '#db/database.ts';
 
-/** The policy that a payer app proposes to sign (contracts: SpendingPolicy). Amounts in atoms. */
+/**
+ * The policy that the payer app proposes for signing (contracts: SpendingPolicy). Amounts are in
+ * atoms.
+ */
 export interface PolicyDefaults {
   readonly per_payment: bigint;
   readonly per_period: bigint;

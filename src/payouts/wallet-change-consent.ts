@@ -66,7 +66,8 @@ export interface SignedWallet extends Pick<CheckedSignature, 'deployment'> {
 }
 
 /**
- * Returns the wallet, after checking that it has signed this consent.
+ * Checks that the wallet has signed this consent.
+ * @returns the wallet.
  * @throws RpcUnavailable
  */
 export async function readSignedWallet(
@@ -86,7 +87,8 @@ export async function readSignedWallet(
   const typedData = await consentOf(chain, terms);
   const { signature } = consent;
   const checked = await checkConsent(chain, { wallet, typedData, signature });
-  // Announcing another wallet consumes the nonce, which invalidates this signature, so the refusal
+  // Announcing another wallet consumes the nonce, which invalidates this signature. The refusal
+  // then names the announcement.
   if (isRefusal(checked)) return (await checkNoneAnnounced(ctx.db, tenant)) ?? checked;
   const delaySeconds = await readWalletDelay(chain, merchantNumber);
   const { deployment } = checked;

@@ -2,14 +2,14 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** The actor of an announcement or a change that was made directly on the contract. */
+/** The recorded actor of an announcement or a change that was made directly on the contract. */
 export const BY_CONTRACT = 'contract';
 
 export const walletChanges = table('wallet_changes', {
   id: 'text',
   account_id: 'text',
   livemode: 'boolean',
-  /** `null` for a request of an earlier release. */
+  /** `null` if an earlier release stored the change. */
   merchant_number: 'bigint?',
   wallet: 'text',
   previous_wallet: 'text',
@@ -78,7 +78,7 @@ export async function lockDueWalletChanges(
   );
 }
 
-/** True if the change's cancellation was requested or is done. */
+/** True if the change's cancellation was requested or has succeeded. */
 export async function hasRequestedCancel(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.query(
     `select 1 from chain_requests where kind = 'wallet_change' and subject_id = $1 || ':cancel'
@@ -89,7 +89,7 @@ export async function hasRequestedCancel(tx: Tx, id: string): Promise<boolean> {
 }
 
 /**
- * Requests the watchtower, if one is running, to cancel the registrar's proposal. Otherwise stores
+ * Asks the watchtower, if one is running, to cancel the registrar's proposal. Otherwise stores
  * nothing: a watchtower that starts later might cancel another wallet.
  */
 export async function askWatchtower(

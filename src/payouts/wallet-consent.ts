@@ -7,8 +7,8 @@ import { contractsOf } from '#settlement/contract-versions.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 
 /**
- * Validity of a signed consent. A short one shows that the wallet is at hand, and the signature is
- * not an old one.
+ * Validity of a signed consent, in seconds: short, so that the signature shows that the wallet is
+ * still available.
  */
 export const CONSENT_SECONDS = 3600;
 
@@ -27,8 +27,8 @@ export function readWallet(text: string, chain: Chain): Hex | Refusal {
 }
 
 /**
- * Checks, by the contract's own rules, that the wallet has signed exactly this message: an ordinary
- * key, or a contract wallet (ERC-1271), which may be undeployed.
+ * Checks, by the contract's own rules, that the wallet has signed exactly this message. The wallet
+ * is an ordinary key or a contract (ERC-1271), which may be undeployed.
  */
 export function checkConsent(
   chain: Chain,
@@ -51,7 +51,10 @@ export function checkConsent(
   );
 }
 
-/** Checks that the deadline leaves the relayer enough time, and that the signature is recent. */
+/**
+ * Checks that the deadline leaves the relayer enough time, but is near enough for a recent
+ * signature.
+ */
 export function checkDeadline(deadline: number, now: Date): Refusal | null {
   const seconds = Math.floor(now.getTime() / 1000);
   if (deadline > seconds + 60 && deadline <= seconds + CONSENT_SECONDS) return null;

@@ -10,23 +10,24 @@ export interface WalletMail {
   readonly accountId: string;
   readonly proposed: ProposedWallet;
   readonly subject: string;
-  /** The change, and the time at which it takes effect. */
+  /** Describes the change and when it takes effect. */
   readonly what: string;
-  /** Advice in addition to the link; may be empty. */
+  /** Advice that follows the link; may be empty. */
   readonly also: string;
-  /** True if the new wallet is already in force, so that nothing can be canceled. */
+  /** True if the new wallet is already in effect, so that nothing can be canceled. */
   readonly isInForce?: boolean;
   readonly now: Date;
 }
 
 /**
- * Reconciliation, the watchtower and a recovery may find the same announcement within this time.
+ * For this time, the same announcement is mailed only once, whether reconciliation, the watchtower
+ * or a recovery finds it.
  */
 const SAME_FOUND_MS = 600_000;
 
 /**
- * Mails the owners about a change made outside the dashboard. Several loops find such changes, but
- * the owners get one mail.
+ * Mails the owners about a change made outside the dashboard. Several loops find the same change,
+ * but the owners get one mail about it.
  */
 export async function mailAboutFoundWallet(
   tx: Tx,

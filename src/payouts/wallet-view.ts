@@ -28,7 +28,7 @@ export async function readWalletView(
   tenant: Tenant,
 ): Promise<WalletView> {
   const found = await readEverywhere(db, chains, tenant);
-  // Reads after the chain, so that rows of a later block take precedence.
+  // Read the rows after the chain: if they reflect a later block, they take precedence.
   const [mode, row] = await Promise.all([selectMode(db, tenant), selectWalletChange(db, tenant)]);
   const merchantNumber = mode?.merchant_number ?? null;
   const known = { wallet: mode?.settlement_wallet ?? null, merchantNumber, change: row ?? null };

@@ -18,14 +18,15 @@ export interface WithdrawRequest {
 }
 
 /**
- * Maximum number of tries. An idempotency key that is reused after 48 hours gets the next number.
+ * Maximum number of tries: each reuse of an idempotency key after its 48 hours takes the next
+ * number.
  */
 const MAX_CLASHES = 1_000;
 
 /**
  * Returns the number under which the contract pays this request, or the rebuilt withdrawal that
- * already has it. A request that is repeated after a loss of data gets the same number, so nothing
- * is paid twice.
+ * already has that number. A request that is repeated after a loss of data gets the same number, so
+ * nothing is paid twice.
  */
 export async function findNumber(
   tx: Tx,

@@ -20,7 +20,7 @@ export const withdrawals = table(
     failure_code: 'text?',
     tx_hash: 'text?',
     requested_by: 'text',
-    /** The first day of the period that an automatic payout ends. */
+    /** The first day of the period of an automatic payout. */
     period: 'text?',
   },
   { number: 'bigint?' },
