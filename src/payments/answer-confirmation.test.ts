@@ -44,7 +44,7 @@ interface Asked {
   readonly pass: string;
 }
 
-/** Makes a payment at noon that its payer must confirm. */
+/** Creates a payment at noon that its payer must confirm. */
 async function ask(options: { expiresIn?: number } = {}): Promise<Asked> {
   const { pass, payer, passId } = await addPayer(store);
   const intentId = await addIntent(store, { amount: HIGH, ...options });
@@ -250,7 +250,7 @@ describe('an approval', () => {
 });
 
 describe('a payer who does not answer', () => {
-  // Each test has its own store and account, because test clocks cannot be set back.
+  // Each test has its own store and account, because a test clock cannot be set back.
   beforeEach(async () => {
     await store.close();
     await open();

@@ -25,12 +25,14 @@ export interface ConfirmationAnswer {
   readonly now: Date;
 }
 
-/** Returns the payer who pays or must confirm; `null` if there is none. */
+/** Returns the payer of the intent's attempt; `null` if there is no attempt. */
 export function payerOf(intent: PaymentIntent): string | null {
   return 'attempt' in intent ? intent.attempt.payerId : null;
 }
 
-/** Returns the account's merchant number; `null` if it takes no payments. */
+/**
+ * Returns the merchant number to which the intent is paid; `null` if the account takes no payments.
+ */
 async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint | null> {
   const { accountId, livemode } = intent.tenant;
   const merchants = await selectMerchants(tx, [accountId]);
@@ -39,16 +41,16 @@ async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint
 }
 
 /**
- * True if the payer has already given this answer. An app that lost the response repeats the
- * request, which then changes nothing.
+ * True if the payer has already approved. An app that lost the response repeats its request, which
+ * then changes nothing.
  */
 function isAnsweredAlready(intent: PaymentIntent, approve: boolean): boolean {
   return approve && (intent.status === 'processing' || intent.status === 'succeeded');
 }
 
 /**
- * Records the answer. Rejections count against the merchant for an hour of its clock; an approval
- * clears them.
+ * Records the answer. Rejections count against the merchant for an hour of the account's clock; an
+ * approval clears them.
  */
 async function noteAnswer(
   tx: Tx,
@@ -63,7 +65,7 @@ async function noteAnswer(
 
 interface Answered {
   readonly intent: PaymentIntent;
-  /** The payer whose wallet app must refresh. */
+  /** The payer whose wallet app must refresh; `null` for none. */
   readonly payerId: string | null;
   readonly deliveries: number;
 }
@@ -111,8 +113,8 @@ async function answer(
 }
 
 /**
- * Applies a payer's approval or rejection. An approval starts the settlement, unless a check of the
- * tap now fails. Refuses with `resource_missing` (this payer was not asked),
+ * Applies a payer's approval or rejection. An approval starts the settlement, unless a check fails
+ * now that succeeded at the tap. Refuses with `resource_missing` (this payer was not asked),
  * `payment_intent_unexpected_state` (too late, or already answered differently) and, for an
  * approval, `service_unavailable` (the network settles nothing now).
  */

@@ -10,16 +10,16 @@ import type { Readiness } from '#settlement/readiness.ts';
 import type { Network } from '#webhooks/transport.ts';
 
 /**
- * The context of a process of the role `api`. Routes pass it to use cases, and use cases pass
- * single fields to the functions below. There is one object per process, created in
- * `src/app/api-context.ts` and never copied, because {@link perProcess} keeps batchers by its
- * identity.
+ * The context of a process with the role `api`. Routes pass it to use cases, which pass single
+ * fields of it to the functions below them. Each process has one such object, created in
+ * `src/app/api-context.ts` and never copied, because {@link perProcess} identifies a process's
+ * batchers by the object.
  */
 export interface ApiContext extends ChainContext {
   /** The networks that settle now. */
   readonly readiness: Readiness;
   readonly settings: ApiSettings;
-  /** Dependencies of the use cases for people and their sessions, by realm. */
+  /** Dependencies of the use cases for users and sessions, for each realm. */
   readonly people: Readonly<Record<Realm, PeopleDeps>>;
   readonly outside: Outside;
   readonly demo: DemoPasses;
@@ -29,52 +29,60 @@ export interface ApiContext extends ChainContext {
 interface ApiSettings {
   readonly production: boolean;
   readonly isSandbox: boolean;
-  /** Settings of each network's chain; `null` for a sandbox's own chain. */
+  /** Settings of each network's chain; `null` for the chain that a sandbox starts itself. */
   readonly chains: Readonly<Record<ChainNetwork, object | null>>;
-  /** Seconds from a tap, or its payer's approval, within which a payment must be in a block. */
+  /** Seconds after a tap or its payer's approval within which the payment must be in a block. */
   readonly settleWithinS: number;
-  /** The time for which a response waits for a settlement, in milliseconds. Default: 20 s. */
+  /** How long a response waits for a settlement, in milliseconds. Default: 20 s. */
   readonly settlementWaitMs?: number;
-  /** The terms on which a pass that can be copied needs its payer's confirmation. */
+  /**
+   * When a payment with a pass that can be copied needs its payer's confirmation; `null` for never.
+   */
   readonly staticPass: StaticPassTerms | null;
-  /** The networks where the operator pays the gas of transfers; `null` for a sandbox's own. */
+  /**
+   * The networks on which the operator pays the gas of transfers; `null` for a sandbox's own
+   * chains.
+   */
   readonly gaslessTransfers: readonly ChainNetwork[] | null;
-  /** The limits of such transfers per hour: per IP address, and in total. */
+  /** Hourly limits of transfers whose gas the operator pays: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
-  /** The most gas that deployments of payers' wallets may use, per day and network. */
+  /** Maximum gas for deploying payers' wallets, per day and network. */
   readonly walletDeploymentGas: number;
-  /** The key for browser push subscriptions; `null` if no notifications are sent. */
+  /** The key for browser push subscriptions; `null` if push notifications are off. */
   readonly push: { readonly publicKey: Buffer } | null;
 }
 
-/** Access to systems outside of the process. */
+/** Access to systems outside the process. */
 interface Outside {
-  /** Queries the chain whether a payment would succeed. */
+  /** Asks the chain whether a payment would succeed. */
   readonly preflight: Preflight;
-  /** Asks another cell about its credential. */
+  /** Asks the cell that issued a credential to verify it. */
   readonly askHome: AskHome;
   /** The addresses that webhooks may be sent to. */
   readonly webhooks: Network;
   /** The addresses that browsers may name as push endpoints. */
   readonly push: Network;
-  /** The node of each network that browsers may call. */
+  /** Returns the URL of a network's node that browsers may call; `null` if there is none. */
   readonly publicNode: (network: ChainNetwork) => string | null;
   /** Creates pass files for phone wallets. */
   readonly passFiles: PassFiles;
-  /** The chains and domains that a wallet's sign-in message may name. */
+  /** The chains and domains that are allowed in a wallet's sign-in message. */
   readonly signIn: {
     readonly chains: readonly { readonly chainId: number; readonly livemode: boolean }[];
-    /** True if a message for this domain (host, with its port) is for this service. */
+    /** True if a domain (host with port) belongs to this service. */
     readonly isOwnDomain: (domain: string) => boolean;
   };
 }
 
 /** The passes of a sandbox's demo payers. */
 interface DemoPasses {
-  /** The pass that test helpers tap by default; `null` without demo data. */
+  /** The pass that test helpers tap by default; `null` if there is no demo data. */
   readonly defaultPass: string | null;
-  /** The passes that terminals in test mode offer, by name; `null` without demo data. */
+  /**
+   * Names and values of the passes that terminals in test mode offer; `null` if there is no demo
+   * data.
+   */
   readonly testPasses: Readonly<Record<string, string>> | null;
-  /** Returns the wallet of a demo pass on the test network; `null` if there is none. */
+  /** Returns the wallet of a demo pass in test mode; `null` if there is none. */
   signerOf?(pass: string): LocalAccount | null;
 }

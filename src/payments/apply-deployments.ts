@@ -5,9 +5,8 @@ import { applied, takeOutcomes } from '#settlement/chain-requests.ts';
 const BATCH = 100;
 
 /**
- * Marks the results of wallet deployments as applied. Nothing else depends on them, because
- * requests query the chain for the wallet's code.
- * @returns true if there may be more.
+ * Marks results of wallet deployments as applied. Nothing else is done with them: requests query
+ * the chain for the wallet's code. @returns true if there may be more.
  */
 export async function applyDeployments({ db, clock }: ProcessContext): Promise<boolean> {
   return db.transaction(async (tx) => {

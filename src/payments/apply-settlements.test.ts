@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 after(() => shared.close());
 
-/** Adds an intent that was tapped and waits for the chain. Its client has disconnected. */
+/** Adds an intent that was tapped and waits for the chain, and whose client has disconnected. */
 async function addProcessing(expiresIn = 120) {
   const { pass, payer } = await addPayer(store);
   const intentId = await addIntent(store, { expiresIn });
@@ -54,7 +54,7 @@ async function readIntent(id: string): Promise<JsonObject> {
   return renderIntent(intent);
 }
 
-/** Stores the chain's results without applying them. */
+/** Stores the same result for all settlement jobs, without applying it. */
 async function answerAll(outcome: object): Promise<void> {
   await store.db.query(
     `update chain_requests set status = 'failed', outcome = $1::text::jsonb
@@ -103,7 +103,7 @@ test('if blocks share a second, it settles when its block was seen, after its ta
     return payment?.settledAt;
   };
   assert.deepEqual(await settledAt(addMs(tappedAt, 123)), addMs(tappedAt, 123));
-  // Settles it by a worker whose clock is behind.
+  // Now settles a payment through a worker whose clock is behind.
   assert.deepEqual(await settledAt(addMs(tappedAt, -5_000)), tappedAt);
 });
 
@@ -132,7 +132,7 @@ test('receipts count from 1 at each terminal, without gaps, under concurrency', 
   for (let round = 0; round < 3; round++) {
     await addProcessing();
     await addProcessing();
-    // A declined payment gets no receipt number.
+    // In round 1 the payments are declined, so they get no receipt numbers.
     if (round === 1) await playChain(store, 'insufficient_funds');
     else await playChain(store);
     await Promise.all([applySettlements(deps), applySettlements(deps)]);
@@ -159,7 +159,7 @@ test('after a loss the next receipt is number 1 of another series', async () => 
   const now = store.clock.now();
   const lost = { livemode: false, before: new Date(now.getTime() + 1), now };
   await store.db.transaction((tx) => beginSeriesAnew(tx, lost));
-  // A second process continues the same recovery, which must not begin another series.
+  // A second process continues the same recovery. It must not begin yet another series.
   await store.db.transaction((tx) => beginSeriesAnew(tx, { ...lost, before: now }));
   const [after = '', first] = (await numberOfNext()).split('-');
   assert.deepEqual([count, first], ['1', '1']);
@@ -177,7 +177,7 @@ test('a result is applied once, for any number of workers', async () => {
   await answerAll(NOT_SETTLED);
   const deps = { ...store, log: silentLog };
   const runs = Array.from({ length: 5 }, () => applySettlements(deps));
-  // A batch that was not full is the last one, so no worker may poll again immediately.
+  // Each run returns false: its batch was not full, so no worker needs to run again immediately.
   assert.deepEqual([...new Set(await Promise.all(runs))], [false]);
   assert.equal(await applySettlements(deps), false);
   const failed = (await eventTypes(store)).filter((type) => type.endsWith('payment_failed'));

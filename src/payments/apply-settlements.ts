@@ -48,17 +48,17 @@ import {
 } from '#settlement/chain-requests.ts';
 import { countSales } from '#settlement/hourly-ceiling-queries.ts';
 
-/** The context for applying results of settlements and refunds. */
+/** The context for applying the results of settlements and refunds. */
 export interface ResultContext extends ProcessContext {
   readonly pages: ReceiptPages;
 }
 
-/** Results per transaction: as many as one settlement batch, which takes a few milliseconds. */
+/** Results per transaction: the maximum of one settlement batch. They take a few milliseconds. */
 const BATCH = 200;
-/** The payment and at most two events each take a position. */
+/** Positions in the account's order: one for the payment and one for each of at most two events. */
 const PLACES_PER_PAYMENT = 3;
 
-/** A result, its intent, and the changes that follow. */
+/** A result, its intent, and the changes that follow from it. */
 interface Decided {
   readonly outcome: Outcome<'payment'>;
   readonly change: Change;
@@ -76,11 +76,11 @@ function toCommand(
     const { txHash, settlementNumber } = result.facts;
     const numbered = { livemode, number: BigInt(settlementNumber) };
     const paid = { paymentId: numberedId(idKey, 'payment', numbered), txHash };
-    // Each job of an offline sale carries the same authorization, so no result is from an earlier
-    // attempt.
+    // All jobs of an offline sale carry the same authorization, so a late result is also this
+    // attempt's.
     const isSame = isOnItsWay(intent);
     if (result.afterDecline === undefined || isSame) return { type: 'settled', ...paid };
-    // The API wrote these fields into the settlement job: see settlementOf.
+    // The attempt was stored in the settlement job: see settlementOf.
     return {
       type: 'settled_after_decline',
       attempt: toAttempt(result.afterDecline as StoredAttempt),
@@ -101,8 +101,7 @@ function ruleOf({ overdue, hourFull }: Failure): { readonly rule?: string } {
 }
 
 /**
- * Decides the changes that follow from a result. `null` if the intent is not `processing`; only a
- * result ends that status.
+ * Decides the changes that follow from a result. `null` if the intent's status does not allow them.
  */
 function decide(
   outcome: Outcome<'payment'>,
@@ -189,8 +188,8 @@ export function newPayment(
 }
 
 /**
- * Returns the time of payment. If several blocks share a second, it is the time at which a worker
- * saw the block, because it must be after the tap.
+ * Returns the time of payment. If several blocks can have the same second, this is when a worker
+ * saw the block, but never before the tap.
  */
 function paidAt(
   { tappedAt }: Pick<PaymentIntent, 'tappedAt'>,
@@ -201,7 +200,7 @@ function paidAt(
   return seenAt !== undefined && tappedAt !== null && tappedAt > at ? tappedAt : at;
 }
 
-/** Returns the amount of the payment for the contract's hourly ceiling. */
+/** Returns the part of a payment that counts toward the contract's hourly ceiling. */
 export function toSale({ tenant, settledAt, aheadSeconds, amount }: Payment) {
   return { tenant, minedAt: addSeconds(settledAt, -aheadSeconds), amount };
 }
@@ -220,12 +219,12 @@ export function paymentDrafts(
   return [paid, { ...draft, type: 'payment.cashback_paid' }];
 }
 
-/** Returns the payment's receipt, for the fiscal signer. */
+/** Returns the data of a payment's receipt for the fiscal signer. */
 export function toReceipted({ id, tenant, receiptNumber }: Payment): Receipted {
   return { subjectId: id, paymentId: id, tenant, receiptNumber };
 }
 
-/** Ends the offline sales among these settlements. @returns their rows by intent. */
+/** Marks the offline sales among these settlements as paid. @returns their rows by intent. */
 async function endOffline(
   tx: Tx,
   decided: readonly Decided[],
@@ -251,8 +250,8 @@ function placesOf({ change, after, paymentId }: Decided): number {
 }
 
 /**
- * Prepares the rows of settlements, in the account's order: events of the intent, payment, its
- * events.
+ * Prepares the rows of settlements. Their positions in the account's order: the intent's events,
+ * then the payment, then its events.
  */
 async function prepare(
   tx: Tx,
@@ -263,8 +262,8 @@ async function prepare(
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
   const paid = decided.filter(isPaid).map(({ after }) => after);
   const offline = await endOffline(tx, decided);
-  // One connection runs these statements in this order, so receipt numbers are assigned while the
-  // order locks are held.
+  // One connection runs these statements in this order, so stampOrders locks the orders before
+  // receipt numbers are assigned.
   const [stampOf, rows, numberOf] = await Promise.all([
     stampOrders(tx, wanted, now),
     selectMerchants(tx, accountIds),
@@ -292,15 +291,18 @@ async function prepare(
   return { payments, drafts, toSign };
 }
 
-/** True if a payment that settled after its decline must wait for the result of a later attempt. */
+/**
+ * True if a declined attempt was settled after all, while a later attempt is in progress: the
+ * result of the later attempt must be applied first.
+ */
 function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
   const isLate = result.succeeded && result.afterDecline !== undefined;
   return isLate && intent?.status === 'processing' && !isOnItsWay(intent);
 }
 
 /**
- * True if the chain has not settled a sale that a till had accepted offline. The customer has left
- * with the goods, so the sale stays `processing` until a worker has checked whether it can still be
+ * True if the chain has not settled a sale that a till accepted offline. The customer has left with
+ * the goods, so the sale stays `processing` until a worker has checked whether it can still be
  * paid.
  */
 function isPostponed({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
@@ -340,8 +342,9 @@ async function applyBatch(
     if (one === null) await alarmUnfit(tx, outcome, { status, now, log: ctx.log });
     else decided.push(one);
   }
-  // Sends statements that need no position first, because the order's lock is held until the
-  // commit. One connection runs all of them in sequence, so this saves only round trips.
+  // These statements need no position, so they come before `prepare`, which locks the account's
+  // order until the commit. One connection runs all of them in sequence; sending them together
+  // saves only round trips.
   const [, , , { payments, drafts, toSign }] = await Promise.all([
     saveStates(
       tx,
@@ -352,7 +355,7 @@ async function applyBatch(
       due.map((outcome) => outcome.requestId),
       now,
     ),
-    // A client whose tap or confirm was interrupted by a killed process gets this response when it
+    // If the process that ran a tap or confirm was killed, its client gets this response when it
     // retries.
     updateWaiting(
       tx,
@@ -371,18 +374,16 @@ async function applyBatch(
 }
 
 /**
- * Applies the chain's results of settlements: payments, intents, events, deliveries and the
- * responses of waiting requests, in one transaction.
- * @returns true if there may be more.
+ * Applies results of settlements: writes payments, intents, events, deliveries and the responses of
+ * waiting requests in one transaction. @returns true if there may be more.
  */
 export function applySettlements(ctx: ResultContext): Promise<boolean> {
   return applyTaken(ctx, (tx) => takeOutcomes(tx, 'payment', BATCH));
 }
 
 /**
- * Declines payments that were not signed by their deadline. Every process does this, so that it
- * happens even if no worker of their network runs.
- * @returns true if there may be more.
+ * Declines payments whose transaction was not signed by their deadline. Every process runs this, so
+ * that it happens even if no worker of their network runs. @returns true if there may be more.
  */
 export function declineOverdue(ctx: ResultContext): Promise<boolean> {
   return applyTaken(ctx, (tx) => takeOverduePayments(tx, BATCH));

@@ -3,15 +3,15 @@ import type { Traced } from '#core/tracing.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
 
-/** The tips that the terminal offers the customer, in percent of the sale. */
+/** Tips that the terminal offers to the customer, in percent of the sale. */
 export interface Tipping {
   readonly percentages: readonly number[];
 }
 
-/** The payer's credential, as tapped or sent. */
+/** The payer's credential, as tapped or sent in a request. */
 export type Credential = (Tapped | AgentToken | Signed | Unknown) & {
   /**
-   * The cell that issued the credential, if it is another one. This cell then has no row for it.
+   * The cell that issued the credential, if it was another cell; this cell has no row of it then.
    */
   readonly home?: number;
 };
@@ -22,7 +22,7 @@ export type Tapped =
   | { readonly type: 'nfc_sun'; readonly cardId: string }
   /** A code that the wallet app showed for this pass. */
   | { readonly type: 'qr'; readonly passId: string }
-  /** A code of this pass that changes every half minute. */
+  /** A code of this pass that changes every 30 seconds. */
   | { readonly type: 'rotating_code'; readonly passId: string }
   /** The pass in a phone wallet. */
   | { readonly type: PhoneKind; readonly passId: string };
@@ -32,19 +32,22 @@ type AgentToken = { readonly type: 'agent_token'; readonly tokenId: string };
 /** A signature by the wallet for this payment only. */
 type Signed = { readonly type: 'authorization' | 'chip' } & PaymentAuthorization;
 
-/** The tap was lost with the database; only the chain has a record of the payment. */
+/**
+ * The database lost the tap, so the credential is unknown; only the chain has a record of the
+ * payment.
+ */
 type Unknown = { readonly type: 'unknown' };
 
-/** One attempt to pay an intent. At most one is in progress. */
+/** One attempt to pay an intent. An intent has at most one attempt in progress. */
 export interface Attempt extends Traced {
   readonly payerId: string;
   readonly payerAddress: `0x${string}`;
   readonly credential: Credential;
   /**
-   * The tip on top of the sale. 0 for a rebuilt payment, because the chain stores only the sum of
-   * both.
+   * The tip, in addition to the sale. 0 for a rebuilt payment, because the chain stores only the
+   * sum of the sale and the tip.
    */
   readonly tip: Atoms;
-  /** The rule that asked for the payer's confirmation; `null` if none did. */
+  /** The rule because of which the payer had to confirm; `null` if there was none. */
   readonly reasonCode: string | null;
 }

@@ -26,15 +26,15 @@ import { onceDeployed } from '#settlement/chain/signature-refusals.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** A wallet's signature for a payment. */
+/** A request to pay with a wallet's signature. */
 export interface Signed {
   readonly from: string;
   readonly signature: Hex;
-  /** `chip` for a chip at a till; by default a wallet that uses a link. */
+  /** `chip` for a chip at a till; otherwise a wallet that uses a link. */
   readonly by?: SignedBy;
-  /** Set only if the intent takes tips. */
+  /** The customer's tip in atoms; set only if the intent takes tips. */
   readonly tipAmount: number | undefined;
-  /** The caller's IP address. If it is set, an undeployed wallet may be deployed first. */
+  /** The caller's IP address. Only if it is set, an undeployed wallet can be deployed first. */
   readonly address?: string;
   readonly requestId: string;
   readonly now: Date;
@@ -42,13 +42,15 @@ export interface Signed {
 }
 
 /**
- * Owner of the idempotency keys of pay links, because a link belongs to neither an API key nor a
- * terminal.
+ * The caller to which idempotency keys of pay links belong, because a link has neither an API key
+ * nor a terminal.
  */
 const CALLER = 'pay_link';
 const PATH = '/api/pay/v1/{token}/authorization';
 
-/** Identifies a request: the same wallet and signature make the same request. */
+/**
+ * Returns the idempotency data of a request: the same wallet and signature make the same request.
+ */
 function requestOf(
   webUrl: () => string,
   link: PayLink,
@@ -61,10 +63,10 @@ function requestOf(
 }
 
 /**
- * Pays an intent with a wallet's signature, and returns the intent, like a tap. The signature is
- * checked first, so that a caller without the wallet's key learns nothing about the payment and
- * changes nothing. A payment that the chain would refuse is declined. For a static tag, the decline
- * is not stored, because anyone with a photo of the tag can create any number of wallets.
+ * Pays an intent with a wallet's signature, and returns the intent, like a tap. Checks the
+ * signature first, so that a caller without the wallet's key learns nothing and changes nothing.
+ * Declines a payment that the chain would refuse. For a static tag, does not store the decline,
+ * because anyone with a photo of the tag can create any number of wallets.
  */
 export async function authorizeLink(
   ctx: ApiContext,
@@ -83,11 +85,12 @@ export async function authorizeLink(
   await link.chain.refreshToken();
   if (link.chain.config.token.domainProblem !== null) return serviceUnavailable();
   const verified = await authorizationOf(ctx, link, { request, from });
-  // Reads the clock again: a deployment takes seconds, in which the intent may have expired.
+  // Reads the clock again, because a deployment takes seconds, in which the intent may have
+  // expired.
   const now = ctx.clock.now();
   if (isRefusal(verified) || 'decline' in verified) {
-    // A concurrent identical request may have used the signature, so that the chain now refuses it.
-    // In that case, return the response of that request.
+    // The chain also refuses a signature that a concurrent identical request has just used. Returns
+    // the response of that request if there is one.
     const first = await findReplay(ctx.db, idempotency, now);
     if (first !== null) return answerOfFirst(ctx, request, { link, idempotency, replay: first });
     return isRefusal(verified) ? verified : declined(link, verified.decline, now);
@@ -108,7 +111,7 @@ export async function authorizeLink(
     ...(request.gone === undefined ? {} : { gone: request.gone }),
   });
   if (!isUnderWay(answer)) return answer;
-  // A concurrent identical request on this node was decided first. Return its response.
+  // A concurrent identical request on this node was first. Returns its response.
   const first = await findReplay(ctx.db, idempotency, now);
   return first === null
     ? answer
@@ -116,8 +119,8 @@ export async function authorizeLink(
 }
 
 /**
- * Returns the wallet's verified signature, or the reason why the wallet cannot pay now. Deploys an
- * undeployed wallet first, if that is allowed and the wallet can pay afterwards.
+ * Returns the wallet's verified signature, or the reason why the wallet cannot pay now. If allowed,
+ * deploys an undeployed wallet first, but only if it can pay afterwards.
  */
 async function authorizationOf(
   ctx: ApiContext,
@@ -127,7 +130,7 @@ async function authorizationOf(
   const { signature, address, gone } = request;
   const unable = (signed: VerifiedAuthorization) =>
     whyUnable(ctx.outside.preflight, link, { ...signed, from });
-  // A request without an IP address comes from a till, where no wallet is deployed.
+  // Only requests with an IP address may deploy a wallet. Requests from a till have none.
   const presented = { from, signature, deploys: address !== undefined };
   const check = () => verifyAuthorization(ctx.db, link, presented);
   const verified = await onceDeployed(await check(), {
@@ -143,7 +146,7 @@ async function authorizationOf(
   return (await unable(verified)) ?? verified;
 }
 
-/** Returns the response of a decline, but leaves the intent unchanged. */
+/** Returns the response to a decline, without storing it. */
 function declined({ intent }: PayLink, decline: Decline, now: Date): Answer {
   const lastPaymentError = paymentError(decline, byAccountClock(intent, now));
   return answerWith(200, renderIntent({ ...intent, lastPaymentError }));
@@ -154,7 +157,7 @@ function isUnderWay(answer: Answer | Refusal): boolean {
 }
 
 /**
- * Waits for the response to the first request, which may still be running here or on another node.
+ * Waits for the response to the first identical request, which may still be running on any node.
  */
 async function answerOfFirst(
   ctx: ApiContext,

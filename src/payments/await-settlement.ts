@@ -7,8 +7,8 @@ import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 
 /**
- * A settlement takes about a second. After this time the response is `processing`, well within the
- * 30 s limit.
+ * A settlement takes about a second. After this time, the response shows `processing`. Well below
+ * the 30 s limit of a request.
  */
 export const SETTLEMENT_WAIT_MS = 20_000;
 
@@ -16,7 +16,10 @@ function isSettled(intent: PaymentIntent): boolean {
   return intent.status !== 'processing';
 }
 
-/** Waits until a `processing` intent changes; after the time-out, returns it as it is. */
+/**
+ * Waits until a `processing` intent changes, and returns it. After the time-out, returns the
+ * unchanged intent.
+ */
 export async function awaitSettled(
   ctx: ApiContext,
   intentId: string,
@@ -31,8 +34,8 @@ export async function awaitSettled(
 }
 
 /**
- * Answers a request whose intent is being settled. After the time-out, `processing` becomes the
- * response, unless the final one was stored first.
+ * Returns the response to a request whose intent is being settled. After the time-out, stores
+ * `processing` as the response, unless the final one was stored first.
  */
 export function answerWhenSettled(
   ctx: ApiContext,

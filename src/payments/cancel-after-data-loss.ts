@@ -11,7 +11,7 @@ import { dropUnsignedPayments } from '#settlement/chain-requests.ts';
 
 /** Rows per transaction. */
 const BATCH = 200;
-/** Ends an attempt whose settlement job was canceled. */
+/** Ends an attempt whose settlement job was canceled before it was signed. */
 const DROPPED: IntentCommand = {
   type: 'not_settled',
   decline: FAILURE_DECLINES.settlement_failed,
@@ -20,12 +20,14 @@ const DROPPED: IntentCommand = {
 
 function giveUp(before: PaymentIntent, now: Date): Change {
   const ended = transition(before, { type: 'give_up' }, now);
-  // If the intent was tapped before this transaction got the lock, it remains `processing`.
+  // The transition is refused if a tap was faster to lock the intent, which then stays
+  // `processing`.
   return { before, steps: isRefusal(ended) ? [] : ended };
 }
 
 function giveUpDropped(before: PaymentIntent, now: Date): Change {
-  // Does not decline: the till will forward the sale again, which creates another settlement job.
+  // Does not decline an offline sale: its till will forward it again, which creates a new
+  // settlement job.
   if (before.offline != null) return { before, steps: [] };
   const dropped = before.status === 'processing' ? transition(before, DROPPED, now) : [];
   const declined = isRefusal(dropped) ? [] : dropped;
@@ -34,9 +36,9 @@ function giveUpDropped(before: PaymentIntent, now: Date): Change {
 }
 
 /**
- * Cancels unpaid intents from before a loss of data, because an earlier cancellation may have been
- * lost. Declines attempts that were not signed yet, for the same reason.
- * @returns the locked intents; empty if none is left.
+ * After a data loss, cancels unpaid intents from before it, and declines attempts that were not
+ * signed yet: a cancellation of theirs may have been lost. @returns the locked intents; empty if
+ * none is left.
  */
 export async function giveUpUnpaid(
   tx: Tx,

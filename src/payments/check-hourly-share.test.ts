@@ -16,7 +16,7 @@ import {
 import { addStore } from '#testing/store-payments.ts';
 
 const SALE = 2_500_000;
-/** An amount that requires the payer's confirmation. */
+/** A payment of this amount requires the payer's confirmation. */
 const HIGH = 50_000_000;
 
 let share: bigint | null = null;

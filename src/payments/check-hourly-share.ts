@@ -9,7 +9,8 @@ import { selectUses } from '#settlement/hourly-ceiling-queries.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
 /**
- * Returns the refusal if the account cannot settle this many more atoms in this hour, or `null`.
+ * Returns the refusal if settling this many more atoms exceeds the account's share of this hour;
+ * otherwise `null`.
  */
 export type CheckShare = (tenant: Tenant, atoms: bigint) => Refusal | null;
 
@@ -20,17 +21,17 @@ export interface Asked {
 }
 
 /**
- * Once less than this fraction of an account's share is left, its payments are decided one batch at
- * a time. Before that, the few concurrent batches cannot exceed the share together.
+ * If more than a quarter of an account's share is used, its payments are decided one batch at a
+ * time. Below that, the few concurrent batches cannot exceed the share together.
  */
 const ONE_BY_ONE_FROM = 4n;
 
 /**
- * Reads the rest of these accounts' shares of the contract's hourly ceiling. Reads nothing if one
- * account may use the whole ceiling, because the contract then decides. Near the end of a share it
- * locks the accounts, which the payments lock later anyway, so that no two batches count on the
- * same rest. Call it after all other locks and with every account of the transaction, because it
- * locks them in a fixed order.
+ * Reads how much is left of these accounts' shares of the contract's hourly ceiling. Accounts that
+ * may use the whole ceiling are skipped, because the contract checks it. Near the end of a share,
+ * locks the accounts, so that no two batches use the same remainder; payments lock them later
+ * anyway. Call it after all other locks and with every account of the transaction, because it locks
+ * them in a fixed order.
  */
 export async function readShares(
   tx: Tx,
@@ -58,7 +59,7 @@ function tenantsOf(asked: readonly Asked[]): Tenant[] {
   return [...new Map(asked.map(({ tenant }) => [tenantKey(tenant), tenant])).values()];
 }
 
-/** Returns accounts that may not use the whole ceiling, each with the sum of its requests. */
+/** Returns the accounts that have a limited share, each with the sum of its requested amounts. */
 function limitedOf(readiness: Readiness, asked: readonly Asked[]) {
   const sums = new Map<string, Asked & { readonly share: bigint }>();
   for (const { tenant, atoms } of asked) {
@@ -71,8 +72,8 @@ function limitedOf(readiness: Readiness, asked: readonly Asked[]) {
 }
 
 /**
- * Returns the refusal if a payment approved by its payer exceeds its account's hourly share, or
- * `null`.
+ * Returns the refusal if a payment that its payer has approved exceeds the account's hourly share;
+ * otherwise `null`.
  */
 export async function checkHourShare(
   tx: Tx,

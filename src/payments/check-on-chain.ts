@@ -10,8 +10,9 @@ import { checkTip } from '#payments/tip-limits.ts';
 import { hourIsFull } from '#settlement/hourly-ceiling.ts';
 
 /**
- * Returns the chain's verdict on a payment, queried before the transaction begins. `null` if the
- * query is unnecessary: the credential is unknown, the intent has ended, or the tip is not allowed.
+ * Queries the chain, before the transaction begins, whether it would accept a payment. `null` if
+ * there is nothing to ask: the credential or the merchant is unknown, the intent has ended, or the
+ * tip is not allowed.
  */
 export async function askChain(
   preflight: Preflight,
@@ -23,8 +24,7 @@ export async function askChain(
   const { merchantNumber } = intent;
   const { status } = asOf(intent, request.now);
   if (status === 'succeeded' || status === 'canceled') return null;
-  // Such a tip is refused later, and an amount too large for the contract's fields cannot be
-  // encoded.
+  // A tip that is not allowed is refused later. It may also be too large for the contract's fields.
   if (checkTip(intent, request.tip) !== null) return null;
   if (payer.livemode !== tenant.livemode) return { ok: true };
   const signed = signedOf(request.presented, intent);
@@ -38,7 +38,7 @@ export async function askChain(
   });
 }
 
-/** Returns the refusal for a payment that the chain cannot take now. */
+/** Returns the refusal of a payment that the chain cannot take now. */
 export function notNow(why: 'unavailable' | 'hour_full', livemode: boolean): Refusal {
   return why === 'hour_full' ? hourIsFull(livemode) : serviceUnavailable();
 }

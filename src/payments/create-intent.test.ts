@@ -34,7 +34,7 @@ before(async () => {
 });
 after(() => store.close());
 
-/** Sends all requests in one event-loop turn, so that they share a batch. */
+/** Sends all requests in the same turn of the event loop, so that they share a batch. */
 async function createAll(requests: readonly CreateRequest[], by: CreateIntent = create) {
   return (await Promise.all(requests.map((request) => by(request)))).map(see);
 }
@@ -131,7 +131,7 @@ test('response, row, event and later read match, for any texts', async () => {
     assert.ok(shown !== null);
     const later = JSON.stringify(renderIntent(shown));
     assert.deepEqual(JSON.parse(later), JSON.parse(body));
-    // Skips requests with metadata, because jsonb orders their keys differently.
+    // Does not compare the text if there is metadata, because jsonb orders its keys differently.
     if (requests[item]?.input.metadata !== METADATA) assert.equal(later, body);
   }
 });

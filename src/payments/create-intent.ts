@@ -12,14 +12,14 @@ import { numbersOf } from '#payments/drawn-numbers.ts';
 
 const BATCHES = {
   /**
-   * Number of concurrent batches. Batches of one account run one after the other, so concurrency
-   * serves other accounts.
+   * Number of concurrent batches. Batches of one account run one after the other, so a second batch
+   * always serves other accounts.
    */
   maxInFlight: 3,
   maxItems: 64,
 } as const;
 
-/** Wakes terminals, streams and webhook workers. Call it after the commit. */
+/** Wakes terminals, event streams and webhook workers. Call it after the commit. */
 function wake(
   wakeups: Wakeups,
   requests: readonly CreateRequest[],
@@ -41,8 +41,8 @@ const batcherOf = perProcess((ctx: ApiContext) => {
   const ids = { idKey: keys.id, numbers: numbersOf(ctx) };
   return createBatcher<CreateRequest, Created>({
     ...BATCHES,
-    // Queues batches by account: a batch locks its accounts, so another batch of the same account
-    // would only wait.
+    // One queue per account: a batch locks its account, so another batch of that account would only
+    // wait.
     queueOf: ({ merchant }) => tenantKey(merchant.tenant),
     run: async (requests) => {
       const written = await createBatch(db, ids, requests);

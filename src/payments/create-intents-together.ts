@@ -50,30 +50,30 @@ import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { DrawnNumber } from '#settlement/numbers.ts';
 
-/** The rows from which a batch is decided, read while holding the order locks of its accounts. */
+/**
+ * The rows on which a batch's decisions depend, read while holding the order locks of its accounts.
+ */
 interface Found {
   readonly keys: KnownKeys;
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
   readonly watch: DatabaseWatch;
   readonly ends: CredentialEnds;
-  /** One price, or its refusal, per request. */
+  /** One price per request, or the refusal of the price. */
   readonly prices: readonly (Price | Refusal)[];
   /** One order id per request. */
   readonly orderIds: readonly ChosenOrderId[];
-  /** Order ids taken by other intents of this batch. */
+  /** Order IDs that earlier requests of this batch have taken. */
   readonly taken: Set<string>;
-  /** Valid manager codes that no sale of this batch has used yet, keyed by their hash in hex. */
+  /** The valid manager codes that no sale of this batch has used, by their hash in hex. */
   readonly codes: Map<string, LockedCode>;
 }
 
-/** The result of a request that was not refused. */
+/** The result of a request that was not refused: a new intent, or one that was rebuilt. */
 interface Made extends Done {
-  /**
-   * The new intent. `null` if the request returns an intent that was rebuilt after a loss of data.
-   */
+  /** The new intent; `null` if the request returns an intent that was rebuilt after a data loss. */
   readonly created: {
     readonly intent: PaymentIntent;
-    /** The intent as in the response and the event. */
+    /** The intent as rendered for the response and the event. */
     readonly object: ReturnType<typeof renderIntent>;
     readonly stamp: Stamp;
     /** The manager's code that allowed the discount, if one was needed. */
@@ -97,8 +97,8 @@ function checkTerminal(
 }
 
 /**
- * Returns the refusal for an order id that is in use. Its message advises another id only if the
- * sale cannot have been paid already.
+ * Returns the refusal of an order ID that is in use. It advises choosing another ID, except if the
+ * intent was rebuilt after a data loss, because the sale may then have been paid already.
  */
 function orderIdInUse({ text, takenBy }: ChosenOrderId): Refusal {
   const advice =
@@ -110,8 +110,8 @@ function orderIdInUse({ text, takenBy }: ChosenOrderId): Refusal {
 }
 
 /**
- * Returns the manager's code that allows a till's discount. `null` if none is needed: there is no
- * discount or no shift, or the signed-in cashier may give discounts.
+ * Returns the manager's code that allows a till's discount. `null` if no code is needed: there is
+ * no discount, no shift is open, or the signed-in cashier may give discounts.
  */
 function allowDiscount(
   { input }: CreateRequest,
@@ -145,8 +145,8 @@ interface Deciding {
 }
 
 /**
- * Returns the refusal for an invalid price. A missing exchange rate is no error of the request, so
- * it returns `null`.
+ * Returns the refusal if the price is invalid. Ignores a missing exchange rate, which is not the
+ * request's fault.
  */
 function checkPrice(price: Price | Refusal): Refusal | null {
   return isRefusal(price) && price.code === 'parameter_invalid' ? price : null;
@@ -165,8 +165,8 @@ function decide(
     (orderId.rebuilt === null ? checkPrice(price) : null) ??
     checkMayTakePayments(merchant);
   if (forbidden !== null) return forbidden;
-  // Runs before the price check: after a loss, a missing exchange or tax rate must not lead to a
-  // second charge for a paid sale.
+  // Checked before the price: after a data loss, a missing exchange rate or tax rate must not lead
+  // to charging a paid sale again.
   if (orderId.rebuilt !== null) {
     const answer = answerWith(201, renderIntent(asOf(orderId.rebuilt, request.now)));
     const replayed = { ...answer, headers: REPLAYED };
@@ -192,7 +192,7 @@ function decide(
 const NO_RATES: ReadonlyMap<string, RateRow> = new Map();
 const NO_TAXES: PriceContext['taxesAt'] = () => undefined;
 
-/** Reads rates and taxes if at least one request needs them. */
+/** Reads the exchange rates and tax settings that the requests need. */
 async function readPrices(tx: Tx, requests: readonly CreateRequest[]) {
   const currencies: string[] = [];
   const terminals: AskedTerminal[] = [];
@@ -251,14 +251,11 @@ async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[
 
 interface Batch {
   readonly requests: readonly CreateRequest[];
-  /** Drawn settlement numbers, one per request. */
+  /** The drawn settlement numbers, one per request. */
   readonly drawn: readonly DrawnNumber[];
 }
 
-/**
- * Writes the decisions of a batch.
- * @returns the number of webhook deliveries.
- */
+/** Writes the decisions of a batch. @returns the number of webhook deliveries that were created. */
 async function writeDecided(
   tx: Tx,
   decided: readonly Decided<Made>[],
@@ -292,7 +289,7 @@ export interface Created {
   readonly created: boolean;
 }
 
-/** Locks, reads, decides and writes one batch. */
+/** Locks and reads what a batch needs, then decides and writes it. */
 async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
   const { requests, drawn } = batch;
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
@@ -337,16 +334,18 @@ export async function createBatch(
   return { ...written, deliveries: await written.deliveries };
 }
 
-/** The facts about its terminal that a create needs. */
+/** The facts about a terminal that creating an intent requires. */
 interface TerminalStatusRow {
   id: string;
   account_id: string;
   livemode: boolean;
   status: 'active' | 'inactive';
   location_id: string | null;
-  /** The shift that is open at the till; `null` if none is. */
+  /** The shift that is open at the terminal; `null` if there is none. */
   shift_id: string | null;
-  /** The signed-in cashier. `null` in an open shift: the user's rights have ended. */
+  /**
+   * The signed-in cashier. In an open shift, `null` means that the cashier has lost their rights.
+   */
   cashier_id: string | null;
   may_discount: boolean | null;
 }

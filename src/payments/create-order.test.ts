@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => store.close());
 
-/** Holds the order lock of this store's account in a separate transaction. */
+/** Holds the lock of this account's order in a separate transaction. */
 function holdOrder() {
   return underWay(store.db, (tx) => stampOrder(tx, store.merchant.tenant, clock.now(), 1));
 }
@@ -47,7 +47,7 @@ test('a create whose key another request takes meanwhile is refused as in progre
   assert.equal(see(await answer).said, 'idempotency_request_in_progress');
 });
 
-/** Returns the creation times of the store's intents, in their order. */
+/** Returns the creation times of the store's intents, in the account's order. */
 async function timesOf({ merchant, db }: TestStore): Promise<Date[]> {
   const rows = await db.query<{ created: Date }>(
     'select created from payment_intents where account_id = $1 order by position',

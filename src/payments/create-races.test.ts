@@ -33,7 +33,7 @@ before(async () => {
 });
 after(() => shared.close());
 
-/** Opens the same store as a second process would, with its own connections and batches. */
+/** Opens the same store like a second process, with its own connections and batches. */
 function otherNode(t: TestContext, store: TestStore): TestStore {
   const db = openDatabase({ url: store.database.url, maxConnections: 4 });
   t.after(() => db.close());
@@ -41,12 +41,12 @@ function otherNode(t: TestContext, store: TestStore): TestStore {
 }
 
 /**
- * Time limit of the loop, generous for slow machines. The test fails if too few races occurred
- * within it.
+ * Time limit of the loop, generous for slow machines. The test fails if there were too few races by
+ * then.
  */
 const TIMEOUT_MS = 60_000;
 
-/** Returns a function that returns true for `ms`, and after that until `isEnough`. */
+/** Returns a function that returns true for `ms`, and afterwards until `isEnough` returns true. */
 function goOnFor(ms: number, isEnough: () => boolean): () => boolean {
   const begun = performance.now();
   return () => {
@@ -55,7 +55,7 @@ function goOnFor(ms: number, isEnough: () => boolean): () => boolean {
   };
 }
 
-/** Creates intents with this many callers per node until it is stopped. */
+/** Runs this many callers per node, which create intents until they are stopped. */
 function keepCreating(nodes: readonly TestStore[], callers: number) {
   let stopped = false;
   const caller = async (create: (request: CreateRequest) => Promise<unknown>, shop: TestStore) => {
@@ -136,7 +136,7 @@ test('a poller that reads forward misses nothing that two nodes and others write
     for (let n = 0; writing; n++) await work(n);
   };
   const nodes = [store, otherNode(t, store)].map((node) => intentCreator(node));
-  // Offsets of two machines' clocks, in milliseconds.
+  // How far the clocks of the two machines are ahead, in milliseconds.
   const offMs = [0, 10];
   const creating = nodes.map((create, node) =>
     loop(async () => {
@@ -199,7 +199,7 @@ interface Place {
   readonly position: bigint;
 }
 
-/** Polls like a client that requests all rows newer than the last row it received. */
+/** Polls like a client that requests all rows after the last one it received. */
 function readNewer(store: TestStore, table: string, last: Place | undefined): Promise<Place[]> {
   return store.db.query<Place>(
     `select created, position from ${table}
@@ -299,7 +299,7 @@ describe('a connection that breaks', () => {
     await key.commit();
   });
 
-  // An unhandled rejection ends a process, and fails a test.
+  // An unhandled rejection would end a process; here it fails a test.
   test('before the rates of a local price are read: only the request fails', async (t) => {
     const store = await addStore(shared, shared.clock);
     const { accountId } = store.merchant.tenant;

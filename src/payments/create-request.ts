@@ -13,11 +13,11 @@ import { type AskedPresentment, lastWorth, type Quote, quote } from '#prices/quo
 import type { RateRow } from '#prices/rate-queries.ts';
 import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
 
-/** The validated request of a merchant's server, or of a cashier. */
+/** The validated body of a request from a merchant's server or a till. */
 export interface NewIntent {
-  /** Atoms, or the price in the shop's currency. */
+  /** Atoms, or a price in the shop's currency. */
   readonly amount: number | AskedPresentment;
-  /** The items of the sale at that price; `null` if the request has none. */
+  /** The items whose prices add up to the amount; `null` if the request has none. */
   readonly lines: AskedLines | null;
   readonly tipping: Tipping | null;
   readonly terminalId: string;
@@ -26,7 +26,7 @@ export interface NewIntent {
   readonly metadata: Readonly<Record<string, string>>;
   readonly source: 'api' | 'terminal';
   readonly splitGroup: string | null;
-  /** A manager's code that a till sent with a discount; servers omit it. */
+  /** The manager's code with which a till gives a discount; servers do not send it. */
   readonly managerCode?: string | null;
   /** Seconds. */
   readonly expiresIn: number;
@@ -38,25 +38,28 @@ export interface CreateRequest {
   readonly requestId: string;
   readonly now: Date;
   readonly input: NewIntent;
-  /** The request's trace span, if it is traced. */
+  /** The trace context of the request; `null` if it is not traced. */
   readonly traceparent?: string | null;
 }
 
-/** The amount of a new intent, the quote behind it (`null` for atoms), and its lines. */
+/**
+ * The amount of a new intent, its lines, and the quote for the amount (`null` for a price in
+ * atoms).
+ */
 export interface Price {
   readonly amount: Atoms;
   readonly quote: Quote | null;
   readonly lines: SaleLines | null;
 }
 
-/** The context that the price depends on, besides the request. */
+/** What a price depends on, besides the request. */
 export interface PriceContext {
   readonly rates: ReadonlyMap<string, RateRow>;
-  /** The tax settings at a terminal, if they were read. */
+  /** Returns the tax settings at a terminal, if they were read. */
   readonly taxesAt: (of: AskedTerminal) => TaxSettings | undefined;
 }
 
-/** Used for lines that state all taxes themselves. */
+/** Used if all lines state their taxes themselves. */
 const NO_TAX_SETTINGS: TaxSettings = { tax_rates: [], prices_include_tax: true };
 
 export function priceOf(
@@ -73,7 +76,10 @@ export function priceOf(
   return isRefusal(quoted) ? quoted : { ...quoted, lines };
 }
 
-/** Estimates the amount of a new intent, to recognize a rebuilt one; `null` if it is unknown. */
+/**
+ * Returns the estimated amount of a new intent in atoms, which identifies a rebuilt one; `null` if
+ * no rate is known.
+ */
 export function worthOf(
   { input: { amount } }: CreateRequest,
   { rates }: PriceContext,
@@ -81,24 +87,24 @@ export function worthOf(
   return typeof amount === 'number' ? BigInt(amount) : lastWorth(amount, rates);
 }
 
-/** The intent and its event each take a position in the account's order. */
+/** Positions in the account's order: one for the intent and one for its event. */
 export const PLACES_PER_CREATE = 2;
 
-/** The key with which the ids of new intents are derived. */
+/** The settlement numbers of new intents, and the key that derives IDs from them. */
 export interface IntentIds {
   readonly idKey: IdKey;
   readonly numbers: SettlementNumbers;
 }
 
 /**
- * Returns the request's order id, or one derived from its Idempotency-Key. The derived id is the
- * same when the request is repeated after a loss of data.
+ * Returns the request's order ID, or one derived from its Idempotency-Key. A request that is
+ * repeated after a data loss gets the same derived ID.
  */
 export function orderIdOf(idKey: IdKey, { input, idempotency }: CreateRequest, clash = 0): string {
   return input.orderId ?? derivedOrderId(idKey, idempotency, clash);
 }
 
-/** Builds the intent for a request, created at the given time. */
+/** Builds the intent that a request creates, at the time in `place`. */
 export function toNewIntent(
   idKey: IdKey,
   { merchant, input, traceparent = null }: CreateRequest,

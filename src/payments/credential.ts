@@ -13,8 +13,8 @@ import { rotatingCode } from '#payments/credentials/rotating-code.ts';
 import { visiting } from '#payments/credentials/visiting.ts';
 
 /**
- * The kinds of credential that terminals read, with one module each in `credentials`. A kind that
- * is added here is found, verified and consumed like the others.
+ * The kinds of credentials that terminals read. Each has a module in `credentials`. A new kind
+ * needs only its module and a line here.
  */
 const TAPPED = {
   nfc_id: nfcId,
@@ -24,15 +24,15 @@ const TAPPED = {
   smart_tap: smartTap,
   apple_vas: appleVas,
 };
-/** All kinds, in the order in which they are locked. */
+/** All kinds, in the order in which their credentials are locked. */
 const KINDS = { ...TAPPED, agent_token: agentToken, authorization, visiting };
 
 type Kinds = typeof KINDS;
 type Parts<K> = K extends CredentialKind<infer P, infer F> ? { presented: P; found: F } : never;
 
-/** A credential as it was tapped on a terminal, or sent by a merchant's server. */
+/** A credential as it was tapped on a terminal, or as a merchant's server sent it. */
 export type Presented = Parts<Kinds[keyof Kinds]>['presented'];
-/** A known credential, valid or not. */
+/** A credential that is stored in this cell, valid or not. */
 export type Found = Parts<Kinds[keyof Kinds]>['found'];
 
 /** The types that a terminal can read. */
@@ -52,8 +52,8 @@ export function tappedKindOf({ type }: Presented): TappedKind<Presented, Found> 
 }
 
 /**
- * Parses what the terminal has read. Refuses values that only a fault of the terminal's software
- * can produce.
+ * Parses a value that a terminal has read. Refuses values that only a bug in the terminal's
+ * software can produce.
  */
 export function readTapped(tapped: {
   readonly type: TappedType;
@@ -68,7 +68,7 @@ export function credentialKey(presented: Presented): string {
   return kindOf(presented).key(presented);
 }
 
-/** Groups credentials by kind, keeping the order of kinds. */
+/** Groups credentials by kind, in the order of the kinds. */
 function byKind<T extends { readonly type: Type }>(all: readonly T[]): (readonly [Kind, T[]])[] {
   const shares = Map.groupBy(all, ({ type }) => type);
   return (Object.keys(KINDS) as Type[]).flatMap((type) => {
@@ -77,7 +77,7 @@ function byKind<T extends { readonly type: Type }>(all: readonly T[]): (readonly
   });
 }
 
-/** Returns the payers of these credentials; `null` for each unknown one. */
+/** Returns the payer of each of these credentials; `null` for an unknown one. */
 export async function readPayers(
   sql: Sql,
   presented: readonly Presented[],
@@ -87,7 +87,7 @@ export async function readPayers(
   return (one) => byCredential.get(credentialKey(one)) ?? null;
 }
 
-/** Locks credentials and returns them by {@link credentialKey}. */
+/** Locks the credentials, and returns them by {@link credentialKey}. */
 export async function lockCredentials(
   tx: Tx,
   presented: readonly Presented[],
@@ -96,22 +96,22 @@ export async function lockCredentials(
   return new Map(locked.flat());
 }
 
-/** Locks the credential of an attempt in progress. Lock its payer afterwards. */
+/** Locks the credential of an attempt that is in progress. Lock its payer afterwards. */
 export async function lockCredential(tx: Tx, credential: Credential): Promise<Found | null> {
-  // Signed payments, and payments rebuilt from the chain, need no confirmation.
+  // Types without a kind (`chip`, `unknown`) never wait for a confirmation.
   if (!(credential.type in KINDS)) return null;
   return (await KINDS[credential.type as Type].lockAgain?.(tx, credential)) ?? null;
 }
 
 /**
- * Verifies a credential. `found` is its locked state, including what earlier payments of the batch
+ * Verifies a credential. `found` is its locked state, with what earlier payments of the batch have
  * consumed.
  */
 export function verify(found: Found, presented: Presented, by: VerifyBy): Verified<Found> {
   return kindOf(presented).verify?.(found, presented, by) ?? { decline: null, after: found };
 }
 
-/** Writes the consumed credentials of a batch. */
+/** Writes the credentials that a batch has consumed. */
 export async function writeConsumed(tx: Tx, used: Iterable<Found>, now: Date): Promise<void> {
   for (const [kind, all] of byKind([...used])) await kind.consume?.(tx, all, now);
 }

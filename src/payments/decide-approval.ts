@@ -11,35 +11,36 @@ import { chargeOf } from '#payments/tip-limits.ts';
 export type Asked = PaymentIntent & { readonly status: 'requires_action' };
 
 /**
- * Decides a payer's approval. The payment may still fail if facts have changed since the request to
- * confirm. Locks in the same order as a tap: intent, credential, payer.
+ * Decides what follows from a payer's approval. The payment may still fail if facts have changed
+ * since the payer was asked. Locks in the same order as a tap: intent, credential, payer.
  */
 export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
   const { attempt } = intent;
-  // A credential of another cell has no row here. Its cell verified it at the tap.
+  // A credential of another cell has no row here. That cell verified it at the tap.
   const isVisiting = attempt.credential.home !== undefined;
   const found = isVisiting ? null : await lockCredential(tx, attempt.credential);
-  // The payer has erased the credential between the tap and the approval.
+  // The payer erased the credential between the tap and the approval.
   if (found === null && !isVisiting) return { type: 'reject', decline: 'pass_revoked' };
-  // Runs even if the payment fails: the payer has confirmed this tap, so the card's counter is
+  // Runs even if the payment then fails: the payer has confirmed this tap, so the card's counter is
   // current again.
   if (found?.type === 'nfc_sun') await endAsking(tx, found.card.id);
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
-  // Checks the time of the request: the token was valid then, even if it has expired since.
+  // An agent token must have been valid when the confirmation was requested. It may have expired
+  // since.
   const sentAt = confirmationAskedAt(intent.confirmBy);
   const [facts] = await readActivities(tx, [{ intent, payer }], now);
   const { settings, activity } = present(facts, 'facts of a payment');
   const paying = { intent, payerLivemode: payer.livemode, now: sentAt };
   const assessment = assessPayment({
     settings,
-    // Ignores earlier rejections, because the payer approves this payment.
+    // Ignores the payer's earlier rejections, because the payer approves this payment.
     activity: { ...activity, refused_within_hour: 0, refused_here_within_hour: 0 },
     intent,
     amount: chargeOf(intent),
     payer,
     credentialProblem: found === null ? null : kindOf(found).check(found, paying),
     card: found?.type === 'nfc_sun' ? found.card : null,
-    // The payer is approving, so a copied credential needs no other confirmation.
+    // A copied credential requires nothing more than this approval.
     copied: null,
     preflight: { ok: true },
   });

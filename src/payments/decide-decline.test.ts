@@ -34,14 +34,14 @@ const intent: PaymentIntent = {
   status: 'requires_payment_method',
 };
 
-/** The possible faults of a payment, one flag each, in the order of behavior.md 12.1. */
+/** The possible problems of a payment, one flag each, in the order of behavior.md 12.1. */
 interface Faults {
   readonly credential: boolean;
   readonly payerBlocked: boolean;
   readonly chain: boolean;
   readonly card: boolean;
   readonly copied: boolean;
-  /** True if the card's counter may be outdated after a loss of data. */
+  /** True if a data loss may have outdated the card's counter. */
   readonly lost: boolean;
   readonly perPayment: boolean;
   readonly perDay: boolean;
@@ -52,7 +52,7 @@ interface Faults {
 function factsWith(faults: Faults): PaymentFacts {
   return {
     intent,
-    // Sale plus tip, the amount that risk rules check.
+    // Sale plus tip, which the risk rules check.
     amount: atoms(1_000),
     payer: {
       id: 'pyr_1',

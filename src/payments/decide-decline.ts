@@ -23,12 +23,12 @@ import {
 } from '#risk/risk-rules.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/risk-settings.ts';
 
-/** The chain's verdict on a payment before its settlement is requested. */
+/** Whether the chain would accept a payment, queried before its settlement is requested. */
 export type Checked = { readonly ok: true } | { readonly ok: false; readonly decline: Decline };
 
 /**
- * `unavailable` and `hour_full`: the chain cannot take payments now, so nothing is known about this
- * one.
+ * `unavailable` and `hour_full` mean that the chain can take no payments now. They say nothing
+ * about this payment.
  */
 export type PreflightResult = Checked | 'unavailable' | 'hour_full';
 
@@ -40,28 +40,28 @@ export interface PaymentFacts {
   readonly payer: PayerRow;
   readonly credentialProblem: Decline | null;
   /**
-   * The tapped card, if the credential is a card. `per_payment_limit` is `null` if its owner set
-   * none.
+   * The tapped card; `null` for other credentials. `per_payment_limit` is `null` if its owner has
+   * set none.
    */
   readonly card:
     | (Pick<CardRow, 'asks_since'> & { readonly per_payment_limit: bigint | null })
     | null;
   /**
-   * The terms on which the payer must confirm, because the credential can be copied; `null` if it
-   * cannot be copied.
+   * When the payer must confirm, because the credential can be copied; `null` if it cannot be
+   * copied.
    */
   readonly copied: StaticPassTerms | null;
-  /** The owner's settings for the signing address, if it is a registered chip. */
+  /** The owner's settings for the signing address, if it is a registered chip; otherwise `null`. */
   readonly chip?: Pick<ChipRow, 'per_payment_limit' | 'blocked_at'> | null;
   /**
-   * Time of a loss of data since which used taps of this credential are unknown. Its payer must
-   * then confirm.
+   * Time of a data loss that may have lost used taps of this credential, so that its payer must
+   * confirm.
    */
   readonly doubtedAt?: Date | null;
   readonly preflight: Checked;
   readonly settings: RiskSettings;
   readonly activity: PayerActivity;
-  /** True if the wallet's key has signed this very payment, so no confirmation is needed. */
+  /** True if the wallet's key has signed this payment itself, so that no confirmation is needed. */
   readonly isSigned?: boolean;
 }
 
@@ -70,14 +70,14 @@ export type Assessment =
   | { readonly kind: 'ask_payer'; readonly rule: RiskRule | 'CARD_AFTER_RECOVERY' }
   | { readonly kind: 'decline'; readonly decline: Decline; readonly rule?: RiskRule };
 
-/** A payer and a payment to assess. */
+/** A payment to be checked, and its payer. */
 export interface Candidate {
   readonly intent: PaymentIntent;
   readonly payer: PayerRow;
 }
 
 /**
- * Reads the policies and sums that the rules need, in the order of the candidates. Call it after
+ * Reads the settings and sums that the risk rules need, one element per candidate. Call it after
  * locking the payers.
  */
 export async function readActivities(
@@ -126,9 +126,9 @@ function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean
 }
 
 /**
- * Runs the checks of behavior.md 12.1 in order; the first failure decides. A payer's signature
- * replaces the confirmation and overrides the limits that payers set for passes and tokens. For a
- * chip's address, its owner's settings apply.
+ * Runs the checks of behavior.md 12.1 in order; the first failure decides. If the payer has signed
+ * this payment, it needs no confirmation, and the payer's limits for passes and tokens do not
+ * apply. For the address of a chip, its owner's settings apply.
  */
 export function assessPayment(facts: PaymentFacts): Assessment {
   const { amount, payer, credentialProblem, preflight, settings, activity } = facts;
@@ -142,7 +142,7 @@ export function assessPayment(facts: PaymentFacts): Assessment {
   const chipLimit = chip?.per_payment_limit ?? null;
   const exceeds = isSigned ? chipLimit !== null && amount > chipLimit : exceedsLimits(facts);
   if (exceeds) return { kind: 'decline', decline: 'limit_exceeded' };
-  // Rejected confirmations do not count against payers who sign each payment.
+  // Earlier rejections do not count if the payer has signed this payment.
   const refusals = isSigned
     ? { ofPayer: 0, ofAll: 0 }
     : { ofPayer: activity.refused_within_hour, ofAll: activity.refused_here_within_hour };
@@ -156,8 +156,8 @@ export function assessPayment(facts: PaymentFacts): Assessment {
     copied: facts.copied,
     refusals,
   });
-  // After a loss of data, the stored counter of the card may be outdated. Only the payer knows
-  // which taps happened, so the payer must confirm.
+  // A data loss may have outdated the card's stored counter. Only the payer knows whether this tap
+  // was used before, so the payer must confirm.
   const doubtedAt = facts.card?.asks_since ?? facts.doubtedAt ?? null;
   if (verdict.kind !== 'block' && doubtedAt !== null) {
     if (isRefusedOften({ refusals })) {

@@ -1,8 +1,8 @@
 import type { FailureReason } from '#settlement/chain-requests.ts';
 
 /**
- * The decline codes (behavior.md 5.8), each with a message for developers and one for the customer
- * at the counter. More may be added.
+ * The decline codes (behavior.md 5.8), each with a message for developers and one for the customer.
+ * Later releases may add codes.
  */
 export const DECLINES = {
   pass_unknown: {
@@ -80,7 +80,7 @@ export const DECLINES = {
 
 export type Decline = keyof typeof DECLINES;
 
-/** The decline code for each reason for which the chain refuses a payment. */
+/** The decline code for each reason why a settlement can fail on the chain. */
 export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
   insufficient_funds: 'insufficient_funds',
   approval_insufficient: 'approval_insufficient',
@@ -94,19 +94,19 @@ export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
   transaction_reverted: 'settlement_failed',
 };
 
-/** `reason_code` of a payment that was declined because it could not be settled in time. */
+/** `reason_code` of a payment that was declined because its settlement was not possible in time. */
 export const SETTLEMENT_UNAVAILABLE = 'SETTLEMENT_UNAVAILABLE';
 
 /**
- * `reason_code` of a payment that the contract refused because of its hourly ceiling. A retry would
- * also be refused.
+ * `reason_code` of a payment that the contract refused because its hourly ceiling was reached. A
+ * retry in the same hour would be refused as well.
  */
 export const CEILING_REACHED = 'CEILING_REACHED';
 
-/** `reason_code` if the cell that issued the credential could not be reached. */
+/** `reason_code` of a payment whose credential's home cell could not be reached. */
 export const HOME_CELL_AWAY = 'HOME_CELL_AWAY';
 
-/** Messages for reasons that are more specific than a decline code. */
+/** Messages of reasons that are more specific than their decline code. */
 const REASON_WORDS: Readonly<
   Record<string, { readonly message: string; readonly customer: string }>
 > = {
@@ -121,12 +121,12 @@ const REASON_WORDS: Readonly<
   },
 };
 
-/** `last_payment_error` of an intent, as stored and shown. */
+/** The value of an intent's `last_payment_error`. */
 export interface PaymentError {
   readonly type: 'payment_error';
   readonly code: 'payment_declined';
   readonly decline_code: Decline;
-  /** The decline code in upper case, the name of a risk rule, or a more specific reason. */
+  /** The decline code in uppercase, the name of a risk rule, or a more specific reason. */
   readonly reason_code: string;
   readonly message: string;
   /** Missing in rows written by earlier releases. */

@@ -21,25 +21,25 @@ import { checkSettles, WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
 
 /**
- * Enough for a customer who tries again. More deployments for one caller or object are not from
- * customers.
+ * Deployments per hour, for one caller and one object. Enough for a customer who tries again; more
+ * would not come from customers.
  */
 const DEPLOYMENTS_PER_HOUR = 3;
-/** A deployment is in a block after about a second. */
+/** Time between checks for the wallet's code. A deployment is in a block after about a second. */
 const POLL_MS = 200;
-/** How far this node may lag behind the one that reported the deployment as mined. */
+/** How far the queried node may lag behind the node that reported the deployment. */
 const LAG_MS = 2_000;
 
-/** The request for which a wallet must be deployed. */
+/** The request that needs a wallet to be deployed. */
 export interface DeployedFor {
-  /** The object whose deployments are limited per hour: a link, a payer or an account. */
+  /** The link, payer or account whose deployments per hour are limited. */
   readonly subject: `${'link' | 'payer' | 'account'} ${string}`;
   /** The IP address of the caller. */
   readonly address: string;
   readonly gone?: AbortSignal;
 }
 
-/** An undeployed wallet that has signed, and its deployment by a listed factory. */
+/** An undeployed wallet that has signed, and its deployment through a listed factory. */
 export interface Undeployed<Why> extends DeployedFor {
   readonly chain: Chain;
   readonly wallet: Hex;
@@ -51,16 +51,16 @@ export interface Undeployed<Why> extends DeployedFor {
   readonly whyUnable: () => Promise<Why | null>;
 }
 
-/** Returns the function with which use cases of other folders deploy a wallet for a request. */
+/** Returns a function with which use cases in other folders can deploy a wallet for a request. */
 export function deployerFor(ctx: ApiContext, by: DeployedFor): DeployFirst {
   return (wanted) => deployWallet(ctx, { ...wanted, ...by });
 }
 
 /**
  * Deploys a wallet that has signed (ERC-6492), in a transaction before the signed operation. The
- * operator pays the gas, so both are simulated together first. A repeated request finds the pending
- * job, or the deployed wallet.
- * @returns `null` once the wallet has code.
+ * operator pays the gas, so the deployment and the operation are simulated together first. A
+ * repeated request finds the pending job or the deployed wallet. @returns `null` once the wallet
+ * has code.
  */
 export async function deployWallet<Why>(
   ctx: ApiContext,
@@ -83,12 +83,14 @@ export async function deployWallet<Why>(
 
 type Wanted = Omit<Undeployed<unknown>, 'whyUnable'>;
 
-/** Returns the subject of the deployment's job. */
+/**
+ * Returns the subject of the settlement job, which is the same for every request of this wallet.
+ */
 function subjectOf({ chain, wallet }: Wanted): string {
   return `${networkOf(chain.config.livemode)}:${wallet.toLowerCase()}`;
 }
 
-/** Counts and requests the deployment, unless it is already in progress. */
+/** Counts the deployment toward its limits and requests it, unless it is already in progress. */
 async function queueOnce(
   tx: Tx,
   { walletDeploymentGas }: ApiContext['settings'],
@@ -112,7 +114,9 @@ async function queueOnce(
   return null;
 }
 
-/** Counts a deployment toward its limits. A refused one counts toward none of them. */
+/**
+ * Counts a deployment toward its limits. If one limit refuses it, it counts toward none of them.
+ */
 async function countDeployment(
   tx: Tx,
   gasPerDay: number,
@@ -123,8 +127,8 @@ async function countDeployment(
   const hourly = { attempts: DEPLOYMENTS_PER_HOUR, windowMs: HOUR_MS };
   const daily = { attempts: Math.floor(gasPerDay / Number(DEPLOYMENT_GAS)), windowMs: DAY_MS };
   const counted: string[] = [];
-  // Counts the IP address first: a caller over its limit must not use up an object's limit for
-  // others.
+  // Counts per IP address first, so that a caller over the limit cannot use up the limit of a link
+  // or account.
   for (const [bucket, allowance] of [
     [addressBucket(`wallet deployments ${network}`, address), hourly],
     [`wallet deployments ${subject}`, hourly],
@@ -148,7 +152,10 @@ const limitMessage =
   'The operator deploys no more wallets for now. Send any transaction from the wallet to ' +
   'deploy it, or use another wallet. Nothing was charged.';
 
-/** Waits until the wallet has code; the caller repeats the request if that takes longer. */
+/**
+ * Waits until the wallet has code. If that takes too long, refuses, and the caller repeats the
+ * request.
+ */
 async function awaitCode(ctx: ApiContext, wanted: Wanted): Promise<Refusal | null> {
   const { chain, wallet, gone } = wanted;
   const began = performance.now();
@@ -156,8 +163,8 @@ async function awaitCode(ctx: ApiContext, wanted: Wanted): Promise<Refusal | nul
   const subjectId = subjectOf(wanted);
   let minedAt: number | null = null;
   for (;;) {
-    // Reads the status before the code. Otherwise a job that was mined in between would look like
-    // one that left no code.
+    // Reads the status before the code: a job that was mined between the two reads must not look
+    // like a deployment without code.
     const status = await selectDeployment(ctx.db, subjectId, ctx.clock.now());
     const size = await codeSizeOf(chain, wallet);
     if (size === null) return serviceUnavailable();

@@ -8,33 +8,35 @@ import {
   type SettlementNumbers,
 } from '#settlement/numbers.ts';
 
-/** The numbers that a process may assign to new intents. */
+/** The settlement numbers that this process has reserved for new intents. */
 export const numbersOf = perProcess(({ db }: ApiContext) => createSettlementNumbers(db));
 
 /**
- * Thrown if a recovery has raised the settlement numbers since these were drawn. Nothing was
+ * Thrown if a recovery has raised the settlement numbers after these were drawn. Nothing was
  * written, so the transaction is repeated with new numbers.
  */
 class StaleNumbers extends Error {
   override name = 'StaleNumbers';
 }
 
-/** Tries per transaction. A recovery raises the numbers once, so the second try succeeds. */
+/** Tries per transaction. A recovery raises the numbers once, so a second try succeeds. */
 const MAX_TRIES = 3;
 
-/** Throws if the transaction must no longer use its numbers. Call it after locking the order. */
+/**
+ * Throws if a recovery has made these numbers invalid. Call it after locking the account's order.
+ */
 export async function requireFresh(tx: Tx, drawn: readonly DrawnNumber[]): Promise<void> {
   if (await areStale(tx, drawn)) {
     throw new StaleNumbers('settlement numbers were raised after these were drawn');
   }
 }
 
-/** The work of a transaction, and which of the drawn numbers it used. */
+/** A transaction that needs settlement numbers. */
 export interface WithNumbers<T> {
   /** The network of each number. */
   readonly modes: readonly boolean[];
   run(tx: Tx, drawn: readonly DrawnNumber[]): Promise<T>;
-  /** True if the number with this index was assigned; the others are given back. */
+  /** True if the number at this index was assigned to an intent; the others are given back. */
   isUsed(result: T, index: number): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Examples for the API reference, checked against the schemas by the tests. */
+/** Examples in the API reference. A test checks them against the schemas. */
 export const PAYMENT_INTENT_EXAMPLE = {
   id: 'pi_01QzXo0KcV5sVQ2pWm8Tn3',
   object: 'payment_intent',

@@ -31,7 +31,7 @@ before(async () => {
 beforeEach(async () => {
   clock = new FakeClock();
   store = await addStore(shared, clock);
-  // Expires the intents of earlier tests first, so that they do not end during this one.
+  // Expires the intents of earlier tests first, so that they do not expire during this test.
   const now = addSeconds(clock.now(), 1_000_000);
   while (await expireIntents({ ...store, clock: new FakeClock(now) }));
 });

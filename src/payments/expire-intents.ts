@@ -5,13 +5,13 @@ import { lockOverdueIntents } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { type Change, saveSteps } from '#payments/save.ts';
 
-/** Rows per transaction, few enough that no tap waits long for a lock. */
+/** Rows per transaction: few enough that no tap waits long for a lock. */
 const BATCH = 200;
 
 /**
- * Writes the effects of time: open intents expire, and unanswered confirmations end. Readers
- * already see them (`asOf`); this stores them and sends the events.
- * @returns true if there may be more.
+ * Writes what has come due: open intents expire, and unanswered confirmations end. Readers already
+ * see the new state (`asOf`); this stores it and sends the events. @returns true if there may be
+ * more.
  */
 export async function expireIntents(deps: {
   readonly db: Database;
@@ -20,7 +20,7 @@ export async function expireIntents(deps: {
 }): Promise<boolean> {
   const now = deps.clock.now();
   const { changes, deliveries } = await deps.db.transaction(async (tx) => {
-    // Skips networks in recovery, whose intents the chain may have paid in the lost period.
+    // Skips networks in recovery: the chain may have paid their intents in the lost period.
     const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
     const intents = await lockOverdueIntents(tx, { now, modes, limit: BATCH });
     const changes = intents.flatMap((before): Change[] => {

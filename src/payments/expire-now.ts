@@ -15,9 +15,8 @@ function hasten(intent: PaymentIntent, now: Date): PaymentIntent {
 }
 
 /**
- * Ends an unpaid intent as if its time had passed: an open one expires, and an unanswered
- * confirmation counts as not given. A canceled intent is returned unchanged; a paid or processing
- * one is refused.
+ * Expires an unpaid intent now: an open one is canceled, and an unanswered confirmation times out.
+ * Returns a canceled intent unchanged; refuses a paid or processing one.
  */
 export async function expireNow(
   deps: { readonly db: Database; readonly wakeups: Wakeups },

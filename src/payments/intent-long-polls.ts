@@ -6,8 +6,8 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { selectIntents, selectNextForTerminals } from '#payments/intent-queries.ts';
 
 /**
- * Long-poll registry of requests that wait for an intent, by its id; the topic `intent` notifies
- * them.
+ * Long-poll registry of requests that wait for an intent to change. Its keys are intent IDs; the
+ * topic `intent` notifies it.
  */
 export const intentPolls = perProcess(
   ({ db, wakeups }: { readonly db: Database; readonly wakeups: Wakeups }) =>
@@ -22,8 +22,8 @@ export const intentPolls = perProcess(
 );
 
 /**
- * Long-poll registry of terminals that wait for work: keyed by terminal id, notified by the topic
- * `terminal`.
+ * Long-poll registry of terminals that wait for an intent to charge. Its keys are terminal IDs; the
+ * topic `terminal` notifies it.
  */
 export const terminalPolls = perProcess(
   (ctx: { readonly db: Database; readonly wakeups: Wakeups; readonly clock: Clock }) =>

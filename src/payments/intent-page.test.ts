@@ -10,14 +10,14 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 const TENANT = { accountId: 'acct_a', livemode: false };
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 const EVERY = { after: null, createdGte: null, createdLt: null, limit: 1_000 } as const;
-/** Enough intents to notice a plan that reads all of them to find a few. */
+/** Enough intents to reveal a plan that reads all of them to find a few. */
 const MANY = 20_000;
 
 let database: TestDatabase;
 
 /**
- * Adds ended intents, and new ones in each status. Some intents that are stored as open or as
- * waiting for confirmation have expired, but no worker has written that yet.
+ * Adds ended intents, and new ones in each status. Some of those stored as open or waiting for
+ * confirmation have expired, but no worker has written that yet.
  */
 before(async () => {
   database = await testDatabase();
@@ -102,7 +102,7 @@ test('no status reads all intents of the account', async () => {
   }
 });
 
-/** Returns the plan of the statement for the first page. */
+/** Returns the plan of the statement that reads the first page. */
 async function planOf(status: (typeof INTENT_STATUSES)[number]): Promise<string> {
   const query = async (text: string, values: readonly unknown[]) => {
     const rows = await database.db.query<{ 'QUERY PLAN': string }>(

@@ -20,21 +20,21 @@ export interface IntentFilters {
   readonly status?: IntentStatus | null;
 }
 
-/** The longest expires_in; an older intent is no longer open. */
+/** The maximum of `expires_in`: an older intent is no longer open. */
 const MAX_OPEN_SECONDS = 600;
 
 /**
- * Uses the order of the expiry index. Otherwise the planner considers the index of a terminal's
- * open intents equally good.
+ * Ordered by expiry, so that the planner chooses the expiry index. Otherwise it considers the index
+ * of a terminal's open intents equally good.
  */
 const EXPIRED = `id = any(array(
   select id from payment_intents where status = 'requires_payment_method' and expires_at <= ?
   order by expires_at))`;
 
 /**
- * Returns the conditions for rows that readers see in this status at `now`. Intents stored as open
- * or waiting may have ended by time (`asOf`). Few intents are open, waiting or processing, so small
- * partial indexes hold them; a create writes no index for the other two statuses.
+ * Returns the conditions for intents that have this status at `now`. Intents stored as open or
+ * waiting may have expired since (`asOf`). Few intents are open, waiting or processing, so those
+ * have small partial indexes; creating an intent writes no index of the other two statuses.
  */
 function inStatus(status: IntentStatus, now: Date): readonly Branch[] {
   const timedOut: Condition = { sql: "status = 'requires_action' and confirm_by <= ?", value: now };

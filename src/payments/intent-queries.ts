@@ -7,9 +7,9 @@ import { type IntentRow, paymentIntents, toIntent, toStateColumns } from '#payme
 import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * SQL: the merchant number to which the contract pays an intent (`i`): the account's number when
- * the intent was created. An account that moves to the next contract first takes a position in its
- * order. So every attempt to pay an intent goes to the same contract, which settles it once:
+ * SQL for the merchant number to which the contract pays an intent (`i`): the account's number when
+ * the intent was created. An account that moves to a new contract first takes a position in its
+ * order, so all attempts to pay an intent go to the same contract, which settles it once. See
  * contract-versions.md.
  */
 export const MERCHANT_OF_INTENT = `coalesce(
@@ -21,7 +21,7 @@ export const MERCHANT_OF_INTENT = `coalesce(
 
 const PAYABLE_COLUMNS = `${paymentIntents.columns}, ${MERCHANT_OF_INTENT} as merchant_number`;
 
-/** Reads intents with the merchant number, which a payment needs. */
+/** Reads intents with the merchant number that paying them requires. */
 export async function selectPayable(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
     `select ${PAYABLE_COLUMNS} from payment_intents i where id = any($1)`,
@@ -30,7 +30,7 @@ export async function selectPayable(sql: Sql, ids: readonly string[]): Promise<P
   return rows.map(toIntent);
 }
 
-/** Reads intents by id. Concurrent reads of a process share a statement; see `read-intent.ts`. */
+/** Reads intents by ID. Concurrent reads in a process share a statement; see `read-intent.ts`. */
 export async function selectIntents(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   return (await paymentIntents.list(sql, 'where id = any($1)', [ids])).map(toIntent);
 }
@@ -56,7 +56,7 @@ export async function lockIntent(
   return row === undefined ? null : toIntent(row);
 }
 
-/** Locks several intents in the order of their ids, so that no two transactions deadlock. */
+/** Locks several intents in ID order, so that no two transactions deadlock. */
 export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
     `select ${PAYABLE_COLUMNS} from payment_intents i where id = any($1)
@@ -66,7 +66,7 @@ export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<Payme
   return rows.map(toIntent);
 }
 
-/** Returns the intents that these payers are asked to confirm, oldest first. */
+/** Returns the intents that wait for confirmation by any of these payers, oldest first. */
 export async function selectAskedIntents(
   sql: Sql,
   payerIds: readonly string[],
@@ -107,8 +107,8 @@ export async function lockOverdueIntents(
 }
 
 /**
- * Locks a network's unpaid intents created before that time, oldest expiry first. Intents whose
- * number the chain has settled are excluded, because their payers were charged.
+ * Locks a network's unpaid intents created before `before`, by expiry. Excludes intents whose
+ * number the chain has settled, because their payers were charged.
  */
 export async function lockUnpaidIntents(
   tx: Tx,
@@ -136,7 +136,7 @@ export async function lockUnpaidIntents(
 }
 
 /**
- * Records that these intents and their payments were rebuilt from the chain under these numbers.
+ * Marks intents and their payments as rebuilt from the chain, and stores their settlement numbers.
  */
 export async function markRecovered(
   tx: Tx,
@@ -154,7 +154,7 @@ export async function markRecovered(
   );
 }
 
-/** Returns the oldest open intent of each of these terminals, which poll concurrently. */
+/** Returns the oldest open intent of each terminal. Concurrent polls share this statement. */
 export async function selectNextForTerminals(
   sql: Sql,
   terminalIds: readonly string[],
@@ -172,10 +172,9 @@ export async function selectNextForTerminals(
 }
 
 /**
- * Records that the terminal has picked up the intent. Only the first time counts; a tap counts too,
- * by a test helper or by a request that overtook the terminal's poll. `now` is the service's time;
- * the stored time is the account's.
- * @returns the time; undefined if the terminal has no such intent.
+ * Records that the terminal has picked up the intent. Only the first pickup counts; a tap that came
+ * before it counts instead. `now` is by the service's clock; the stored time is by the account's
+ * clock. @returns the stored time; undefined if the terminal has no such intent.
  */
 export async function updatePickedUp(
   sql: Sql,
@@ -190,7 +189,7 @@ export async function updatePickedUp(
   return rows[0]?.picked_up_at;
 }
 
-/** Moves the expiry of a locked, unpaid intent forward. */
+/** Sets an earlier expiry of a locked, unpaid intent. */
 export async function updateDeadlines(tx: Tx, id: string, expiresAt: Date): Promise<void> {
   await tx.query('update payment_intents set expires_at = $2 where id = $1', [id, expiresAt]);
 }
@@ -253,8 +252,8 @@ const UPDATE_STATES = `
   returning i.id`;
 
 /**
- * Writes new states. The WHERE repeats each row's expected status, so a row that has changed since
- * the decision fails the transaction.
+ * Writes new states. The WHERE repeats each row's expected status, so the transaction fails if a
+ * row has changed since the decision.
  */
 export async function updateIntentStates(
   tx: Tx,
@@ -272,7 +271,7 @@ export async function updateIntentStates(
   assert(updated.length === rows.length, 'an intent changed under its lock');
 }
 
-/** The columns that identify the intent with an order id. */
+/** The columns that show which intent has an order ID. */
 const ORDER_ID = paymentIntents.pick([
   'account_id',
   'livemode',
@@ -288,7 +287,7 @@ export async function selectOrderIdsInUse(
   tx: Tx,
   wanted: readonly { readonly tenant: Tenant; readonly orderId: string }[],
 ): Promise<OrderIdRow[]> {
-  // Looks each order id up by the whole unique key: see `plan-shapes.ts`.
+  // Finds each order ID through the whole unique key: see `plan-shapes.ts`.
   return tx.query(
     `select i.* from unnest($1::text[], $2::boolean[], $3::text[])
          as wanted (account_id, livemode, order_id)

@@ -14,7 +14,7 @@ import type {
 import type { SaleLines } from '#prices/lines.ts';
 import type { Quote } from '#prices/quote.ts';
 
-/** An attempt as stored JSON. Without a tip it has the format of releases that had no tips. */
+/** An attempt as stored in JSON. Releases before tips stored none, so a tip of 0 is omitted. */
 export type StoredAttempt = Omit<Attempt, 'tip'> & { readonly tip?: string };
 
 export function toStoredAttempt({ tip, ...attempt }: Attempt): StoredAttempt {
@@ -61,7 +61,7 @@ export const paymentIntents = table('payment_intents', {
   traceparent: 'text?',
 });
 
-/** An intent's row, with the merchant number if it was read for a payment. */
+/** An intent's row, with the merchant number if it was read. */
 export type IntentRow = Row<typeof paymentIntents> & { merchant_number?: bigint | null };
 
 function attemptOf(row: IntentRow): Attempt {

@@ -22,7 +22,7 @@ import {
 } from '#testing/store.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
-/** If a payer's first payment has this amount, the payer must confirm it. */
+/** A payer's first payment of this amount requires the payer's confirmation. */
 const HIGH = 50_000_000;
 
 let course: RaceCourse;
@@ -108,7 +108,7 @@ describe('an agent token', () => {
       const { token } = await mint();
       const ids = await inParallel(5, () => addIntent(store));
       const settling = keepSettling(store);
-      // Each confirm goes to its own node, so that only the token connects them.
+      // Confirms of different intents go to different nodes, which share nothing but the token.
       const confirms = Array.from({ length: 20 }, (_, index) => {
         const at = index % ids.length;
         return pay(course.nodeOf(at), { intentId: ids[at] ?? '', token });
@@ -151,7 +151,10 @@ describe('an agent token', () => {
     await course.checkMoney();
   });
 
-  /** Returns a token whose payer must confirm one intent, and a second intent of that amount. */
+  /**
+   * Returns a token that waits for its payer's confirmation of one intent, and a second intent of
+   * the same amount.
+   */
   async function ask() {
     const minted = await mint(HIGH);
     const [first, second] = [
@@ -199,7 +202,8 @@ describe('an agent token', () => {
       };
       const inTurn = start === 'the approval' ? Object.values(work) : Object.values(work).reverse();
       const under: Promise<unknown>[] = [];
-      // Lets both proceed until they wait for locks, before either counts the payer's money.
+      // Lets both requests proceed until they wait for locks, before either one reads the payer's
+      // sums.
       await db.transaction(async (tx) => {
         await lockPayer(tx, payerId);
         for (const begin of inTurn) {

@@ -43,7 +43,7 @@ const sells = (
 
 const COFFEE = { name: 'Coffee', quantity: 2, unit_amount: 350, tax_rate: 'Drinks' };
 const HAM = { name: 'Ham', quantity: '0.350', unit_amount: 1_290, tax_rate: 700, discount: 2 };
-/** Coffee: 700 minus 30. Ham: 450 minus 20, plus 30 tax. */
+/** Coffee: 700 minus 30. Ham: 450 minus 20, plus tax of 30. */
 const EUROS = { currency: 'eur', amount: 1_130 };
 
 test("lines are stored as they were sent, with the account's settings at that time", async () => {
@@ -59,7 +59,7 @@ test("lines are stored as they were sent, with the account's settings at that ti
   assert.deepEqual([body.line_items, body.discount], [shown, 50]);
   assert.deepEqual(await lastSnapshot(store, 'payment_intent.created'), body);
 
-  // The account's settings have changed since the sale.
+  // The account's tax settings change after the sale.
   await setTaxes(store, [{ name: 'Food', rate: 500 }], false);
   const replay = await create(request);
   assert.deepEqual([replay.replayed, replay.body], [true, body]);

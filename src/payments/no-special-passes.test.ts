@@ -5,14 +5,14 @@ import { test } from 'node:test';
 import { TEST_WALLETS } from '#sandbox/demo-wallets.ts';
 
 /**
- * Demo passes are real wallets in the state that their names describe. Code outside the sandbox
- * must not know their names or labels, or that demo data exists.
+ * Demo passes are real wallets in the state that their name describes. Code outside the sandbox
+ * must not know their names or labels, nor that demo data exists.
  */
 
 const SOURCE = path.join(import.meta.dirname, '..');
-/** Folders that create demo data or support tests. */
+/** Folders that may know demo passes: they create demo data or support tests. */
 const MAY_KNOW = new Set(['sandbox', 'testing']);
-/** Labels that are also terms of the domain, so that only their use as a pass's label counts. */
+/** Labels of demo passes that are also common words: only their use as a label counts. */
 const LABEL =
   /['"`](?:Demo )?(?:ok_2|over_limit|no_approval)\b|Demo (?:ok|confirm|revoked|blocked)/;
 const LOOKS_AT_A_LABEL = /pass\w*\.label\s*(?:===|!==|\.startsWith|\.includes)/i;

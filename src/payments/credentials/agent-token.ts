@@ -25,9 +25,8 @@ interface Found {
 }
 
 /**
- * Adds the intents for which the tokens were accepted. Reads them after the statement that locks
- * the tokens: a statement that has waited for a lock still sees other tables in their earlier
- * state.
+ * Adds the intents that the tokens pay. Reads them in a second statement, because a statement that
+ * waited for the tokens' locks still sees other tables as they were before.
  */
 async function withUses<T extends AgentTokenRow>(tx: Tx, tokens: readonly T[]) {
   const ids = tokens.flatMap((token) => token.payment_intent_id ?? []);
@@ -51,7 +50,7 @@ export function isTokenTaken(tokenId: string, usedBy: PaymentIntent | null, now:
   return credential.type === 'agent_token' && credential.tokenId === tokenId;
 }
 
-/** A secret that pays one amount to one merchant once. */
+/** A secret that can pay one amount to one merchant, once. */
 export const agentToken: CredentialKind<Secret<'agent_token'>, Found> = {
   unknown: 'agent_token_unknown',
   isTap: () => false,
@@ -59,7 +58,7 @@ export const agentToken: CredentialKind<Secret<'agent_token'>, Found> = {
     const used = await withUses(tx, await lockAgentTokens(tx, hashes));
     return used.map(({ token, found }) => [token.hash, found]);
   }),
-  // Locks the token in the same way as a confirm, so that only one decision at a time can find it
+  // Locks the token as a confirm does, so that only one of several concurrent decisions finds it
   // unused.
   async lockAgain(tx, { tokenId }: Stored<'agent_token'>) {
     const token = await lockAgentToken(tx, tokenId);

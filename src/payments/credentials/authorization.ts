@@ -9,15 +9,16 @@ import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
 export interface SignedPayment {
   readonly payer: PayerRow;
   readonly authorization: PaymentAuthorization;
-  /** The rates on which the signed amount is based. */
+  /** The fee rates that the wallet signed. */
   readonly rates: FeeRates;
-  /**
-   * How the payment was submitted: by a pay link or tag, or by a chip at a till. Informative only.
-   */
+  /** How the payment was submitted. For information only. */
   readonly by: SignedBy;
 }
 
-/** How a signed payment was submitted. Informative only: no rule depends on it. */
+/**
+ * How a signed payment was submitted: through a pay link or tag, or by a chip at a till. For
+ * information only: no rule depends on it.
+ */
 export type SignedBy = 'authorization' | 'chip';
 
 interface Presented {
@@ -30,7 +31,7 @@ interface Found {
   readonly payerId: string;
   readonly authorization: PaymentAuthorization;
   readonly by: SignedBy;
-  /** The owner's settings for this address, if it is a registered chip. */
+  /** The owner's settings for the signing address, if it is a registered chip; otherwise `null`. */
   readonly chip: ChipRow | null;
 }
 
@@ -38,7 +39,7 @@ function keyOf({ signed }: Presented): string {
   return hashSecret(signed.authorization.signature).toString('hex');
 }
 
-/** A wallet's signature for exactly this payment, so no further check is needed. */
+/** A wallet's signature for exactly this payment, so the credential needs no further check. */
 export const authorization: CredentialKind<Presented, Found> = {
   unknown: 'authorization_refused',
   isTap: ({ signed }) => signed.by === 'chip',

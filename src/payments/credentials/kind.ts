@@ -8,72 +8,73 @@ import type { Decline } from '#payments/decline-codes.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * A kind of credential: finds credentials (`F`) by the presented value (`P`), and checks, verifies
- * and consumes them. `credential.ts` lists the kinds and passes each one the payments of a batch
- * that use it.
+ * A kind of credential. Finds credentials (`F`) by the presented values (`P`), checks them,
+ * verifies them and consumes them. `credential.ts` lists the kinds, and passes to each kind those
+ * payments of a batch that use it.
  */
 export interface CredentialKind<P, F> {
-  /** The decline for an unknown credential of this kind. */
+  /** The decline code for an unknown credential of this kind. */
   readonly unknown: Decline;
   /**
-   * True if the wallet creates a new code each time. All codes in a lost database have then
-   * expired.
+   * True if the wallet creates a new code for each payment. Any code that a data loss has lost will
+   * have expired.
    */
   readonly isCode?: boolean;
   /**
-   * Returns the look-up key: the id of a card or pass, otherwise a hash in hex. An empty string
-   * finds nothing.
+   * Returns the look-up key: the ID of a card or pass, otherwise a hash in hex. An empty string
+   * matches nothing.
    */
   key(presented: P): string;
-  /** Returns the payers of known credentials, before anything is locked. */
+  /** Returns the payers of the known credentials, before anything is locked. */
   payers(sql: Sql, presented: readonly P[]): Promise<readonly PayerOf[]>;
   /**
-   * Returns the known credentials, by {@link key}. Those that can be accepted only once are locked
-   * in a fixed order, so that no two transactions deadlock.
+   * Returns the known credentials, by {@link key}. Locks those that can be used only once, in a
+   * fixed order, so that no two transactions deadlock.
    */
   lock(tx: Tx, presented: readonly P[]): Promise<Known<F>>;
   /**
-   * Locks the credential of an attempt that its payer had to confirm; `null` if it was erased.
-   * Missing for kinds that need no confirmation. Lock its payer afterwards.
+   * Locks the credential of an attempt that its payer has to confirm; `null` if it was erased.
+   * Undefined for kinds that need no confirmation. Lock the payer afterwards.
    */
   lockAgain?(tx: Tx, stored: Credential): Promise<F | null>;
-  /** True if the value was tapped at a till. If the function is missing, every value was. */
+  /** True if the value was tapped at a till. If undefined, all values of this kind were. */
   isTap?(presented: P): boolean;
-  /** Returns the form that the attempt stores. */
+  /** Returns the credential as an attempt stores it. */
   stored(found: F): Credential;
-  /** Returns the reason why it cannot pay this intent, or `null`. */
+  /** Returns the reason why the credential cannot pay this intent; `null` if it can. */
   check(found: F, paying: Paying): Decline | null;
   /**
-   * Verifies the presented value, and returns the credential's state afterwards. Missing if it may
-   * be used any number of times. An attempt that is answered with 200 consumes the credential,
-   * however the payment ends; one that is refused (4xx) or undecided (503) does not.
-   * @param found as locked, including what earlier payments of the batch consumed.
+   * Verifies the presented value, and returns the credential's state afterwards. Undefined if the
+   * credential can be used any number of times. A payment whose response is 200 consumes the
+   * credential, whether it succeeds or is declined; a refusal (4xx) or an unknown result (503) does
+   * not.
+   * @param found The locked credential, with what earlier payments of the batch have consumed.
    */
   verify?(found: F, presented: P, by: VerifyBy): Verified<F>;
-  /** Returns the credential's state once this intent is being paid with it. */
+  /** Returns the credential's state once it pays this intent. */
   paying?(found: F, intent: PaymentIntent): F;
   /**
-   * Writes the consumed credentials of a batch. The credentials are locked, so no other transaction
-   * has used them.
+   * Writes the consumed credentials of a batch. They are locked, so no other transaction has
+   * consumed them.
    */
   consume?(tx: Tx, used: readonly F[], now: Date): Promise<void>;
-  /** Returns the credential's facts that the payment's assessment needs. */
+  /** Returns the facts about the credential that the decision about a payment needs. */
   facts?(found: F): CredentialFacts;
 }
 
-/** A kind of credential that terminals read. */
+/** A kind of credential that terminals can read. */
 export interface TappedKind<P, F> extends CredentialKind<P, F> {
-  /** A description of the valid form of a value. */
+  /** Describes the form of a valid value, for error messages. */
   readonly form: string;
-  /** Parses the value; `null` if its form is wrong. Checks only the form. */
+  /** Parses the value. Checks only its form; `null` if that is wrong. */
   read(value: string): P | null;
-  /** Returns the value as the reader read it. */
+  /** Returns the value as the terminal read it. */
   value(presented: P): string;
-  /** Returns the cell that issued the credential; `null` if the value names none. */
+  /** Returns the cell that issued the credential; `null` if the value does not name one. */
   cell(presented: P): number | null;
 }
 
-/** A secret that its holder presents. */
+/** A secret that the payer's device presents as it is. */
 export interface Secret<T> {
   readonly type: T;
   readonly value: string;
@@ -85,7 +86,7 @@ export interface FoundPass<T> {
   readonly pass: PassRow;
 }
 
-/** A payer, with the key of the credential. */
+/** A payer, with the look-up key of the credential. */
 export type PayerOf = PayerRow & { readonly credential: string };
 
 /** The form in which an attempt stores a credential of this kind. */
@@ -108,14 +109,14 @@ export interface VerifyBy {
 }
 
 export interface Verified<F> {
-  /** The reason why the presented credential is not accepted, or `null`. */
+  /** The reason why the presented value is not accepted; `null` if it is. */
   readonly decline: Decline | null;
   readonly after: F;
 }
 
 export interface CredentialFacts
   extends Partial<Pick<PaymentFacts, 'card' | 'chip' | 'doubtedAt' | 'isSigned'>> {
-  /** True if the credential can be copied, so its payer may have to confirm. */
+  /** True if the credential can be copied. Its payer may then have to confirm. */
   readonly isCopied?: boolean;
 }
 
@@ -129,14 +130,17 @@ export function checkPass(
 }
 
 /**
- * Returns a function that hashes a secret of this kind; its result is `null` if the checksum is
- * invalid.
+ * Returns a function that hashes secrets of this kind. The function returns `null` for a secret
+ * with a wrong checksum.
  */
 export function hashOf(kind: SecretKind): (presented: Secret<string>) => Buffer | null {
   return ({ value }) => (isSecret(kind, value) ? hashSecret(value) : null);
 }
 
-/** Returns a look-up by id or hash that uses one statement per batch; `null` keys find nothing. */
+/**
+ * Builds the look-up functions of a kind, by ID or hash, with one statement per batch. Values
+ * without an ID (`null`) match nothing.
+ */
 export function foundBy<P, K extends string | Buffer, F>(
   idOf: (presented: P) => K | null,
   payersOf: (sql: Sql, ids: readonly K[]) => Promise<readonly PayerOf[]>,
@@ -158,7 +162,7 @@ export function foundBy<P, K extends string | Buffer, F>(
   };
 }
 
-/** Builds the parts that all kinds of pass share. */
+/** Returns the functions that all kinds of passes share. */
 export function passKind<T extends PassType, F extends { readonly pass: PassRow }>(
   type: T,
   found: (pass: PassRow) => F,

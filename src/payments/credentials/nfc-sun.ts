@@ -28,7 +28,7 @@ function ofCard(card: CardRow): Found {
   return { type: 'nfc_sun', payerId: card.payer_id, card };
 }
 
-/** A card that signs a counter of its taps. Each message is valid for one attempt. */
+/** A card whose chip signs a counter at each tap. Each message is valid for one attempt. */
 export const nfcSun: TappedKind<Presented, Found> = {
   unknown: 'pass_unknown',
   form: 'the URL that the card produced: …/card/card_…?p=32 hex digits&c=16 hex digits',

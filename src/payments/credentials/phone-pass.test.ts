@@ -6,10 +6,10 @@ import type { PassRow } from '#payers/payer-queries.ts';
 import { type Found, verify } from '#payments/credential.ts';
 
 const NOW = new Date('2026-11-23T12:00:00.000Z');
-/** The time of a loss of data, since which used taps of this pass are unknown. */
+/** Time of a data loss that may have lost used taps of this pass. */
 const DOUBTED_AT = addMs(NOW, -10_000);
 
-/** Returns the verdict on an Apple phone's tap with this time. */
+/** Verifies an Apple phone's tap that was made at this time. */
 function judgeAt(at: Date, usedBefore: readonly string[] = []) {
   const hash = Buffer.from('01', 'hex');
   const phone = { hash, doubtedAt: DOUBTED_AT, usedBefore: new Set(usedBefore), uses: [] };

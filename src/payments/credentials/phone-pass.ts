@@ -19,29 +19,29 @@ interface Presented<T> {
 }
 
 interface Found<T> extends FoundPass<T> {
-  /** `null` for an attempt in progress, whose tap is already consumed. */
+  /** The pass's used taps. `null` for an attempt in progress, whose tap was consumed before. */
   readonly phone: PhoneState | null;
 }
 
-/** The used taps of a phone's pass. */
+/** The used taps of a pass in a phone wallet. */
 interface PhoneState {
   readonly hash: Buffer;
   readonly doubtedAt: Date | null;
-  /** The presented taps that were used before this batch, in hex. */
+  /** Hashes in hex of those presented taps that were used before this batch. */
   readonly usedBefore: ReadonlySet<string>;
-  /** The taps that this batch consumes. */
+  /** The taps that this batch has consumed so far. */
   readonly uses: readonly PhoneTap[];
 }
 
 /**
- * Number of expired rows that each used tap deletes. More than one, so that the table cannot grow
+ * Number of expired rows that each used tap deletes. It exceeds one, so that the table cannot grow
  * without bound.
  */
 const SWEEP_PER_TAP = 2;
 
 /**
- * True if the tap is recent enough. An Apple phone's tap from before a loss of data is refused,
- * because it may have been used.
+ * True if the tap is recent enough. An Apple phone's tap from before a data loss is refused,
+ * because its use may have been lost.
  */
 function isTimely({ at }: PhoneTap, doubtedAt: Date | null, now: Date): boolean {
   if (at === null) return true;
@@ -52,7 +52,7 @@ function isTimely({ at }: PhoneTap, doubtedAt: Date | null, now: Date): boolean 
 async function writeUsedTaps(tx: Tx, used: readonly PhoneState[], now: Date): Promise<void> {
   const taps = used.flatMap(({ hash: phonePass, uses }) =>
     uses.map(({ tapHash: hash, at }) => {
-      // The phone's clock may be ahead by the tolerance, so the tap is kept for twice that time.
+      // The phone's clock may be ahead by VAS_MS, so a tap is kept for twice that time.
       return { hash, phonePass, sweptFrom: at === null ? null : addMs(at, 2 * VAS_MS) };
     }),
   );
@@ -61,7 +61,7 @@ async function writeUsedTaps(tx: Tx, used: readonly PhoneState[], now: Date): Pr
   assert((await insertUsedTaps(tx, taps, now)) === taps.length, 'a tap of a phone was used twice');
 }
 
-/** A pass in a phone wallet. Each tap is valid once; it is recognized by its nonce or its time. */
+/** A pass in a phone wallet. Each tap, identified by its nonce or its time, is valid once. */
 function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found<T>> {
   const ofPass = (pass: PassRow, phone: PhoneState | null): Found<T> => {
     return { type, payerId: pass.payer_id, pass, phone };
@@ -107,11 +107,11 @@ function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found
   };
 }
 
-/** A pass in Google Wallet. The phone draws a nonce, which does not show the time of the tap. */
+/** A pass in Google Wallet. Its taps contain a nonce from the phone, but no time. */
 export const smartTap: TappedKind<Presented<'smart_tap'>, Found<'smart_tap'>> = {
   ...phonePass('smart_tap'),
   facts: ({ phone }) => ({ doubtedAt: phone?.doubtedAt ?? null }),
 };
 
-/** A pass in Apple Wallet. A tap contains its time, which must be current. */
+/** A pass in Apple Wallet. Its taps contain their time, which must be current. */
 export const appleVas = phonePass('apple_vas');

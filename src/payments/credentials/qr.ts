@@ -17,7 +17,7 @@ import {
 } from '#payments/credentials/kind.ts';
 
 interface Found extends FoundPass<'qr'> {
-  /** `null` for an attempt in progress, whose code is already consumed. */
+  /** The code; `null` for an attempt in progress, whose code was consumed before. */
   readonly code: PassCodeRow | null;
 }
 
@@ -25,7 +25,7 @@ function ofPass(pass: PassRow, code: PassCodeRow | null): Found {
   return { type: 'qr', payerId: pass.payer_id, pass, code };
 }
 
-/** A code that the wallet app showed for a pass: valid for one attempt within a minute. */
+/** A code that the wallet app shows for a pass. It is valid for one minute and one attempt. */
 export const qr: TappedKind<Secret<'qr'>, Found> = {
   ...passKind('qr', (pass) => ofPass(pass, null)),
   isCode: true,

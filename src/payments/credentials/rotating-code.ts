@@ -17,7 +17,9 @@ interface Presented {
 }
 
 interface Found extends FoundPass<'rotating_code'> {
-  /** `null` for an attempt in progress, whose code is already consumed. */
+  /**
+   * The key and its used steps; `null` for an attempt in progress, whose code was consumed before.
+   */
   readonly rotating: RotatingKeyRow | null;
 }
 
@@ -27,7 +29,7 @@ function ofPass(pass: PassRow, rotating: RotatingKeyRow | null): Found {
   return { type: 'rotating_code', payerId: pass.payer_id, pass, rotating };
 }
 
-/** A pass's code that changes every half minute: each step is valid for one attempt. */
+/** A pass's code that changes every 30 seconds. Each step's code is valid for one attempt. */
 export const rotatingCode: TappedKind<Presented, Found> = {
   ...passKind('rotating_code', (pass) => ofPass(pass, null)),
   isCode: true,

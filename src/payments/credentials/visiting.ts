@@ -3,26 +3,29 @@ import type { Tapped } from '#payments/attempt.ts';
 import type { CredentialKind } from '#payments/credentials/kind.ts';
 import type { Decline } from '#payments/decline-codes.ts';
 
-/** A credential of another cell that was tapped at this cell, with the other cell's response. */
+/** A credential of another cell that was presented in this cell, and its home cell's response. */
 export interface Visit {
   /** The key of the credential. */
   readonly key: string;
-  /** `null` if its home cell does not know the credential, or could not be reached. */
+  /**
+   * The credential's payer; `null` if the home cell does not know the credential or could not be
+   * reached.
+   */
   readonly holder: VisitingHolder | null;
-  /** The decline, if the home cell refuses the credential; `null` if it accepts it. */
+  /** The decline if the home cell refuses the credential; `null` if it accepts it. */
   readonly refusal: { readonly decline: Decline; readonly rule?: string } | null;
 }
 
-/** The credential's payer, with the limits of its home cell. */
+/** The payer of a visiting credential, with the limits that the home cell has set. */
 interface VisitingHolder {
-  /** This cell's payer with the same wallet, and the limits that apply here. */
+  /** The payer in this cell with the same wallet, and this cell's limits. */
   readonly payer: PayerRow;
   readonly credential: Tapped & { readonly home: number };
-  /** Maximum amount per payment that its home cell allows; `null` for no limit. */
+  /** Maximum amount per payment in the home cell; `null` for no limit. */
   readonly limit: bigint | null;
   /**
-   * Time since which the home cell may have lost taps; `null` if it lost none. The payer must then
-   * confirm.
+   * Time since which the home cell may have lost taps, so that the payer must confirm; `null` if it
+   * has lost none.
    */
   readonly doubtedAt: Date | null;
 }
@@ -38,7 +41,7 @@ interface Found {
   readonly holder: VisitingHolder;
 }
 
-/** A credential of another cell, which its home cell has verified and consumed. */
+/** A credential of another cell, which that cell has verified and consumed. */
 export const visiting: CredentialKind<Presented, Found> = {
   unknown: 'pass_unknown',
   key: ({ visit }) => visit.key,
