@@ -8,7 +8,8 @@ import { hasPairing, keptPairing, loadPairing, type Pairing } from './till-stora
 import { WORDS } from './words.ts';
 
 /**
- * Loaded on demand: pairing takes a minute and a shift hours, and a device shows only one of them.
+ * Both screens load on demand, because a device shows only one of them: pairing takes a minute, a
+ * shift takes hours.
  */
 const PairScreen = partOf(async () => (await import('./screens/pair.tsx')).PairScreen);
 const Shift = firstPartOf(async () => (await import('./screens/shift.tsx')).Shift);
@@ -19,7 +20,10 @@ const IS_DISPLAY = new URLSearchParams(location.search).has('display');
 // shown.
 (IS_DISPLAY ? DisplayScreen : hasPairing() ? Shift : PairScreen).load().catch(() => {});
 
-/** True if the link asks a test till to start its shift, because no customer waits there. */
+/**
+ * True if the URL asks a test till to start its shift automatically. A live till starts its shift
+ * with a click.
+ */
 let startsShift = false;
 
 /** Takes the code from the URL fragment of a link or QR code, which no server ever sees. */
@@ -35,8 +39,8 @@ function takeCode(): string | null {
 type Hold = 'asking' | 'mine' | 'elsewhere';
 
 /**
- * Lets only one window take payments; other windows show that. The Web Locks API needs a secure
- * page.
+ * Lets only one window take payments; the others show that another window is in use. The Web Locks
+ * API needs a secure page.
  */
 function useOnlyWindow(): readonly [Hold, () => void] {
   const [hold, setHold] = useState<Hold>('asking');

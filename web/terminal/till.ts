@@ -122,7 +122,7 @@ export class TillRunner {
   async device(): Promise<Device | null> {
     const answer = await this.#api.device();
     const device = answer.is === 'done' ? answer.value : null;
-    // A deactivated terminal may still read itself.
+    // A deactivated terminal may still read its own data, but not sell.
     this.#note(answer, device?.status === 'active');
     return device;
   }
@@ -246,7 +246,10 @@ export class TillRunner {
     if (answer.value !== null) this.dispatch({ type: 'found', intent: answer.value });
   }
 
-  /** Sends the same key again to find out whether the payment was opened, and cancels it. */
+  /**
+   * Repeats the request with the same key to find out whether the payment was opened, and cancels
+   * it.
+   */
   async #settleOrphan(orphan: Create): Promise<void> {
     const made = this.#note(await this.#api.create(orphan));
     if (made.is === 'done') {

@@ -6,8 +6,8 @@ function rowsOf(text: string | null): boolean[][] {
 }
 
 /**
- * Adds a camera that films real codes, to a browser without a built-in decoder, such as Safari and
- * Firefox.
+ * Adds a camera that films real QR codes, and removes the browser's own decoder, which Safari and
+ * Firefox lack, too.
  */
 export async function addFilmingCamera(page: Page, text: string | null = null): Promise<void> {
   await page.addInitScript((first) => {
@@ -25,7 +25,7 @@ export async function addFilmingCamera(page: Page, text: string | null = null): 
         context.fillStyle = '#ddd';
         context.fillRect(0, 0, 1280, 720);
         context.fillStyle = '#111';
-        // Draws it slightly askew, as if held by hand.
+        // Draws the code slightly askew, as if held by hand.
         context.setTransform(0.98, 0.1, -0.1, 0.98, 380, 20);
         for (const [y, row] of rows.entries()) {
           for (const [x, dark] of row.entries()) {

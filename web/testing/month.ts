@@ -43,7 +43,7 @@ export function daysOfShop(count: number, now: number = Date.now()): readonly Da
   });
 }
 
-/** Returns the requests and deliveries of the same days. */
+/** Returns statistics of the requests and deliveries on the last `count` days. */
 export function healthOfShop(count: number, now: number = Date.now()): readonly DayOfShop[] {
   return daysOfShop(count, now).map(({ day }, ago) => ({
     ...{ day, requests: 4_000 + Math.round(900 * drawn(ago)), failed: ago === 3 ? 9 : 0 },

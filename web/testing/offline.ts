@@ -16,8 +16,8 @@ import type { OwnStage } from './stage.ts';
 import { addTestTerminal, type TestTerminal, type TillWindow, tillOf } from './till.ts';
 
 /**
- * Grants this window's pages persistent storage, as browsers do for sites that are used often.
- * Browsers forget it with the page.
+ * Grants this window's pages persistent storage, as browsers do for sites that are used often. The
+ * permission ends when the page closes.
  */
 export async function grantStorage({
   context,

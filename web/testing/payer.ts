@@ -63,14 +63,14 @@ export async function fund(
 /** An injected wallet (EIP-1193): simulated in the page, with a real key and the real chain. */
 export interface InjectedWallet {
   readonly account: PrivateKeyAccount;
-  /** The requests it received, in order. */
+  /** The requests that the wallet received, in order. */
   readonly asked: string[];
   /** True if the user declines the next signature. */
   refuse: boolean;
   chainId: number;
   /** Replaces the balance that the wallet's own node reports. */
   told: bigint | null;
-  /** True if it can switch to the payment's chain. */
+  /** True if the wallet can switch to the payment's chain. */
   canSwitch: boolean;
 }
 

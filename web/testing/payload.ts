@@ -6,7 +6,7 @@ import type { TestWindow } from './browser.ts';
 const IDLE_MS = 500;
 
 /**
- * Code as a string, because the server's tests also open windows and their types have no
+ * A string, because server tests import code that opens windows, and their types have no
  * `document`.
  */
 const SHIFTS = `new Promise((resolve) => {
@@ -14,7 +14,7 @@ const SHIFTS = `new Promise((resolve) => {
     type: 'layout-shift',
     buffered: true,
   });
-  // Resolves even if nothing shifts, when the observer is never called.
+  // Resolves even if nothing shifts: the observer is then never called.
   setTimeout(() => resolve([]), 200);
 }).then((entries) =>
   entries

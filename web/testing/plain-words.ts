@@ -29,7 +29,7 @@ interface SeenText {
 }
 
 /**
- * Code as a string, because the server's tests also open windows and their types have no
+ * A string, because server tests import code that opens windows, and their types have no
  * `document`.
  */
 const SEEN_TEXTS = `(() => {

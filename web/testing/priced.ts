@@ -7,7 +7,7 @@ import { addTestTerminal, openTill, type TestTerminal, type TillWindow } from '.
 
 /** Formats and measures for tests with prices in the shop's currency. */
 
-/** Formats atoms like the apps do. */
+/** Formats atoms as the apps do. */
 export function usdc(atoms: unknown): string {
   return `${(Number(atoms) / 1e6).toFixed(2)} USDC`;
 }

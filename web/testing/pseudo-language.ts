@@ -83,7 +83,7 @@ const OVERFLOWING = `(() => {
   return found;
 })()`;
 
-/** Doubles the font size, like a user can for all pages. */
+/** Doubles the font size, as a user can do for all pages. */
 const LARGE = `document.documentElement.style.fontSize = '200%'`;
 const USUAL = `document.documentElement.style.fontSize = ''`;
 

@@ -12,7 +12,7 @@ import { signInAt } from './desk.ts';
 /** A user's sign-in data. */
 export type Person = SandboxFile['operator'];
 
-/** Creates a staff member in the way that the admin command does. */
+/** Creates a staff member as the admin command does. */
 export async function addStaff(
   db: Database,
   email: string,

@@ -4,8 +4,8 @@ import type { BrowserContext } from 'playwright-core';
 export const TRANSLATION_SETTING = 'TAPLINE_TEST_TRANSLATED';
 
 /**
- * True on guides, which contain amounts and ids as examples in sentences. Their code is left alone,
- * like on all pages.
+ * True on guides, which contain amounts and ids as examples in sentences. As on all pages, their
+ * code is left alone.
  */
 const GUIDES = `/^\\/docs\\b/.test(location.pathname)`;
 

@@ -1,7 +1,10 @@
 import { isPulledAway } from './pulled-away.ts';
 import './sheet-grip.css';
 
-/** The current pull. Only one sheet can be pulled at a time, but it may re-render meanwhile. */
+/**
+ * The current pull. Not part of a component, because the sheet may re-render during the pull. Only
+ * one sheet can be pulled at a time.
+ */
 let start: { readonly y: number; readonly at: number } | null = null;
 
 /**

@@ -11,7 +11,7 @@ const stage = sharedStage();
 
 const WIDTHS = { phone: 390, tablet: 820, desktop: 1440 } as const;
 const HEIGHT = 1_180;
-/** Maximum shift, by rounding, of boxes on one line. */
+/** Boxes on one line may be this far apart because of rounding. */
 const PIXEL = 2;
 
 interface Box {

@@ -8,7 +8,7 @@ const SHOWN_DECIMALS = 2;
 /** The largest amount of a payment: 1,000,000 USDC (behavior.md 5.1). */
 export const MAX_ATOMS = 1_000_000n * ONE;
 
-/** After a whole number other than 0, three decimals would look like a group of digits. */
+/** Digits in a group. After a whole number other than 0, three decimals would look like a group. */
 const GROUP = 3;
 
 /**

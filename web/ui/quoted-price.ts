@@ -34,10 +34,7 @@ interface Paid {
   readonly presentment: PaidQuoted | null;
 }
 
-/**
- * Returns the share of the price that belongs to a part of the payment's atoms, computed like a
- * refund.
- */
+/** Returns the price of a part of the payment's atoms, rounded as the service does for a refund. */
 export function sharePrice({ amount, presentment }: Paid, part: bigint): Price | null {
   const paid = paidPrice(presentment);
   if (paid === null) return null;

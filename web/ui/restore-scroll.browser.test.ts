@@ -35,7 +35,8 @@ function waitForPlace(page: Page, px: number) {
 const SETTLED_MS = 300;
 
 /**
- * Content that loads above shifts the position, because browsers keep the visible content in place.
+ * Waits until the page's height is stable. Content that loads above shifts the scroll position,
+ * because browsers keep the visible content in place.
  */
 function waitUntilSettled(page: Page) {
   return page.waitForFunction(

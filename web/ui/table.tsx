@@ -162,7 +162,7 @@ export function Facts({ facts }: FactsProps): ReactNode {
   );
 }
 
-/** Does the same as {@link Facts}, with one element per value as children: see {@link Fact}. */
+/** Like {@link Facts}, but each value is a child element: see {@link Fact}. */
 export function FactList({ children }: { readonly children: ReactNode }): ReactNode {
   return <dl className="facts">{children}</dl>;
 }

@@ -3,9 +3,8 @@ import { textLocale } from '../ui/text/t.ts';
 import type { ChainFacts } from './signing.ts';
 
 /**
- * Reads the chain through an injected wallet (EIP-1193) or a public node, independently of the
- * service: the amount that this network may charge. Also builds the transaction that ends this
- * permission.
+ * Reads the chain independently of the service, through an injected wallet (EIP-1193) or a public
+ * node: how much the contract may charge. Also builds the transaction that ends this permission.
  */
 
 export interface Provider {
@@ -159,7 +158,7 @@ export async function readChain(
 /** EIP-1193 codes for a wallet that has no connection itself. */
 const DISCONNECTED = [4900, 4901];
 
-/** True if the node refused the call. Otherwise it may have received the transaction. */
+/** True if the node refused the call. Otherwise the node may have received the transaction. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof RefusedByNode) return true;
   const { code } = (error ?? {}) as { readonly code?: unknown };

@@ -15,7 +15,9 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-/** The limit is 130 kB in each language. English must leave room for longer ones. */
+/**
+ * The limit is 130 kB in each language. English must leave room for languages with longer texts.
+ */
 const BUDGETS = { en: 127_600, qps: 130_000 } as const;
 
 let shared: SharedSandbox;

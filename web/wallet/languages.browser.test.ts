@@ -41,7 +41,7 @@ function controlsOf(wallet: WalletWindow) {
     follow: (key: TextKey) => page.getByRole('link', { name: text(key), exact: true }).click(),
     fill: (key: TextKey, value: string) => page.getByLabel(text(key), { exact: true }).fill(value),
     check: async () => {
-      // Does not wait for `networkidle`, which never comes, because a wallet always has a long poll
+      // Does not wait for `networkidle`, which never fires, because a wallet always has a long poll
       // open.
       await page.waitForFunction(
         () => document.querySelector('.skeleton, [aria-busy=true]') === null,

@@ -47,7 +47,7 @@ function isFor({ usdc, usdcDomain, settlement }: Pin, request: OfflineRequest): 
   );
 }
 
-/** Checks which contract could take the money with this signature, and until when. */
+/** Checks that only a known contract on this chain could take the money with this signature. */
 function contractProblem(
   request: OfflineRequest,
   { pin, former }: KnownNetwork,

@@ -7,8 +7,8 @@ const PUSH_KEY =
   'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
 
 /**
- * Makes the page believe that the browser can ask: headless browsers refuse notifications without
- * asking.
+ * Makes the page believe that the browser can ask for permission: headless browsers refuse
+ * notifications without asking.
  */
 async function letAsk({ page }: WalletWindow): Promise<void> {
   await page.addInitScript(() => {

@@ -57,8 +57,8 @@ export function checkContracts(network: Network, reported: Pin | ChainFacts): Ch
 }
 
 /**
- * Returns a previous contract that a shop still uses, with the current fees, or `null` if it is not
- * a known one.
+ * Returns the previous contract at this address, with the current fees, or `null` if the wallet
+ * knows none there.
  */
 function formerOf(network: Network, { settlement }: Pin): Pin | null {
   const sought = settlement.toLowerCase();

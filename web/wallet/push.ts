@@ -21,7 +21,7 @@ export async function askToRing(): Promise<boolean> {
 }
 
 /**
- * Shows or removes the notification of a confirmation. The service worker supplies the texts, like
+ * Shows or removes the notification of a confirmation. The service worker supplies the texts, as
  * for Web Push.
  */
 export async function ringDevice(rings: boolean): Promise<void> {

@@ -30,7 +30,7 @@ export type Ring =
       readonly yes: boolean;
       /** The number of times that the answer was sent. */
       readonly sends: number;
-      /** The service has accepted the approval, and the payment is settling. */
+      /** True once the service has accepted the approval; the payment is then settling. */
       readonly isTaken: boolean;
     }
   | {

@@ -38,7 +38,7 @@ interface Kept {
    * reports none of the past.
    */
   readonly heardUntil: string | null;
-  /** The same for refused taps of static passes. */
+  /** Refused taps of static passes were reported up to this time. `null` in a new browser. */
   readonly refusedUntil: string | null;
   /**
    * The contracts that this wallet signs for (pins.ts), and the data needed to revoke the approval

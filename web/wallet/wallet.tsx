@@ -56,7 +56,7 @@ export function Wallet(): ReactNode {
   const session = useSession(vault);
   const pin = useKept('pin');
   const [location] = useLocation();
-  // The app asks for a PIN that was just set only from the next load on.
+  // The app asks for a new PIN only from the next load on.
   const [unlocked, setUnlocked] = useState(() => kept('pin') === null);
   const [hasNewVersion, setHasNewVersion] = useState(false);
   useEffect(() => {

@@ -45,7 +45,7 @@ export async function openBrowserTill(
   const seesOutage = () => till.page.locator('[data-result="Offline"]').first().waitFor();
   return {
     terminal,
-    // A person with a page needs more time than a program.
+    // Slower than a till without a browser, because its page takes longer.
     paceMs: 2_000,
     request: async (amount) => {
       await toKeypad(till);

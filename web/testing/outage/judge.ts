@@ -7,7 +7,7 @@ import { caller } from '#testing/api-client.ts';
 import type { HeldSale } from '../../terminal/offline/held-sales.ts';
 import type { TestTerminal } from '../till.ts';
 
-/** The sales of a run according to tills, API and contract, which are compared. */
+/** Compares the sales of a run according to the tills, the API and the contract. */
 
 export interface Run {
   readonly sandbox: SandboxFile;
@@ -58,7 +58,10 @@ function onceEach({ held }: Run): readonly HeldSale[] {
   return [...all.values()];
 }
 
-/** Returns whether a cashier has seen the bounce, which only the till knows. */
+/**
+ * Returns `isSeen` for a bounced sale. Tills may differ in it, because only the till knows whether
+ * its cashier has seen the bounce.
+ */
 function seenBy({ state }: HeldSale) {
   return state.is === 'bounced' ? { isSeen: state.isSeen } : {};
 }

@@ -25,7 +25,8 @@ export const TakeBackPage = partOf(
   async () => (await import('./revoke-approvals.tsx')).TakeBackPage,
   waiting,
 );
-// Loads first, because every page uses it; later, it would load the texts of all other parts.
+// Its texts load with the page, because every screen shows these toasts. Otherwise they would load
+// the texts of all other parts.
 export const StaticPassToasts = firstPartOf(
   async () => (await import('./static-pass-toasts.tsx')).StaticPassToasts,
 );

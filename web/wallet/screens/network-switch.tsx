@@ -7,8 +7,8 @@ import type { Vault } from '../vault.ts';
 import { keep, kept, useKept } from '../wallet-storage.ts';
 
 /**
- * Switches the network. The same key is a wallet on each network, but one without a session needs a
- * signature.
+ * Switches the network. One key serves all networks, but starting a session on another network
+ * needs a signature.
  */
 export function NetworkSwitch({ vault }: { readonly vault: Vault }): ReactNode {
   const network = useKept('network');

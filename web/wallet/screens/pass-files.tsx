@@ -14,7 +14,7 @@ function save(file: Blob, name: string): void {
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
-  // Revokes the URL late, because the browser has surely read the file by then.
+  // Revokes the URL after a minute, when the browser has surely read the file.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 

@@ -123,7 +123,7 @@ function useRequest({ vault, network, onSigned }: FormProps) {
       setText(typed);
       setProblem(null);
     },
-    /** The request to sign; `null` until the text is a valid one. */
+    /** The request to sign; `null` until the text is valid. */
     request: read === null || typeof read === 'string' ? null : read,
     error: found === null ? null : problemWords(found),
     problem: refused ?? opening.problem,

@@ -19,7 +19,7 @@ import { useHere } from '../wallet-context.tsx';
 import { keep, useKept } from '../wallet-storage.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 
-/** True if Web Push is configured here and this browser has a subscription. */
+/** Returns whether the service offers Web Push and has a subscription of this browser. */
 function usePush() {
   const { api, network } = useHere();
   const push = useQuery({

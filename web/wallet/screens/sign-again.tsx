@@ -17,7 +17,10 @@ export interface SignAgainProps {
   readonly onEnd: (signed: boolean) => void;
 }
 
-/** Asks for the wallet's key, so that nobody can add a way to pay with an open window alone. */
+/**
+ * Asks the owner to unlock the key again, so that someone who finds the wallet open cannot add a
+ * way to pay.
+ */
 export function SignAgainSheet({ vault, network, token, onEnd }: SignAgainProps): ReactNode {
   const { password, setPassword, busy, wrong, problem, submit } = useUnlocking(
     vault,
