@@ -6,7 +6,10 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
 
-/** Poll interval of an idle chain, longer than the test, so that nothing polls without payments. */
+/**
+ * The poll interval of an idle chain. Longer than the test, so that the head is polled only while a
+ * payment waits.
+ */
 const NEVER_MS = 600_000;
 const WAIT_MS = 15_000;
 
@@ -64,12 +67,12 @@ describe('a transaction that is not mined yet', () => {
   });
 
   it('is sent again though hundreds of blocks have come at once before it', async () => {
-    // In parts, because on a busy machine mining 800 blocks takes longer than a node's time limit.
+    // Mine in parts: on a busy machine, mining 800 blocks takes longer than a node's time limit.
     for (let i = 0; i < 8; i++) await world.network.rpc.call('anvil_mine', ['0x64']);
     const stopMining = world.network.mineEvery(100);
     await world.outcomes([await world.pay({ payer })]);
-    // Mines blocks after a long pause between polls. The estimated block time suggests many more
-    // blocks.
+    // Mines blocks after a long pause between polls, so that the estimated block time suggests many
+    // more blocks.
     const head = async () => Number(await world.network.rpc.call('eth_blockNumber', []));
     const end = (await head()) + 18;
     assert(await waitUntil(async () => (await head()) >= end, WAIT_MS));

@@ -20,7 +20,10 @@ import {
 import { lookAtNonce } from '#settlement/relayer/senders/foreign-key.ts';
 import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/senders/repair-nonces.ts';
 
-/** Handles transactions that should have been mined by now. Call it after a head's receipts. */
+/**
+ * Handles transactions that should have been mined by now. Call this after the head's receipts were
+ * handled.
+ */
 export async function handleOverdue(relayer: RelayerState, head: Block): Promise<void> {
   relayer.observeAll({ kind: 'head', number: head.number }, head);
   const now = nowOf(relayer, head);
@@ -28,7 +31,7 @@ export async function handleOverdue(relayer: RelayerState, head: Block): Promise
     [...sender.open.values()].some((transaction) => isDue(transaction, now)),
   );
   if (due.length === 0) return;
-  // Read at the followed head, because a lagging node would report an older nonce.
+  // Read the nonces at the followed head, because a lagging node would report older ones.
   const addresses = due.map((sender) => sender.address);
   const nonces = await relayer.chain.nonces(addresses, head.number);
   for (const [index, sender] of due.entries()) {
@@ -54,7 +57,8 @@ async function handleSender(sender: HeldSender, reported: bigint, head: Block): 
   });
   const first = unused[0];
   if (isOverdue && first !== undefined && first.nonce > chainNonce) {
-    // The chain has lost transactions: send them again, and fill nonces that have none.
+    // The chain has lost transactions, so send them again, and fill nonces that have no
+    // transaction.
     await fillGap(sender, { from: chainNonce, to: first.nonce });
     relayer.observeAll({ kind: 'ask_again' });
     for (const transaction of await loadOpen(sender)) {
@@ -66,8 +70,8 @@ async function handleSender(sender: HeldSender, reported: bigint, head: Block): 
 
 /**
  * Carries out the effects of observations. Database commits come first, and observing them may
- * cause more effects. Then signatures are requested, and transactions are broadcast per sender in
- * nonce order. After a crash, work resumes from the rows.
+ * cause more effects. Then signatures are requested, and each sender's transactions are broadcast
+ * in nonce order. After a crash, work resumes from the rows.
  */
 export async function carryOutAll(all: readonly Owing[]): Promise<void> {
   const outside: { sender: HeldSender; nonce: bigint; kind: Effect['kind'] }[] = [];

@@ -35,7 +35,7 @@ import type { SettledInBlock } from '#settlement/settled/settled-queries.ts';
 /** A mined transaction and the result of each of its jobs. */
 export interface Resolution extends Pick<Mined, 'sender' | 'transaction' | 'receipt'> {
   readonly answered: readonly Answered[];
-  /** Jobs that need another transaction, because this one gave them no valid result. */
+  /** Jobs that need another transaction, because this transaction gave them no valid result. */
   readonly requeued: readonly Requeued[];
   readonly settled: readonly SettledInBlock[];
   readonly alarms: readonly Alarm[];
@@ -51,14 +51,15 @@ export interface Answered {
 export interface Mined extends Held {
   readonly receipt: Receipt;
   readonly block: Pick<Block, 'time'>;
-  /** When this process first saw the block; `null` unless blocks last less than a second. */
+  /** When this process first saw the block; `null` if blocks last at least a second. */
   readonly seenAt: Date | null;
 }
 
 /**
- * Returns the transactions of a group that count now. The others need more confirmations, or cannot
- * be read; each is handled separately, so that a missing answer about one does not delay others.
- * Only a success waits: a refusal counts immediately, so that the customer can pay differently.
+ * Returns the results that count now. The other transactions need more confirmations, or their
+ * results cannot be read. Each is handled separately, so that a missing answer about one does not
+ * delay the others. Only a success must wait: a refusal counts immediately, so that the customer
+ * can pay in another way.
  */
 export async function countingNow(
   relayer: RelayerState,
@@ -86,7 +87,9 @@ export async function countingNow(
   return counting;
 }
 
-/** Returns the confirmation tier of the payments that succeeded; `null` if they need not wait. */
+/**
+ * Returns the strictest confirmation tier of the payments that succeeded; `null` if none must wait.
+ */
 function ruleOf(relayer: RelayerState, { answered }: Resolution): CountsRule | null {
   const succeeded = answered.filter(({ request, result }) => result.succeeded && !request.owed);
   return strictestRule(succeeded.map(({ request }) => countsRuleOf(relayer.chain.config, request)));
@@ -111,10 +114,10 @@ async function logUnreadable(
 
 type Answer =
   | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm | null }
-  /** `waits`: the job is never given up, however often it was sent at the wrong moment. */
+  /** `waits`: the job is never given up, however many transactions have carried it in vain. */
   | { readonly status: 'again'; readonly waits?: true };
 
-/** A job is given up after this many transactions without a result. No money has moved. */
+/** A job fails after this many transactions that gave it no result. No money has moved. */
 const MAX_TRIES = 3;
 
 /** Reads the results from the contract's events; the transaction's status alone is not enough. */
@@ -128,7 +131,8 @@ async function resolve(mined: Mined): Promise<Resolution> {
   for (const request of transaction.requests) {
     const ids = { requestId: request.id, transactionId: transaction.id };
     const answer = await answerOf(mined, byNumber, request);
-    // Waiting does not free a number that another payment has taken; an alarm names that case.
+    // Waiting does not free a number that another payment has used, so a result with an alarm is
+    // final.
     const isFinal =
       answer.status === 'answered' && (answer.alarm || !isStillOwed(request, answer.result));
     if (isFinal) {
@@ -157,7 +161,7 @@ function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
 type Booked = Pick<OpenRequest, 'kind' | 'owed'>;
 
 /**
- * True if the job must be resent: the chain had paid it, but a reorganization undid that. Not for
+ * True if the job must be resent: the chain had paid it, but a reorganization undid that. False for
  * calls of foreign contracts, which could refuse forever at the operator's cost.
  */
 export function isStillOwed({ kind, owed }: Booked, result: Result): boolean {
@@ -179,7 +183,7 @@ function undone(request: OpenRequest, result: Result): Alarm[] {
 
 type EventIndex = ReadonlyMap<bigint | null, readonly SettlementEvent[]>;
 
-/** Indexes the events of payments by number, and all others under null. */
+/** Indexes events of payments by settlement number, and all other events under null. */
 function indexEvents(events: readonly SettlementEvent[]): EventIndex {
   return Map.groupBy(events, (event) =>
     event.event === 'PaymentSettled' || event.event === 'PaymentFailed' ? event.number : null,
@@ -217,8 +221,8 @@ async function paymentAnswer(
   const failure = events.find(
     (event) => event.event === 'PaymentFailed' && event.number === request.number,
   );
-  // Neither event exists, so the transaction did not run our batch. It proves nothing, so nothing
-  // is decided.
+  // There is neither event, so the transaction did not run our batch. That proves nothing about the
+  // payment, so its result stays open.
   if (failure?.event !== 'PaymentFailed') return { status: 'again' };
   if (failure.reason !== 'AlreadySettled') {
     const result = failed(declineOf(failure.reason), receipt.txHash);
@@ -229,9 +233,9 @@ async function paymentAnswer(
 }
 
 /**
- * Simulates the call in the state after its block. Many nodes keep only about 128 states; for an
- * older block the head's state is used. That is safe: a reverted call has moved nothing, and a call
- * that would succeed now is checked again before it is sent.
+ * Simulates the call in the state after its block. Many nodes keep only about 128 states, so the
+ * head's state is used for an older block. That is safe: a reverted call has moved nothing, and a
+ * call that would succeed now is checked again before it is sent.
  */
 async function replay(
   chain: Chain,
@@ -247,8 +251,8 @@ async function replay(
 }
 
 /**
- * A batch of payments reverts as a whole and so decides nothing; for other jobs, the contract names
- * the reason.
+ * Decides a job after its transaction reverted. A batch of payments reverts as a whole, which says
+ * nothing about each payment; for other jobs, the contract names the reason.
  */
 async function afterRevert(
   { sender, transaction, receipt }: Mined,
@@ -257,7 +261,7 @@ async function afterRevert(
   const { chain } = sender.relayer;
   const { batched, waits, anybodySends, triedOnce } = KINDS[request.kind];
   if (batched) return { status: 'again' };
-  // Another account's transaction may have done it. The next simulation shows whether it did.
+  // Another account may have sent the same call first. The next simulation shows whether it did.
   if (anybodySends) return { status: 'again', waits: true };
   if (triedOnce) {
     const reason = failureOf(request.kind, null);

@@ -20,7 +20,7 @@ import type { EarlyReceipt, Observation } from '#settlement/relayer/machine/tran
 /**
  * Finds open transactions on the chain and stores their results. One request per block covers the
  * transactions that the head lists and those whose state is unknown.
- * @returns how many had enough confirmations.
+ * @returns the number of transactions that had enough confirmations.
  */
 export async function collectReceipts(relayer: RelayerState, head: Block): Promise<number> {
   await readFinality(relayer, head);
@@ -49,7 +49,9 @@ function whomToAsk(relayer: RelayerState, head: Block): Asked[] {
   });
 }
 
-/** `receipt` is `null` if no broadcast is in a block, and `undefined` if that is unknown. */
+/**
+ * `receipt` is `null` if none of the broadcasts is in a block, and `undefined` if that is unknown.
+ */
 type Answered = Asked & { readonly receipt: Receipt | null | undefined };
 
 async function askForReceipts(
@@ -120,8 +122,8 @@ async function readFinality(relayer: RelayerState, head: Block): Promise<void> {
 }
 
 /**
- * Safe and final blocks are read at this interval, as a share of the idle poll interval. A new safe
- * block comes every few seconds.
+ * Interval at which safe and final blocks are read, as a share of the idle poll interval. A new
+ * safe block appears every few seconds.
  */
 const FINALITY_SHARE = 1 / 3;
 
@@ -143,7 +145,7 @@ async function withBlocks(
   for (const block of await chain.blocks([...missing])) {
     if (block) known.set(block.hash, block);
   }
-  // An unknown block is on a fork that is being abandoned. The next poll decides.
+  // A block that no node returned is on a fork that is being abandoned. The next poll decides.
   return found.flatMap(({ sender, transaction, receipt }) => {
     const block = known.get(receipt.blockHash);
     if (block === undefined) return [];
@@ -152,12 +154,16 @@ async function withBlocks(
   });
 }
 
-/** Blocks faster than this share a timestamp, so it says little about when a customer paid. */
+/**
+ * Below this block interval, blocks share a timestamp, which then says little about when a customer
+ * paid.
+ */
 const SHORT_BLOCK_MS = 1_000;
 
 /**
  * Number of jobs in the first group of results that are stored together. The payments domain
- * processes one group while the next is read. Groups grow, because each costs two transactions.
+ * processes one group while the next is read. Groups grow, because each group costs two database
+ * transactions.
  */
 export const FIRST_PORTION = 64;
 const PORTION_GROWTH = 2;

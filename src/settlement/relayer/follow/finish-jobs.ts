@@ -35,8 +35,8 @@ import {
 } from '#settlement/settled/settled-queries.ts';
 
 /**
- * Stores, in one transaction, what was found on the chain: mined transactions, completed or
- * requeued jobs, and settled payments. Repeating it has no effect.
+ * Stores, in one database transaction, what was found on the chain: mined transactions, completed
+ * or requeued jobs, and settled payments. Repeating this has no effect.
  * @throws SenderLost if another worker has taken one of the senders; that worker then stores the
  * same.
  */
@@ -51,7 +51,7 @@ export async function finish(
   const requeued = resolutions.flatMap((one) => one.requeued);
   const { alarms, isQueued } = await relayer.db.transaction(async (tx) => {
     const settled = resolutions.flatMap((one) => one.settled);
-    // Concurrent, to save round trips. If the senders are lost, nothing is committed.
+    // Run these concurrently, to save round trips. If the senders are lost, nothing is committed.
     const [, ids] = await Promise.all([
       shareHeldSenders(tx, leasesOf(relayer, [...new Set(resolutions.map((one) => one.sender))])),
       writeOutcomes(tx, answered),
@@ -126,8 +126,8 @@ type Network = Pick<NetworkConfig, 'livemode' | 'chainId'>;
 /**
  * Applies what a reorganization has changed about results that the ledger already had. `taken`: the
  * jobs whose result `finish` has just written.
- * @returns alarms; `isRevived`: a declined payment has succeeded, so its domain must apply that;
- * `isQueued`: jobs were requeued, because the ledger already relies on their results.
+ * @returns alarms; `isRevived`: a declined payment has succeeded, so its domain must apply the new
+ * result; `isQueued`: jobs were requeued, because the ledger already relies on their results.
  */
 async function followReorganization(
   tx: Tx,
@@ -151,7 +151,7 @@ async function followReorganization(
 }
 
 /**
- * Returns settlement numbers that the chain shows as settled although no result of theirs is being
+ * Returns settlement numbers that the chain shows as settled although no result for them is being
  * stored: they belong to a declined payment, or another payment has used them.
  */
 function unexplained(resolutions: readonly Resolution[], taken: ReadonlySet<bigint>): bigint[] {
@@ -170,7 +170,7 @@ function unexplained(resolutions: readonly Resolution[], taken: ReadonlySet<bigi
   return [...numbers];
 }
 
-/** Updates the block positions of booked results that are now in another transaction or block. */
+/** Updates the block positions of booked results whose transaction or block has changed. */
 async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Answered[]): Promise<void> {
   const numbers: bigint[] = [];
   const transfers: MovedTransfer[] = [];
@@ -185,11 +185,11 @@ async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Answered[
 }
 
 /**
- * Compares jobs that already had a result: a reorganization undid their block, and the same bytes
- * were mined again. A result that was not applied yet is corrected. If it was applied, its block
- * and transaction are updated; any other difference raises an alarm, and a job that the ledger
- * relies on is sent again. (What the transaction says about a job was read earlier, so the result
- * may have been applied since.)
+ * Compares results of jobs that already had one: a reorganization undid their block, and the same
+ * bytes were mined again. A result that was not applied yet is corrected. If it was applied, its
+ * block and transaction are updated; any other difference raises an alarm, and a job that the
+ * ledger relies on is sent again. (The transaction's results were read earlier, so the stored
+ * result may have been applied since.)
  */
 async function compareLate(tx: Tx, late: readonly Answered[]) {
   const alarms: Alarm[] = [];
@@ -201,7 +201,7 @@ async function compareLate(tx: Tx, late: readonly Answered[]) {
   for (const one of late) {
     const { kind, subjectId: subject } = one.request;
     const before = known.get(one.requestId);
-    // The job was queued again after its block was lost. Its next transaction finds the event.
+    // The job was queued again after its block was lost. Its next transaction will find the event.
     if (before === undefined || before.outcome === null) continue;
     if (before.transaction_id !== one.transactionId) continue;
     // The payment was declined, but the chain has settled it: see reviveSettled.
@@ -236,10 +236,11 @@ function withoutPlace(result: Result): string {
 }
 
 /**
- * Handles numbers that the chain shows as settled while no result says that. If such a number
+ * Handles numbers that the chain shows as settled although no result says so. If such a number
  * belongs to a declined payment (after a reorganization deeper than the confirmations), the ledger
- * follows the chain: the job becomes successful, its domain applies that, and an alarm names it. If
- * another attempt of the same intent is in progress, that attempt is resolved first; see `resolve`.
+ * follows the chain: the job becomes successful, its domain applies the result, and an alarm names
+ * it. If another attempt of the same intent is in progress, that attempt is resolved first; see
+ * `resolve`.
  */
 async function reviveSettled(
   tx: Tx,

@@ -4,7 +4,7 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import type { RecentBlock } from '#settlement/relayer/machine/memory.ts';
 import { ancestorOf, noteBlock } from './watch-heads.ts';
 
-/** Returns a block's hash: its height, and the letter of its fork if it is on one. */
+/** Returns a fake block hash: the block's height, and the letter of its fork if it is on one. */
 const hashOf = (number: number, fork = ''): Hex => `0x${number}${fork}`;
 
 const SEEN_AT = new Date(0);

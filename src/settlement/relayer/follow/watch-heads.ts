@@ -30,11 +30,17 @@ export interface Change {
   readonly block: Block;
 }
 
-/** How long a silent announcing node is trusted while a customer waits. */
+/**
+ * How long a node that announces blocks may be silent, while a customer waits, before the head is
+ * polled.
+ */
 const ANNOUNCED_MS = 2_000;
 /** Pause before the next poll after a poll contradicted the known head. */
 const DOUBT_LOOK_MS = 120;
-/** After this long (or a few block intervals) without a new block, other providers are tried. */
+/**
+ * After this long (or a few block intervals) without a new block, the heads of all providers are
+ * compared.
+ */
 const STANDS_STILL_MS = 5_000;
 const STANDS_STILL_INTERVALS = 3;
 const COMPARE_MS = 10_000;
@@ -130,7 +136,7 @@ function createPace(relayer: RelayerState) {
   };
 }
 
-/** True if a customer waits for a block, or if no head is known yet. */
+/** True if a customer waits for a block, or if no block was followed yet. */
 function isBusy(relayer: RelayerState): boolean {
   return (
     relayer.fees === null ||
@@ -148,7 +154,7 @@ function createComparison(relayer: RelayerState, movedAt: () => number): () => P
     if (now - comparedAt < COMPARE_MS) return;
     const intervalMs = blockInterval(relayer.blockTimes) ?? 0;
     const stillMs = Math.max(STANDS_STILL_MS, STANDS_STILL_INTERVALS * intervalMs);
-    // An idle chain is polled rarely, so its head seems unchanged for longer.
+    // An idle chain is polled rarely, so its head may seem unchanged for longer.
     const unseenMs = isBusy(relayer) ? 0 : relayer.chain.config.idleHeadMs;
     const standsStill = now - movedAt() > stillMs + unseenMs;
     const isOld = (relayer.headOffMs ?? 0) > OLD_HEAD_MS;
@@ -159,7 +165,7 @@ function createComparison(relayer: RelayerState, movedAt: () => number): () => P
   };
 }
 
-/** How many polls must agree, because several nodes may be behind one URL. */
+/** The number of polls that must agree, because several nodes may be behind one URL. */
 const DOUBT_LOOKS = 3;
 const DOUBT_MS = 300;
 /** How long a head must stay lower before the chain counts as shorter. */
@@ -198,7 +204,7 @@ async function lookAtHead(relayer: RelayerState): Promise<Block> {
   return block;
 }
 
-/** Enough recent blocks: a transaction's block is rarely older. */
+/** Number of recent blocks that are kept. A transaction's block is rarely older. */
 const RECENT_BLOCKS = 64;
 
 export function noteBlock(
@@ -213,7 +219,7 @@ export function noteBlock(
 
 /**
  * Returns the block at a height below `head` without querying a node; `null` unless known blocks
- * lead from `head` to it, parent by parent. That is safe, because a block's hash covers its
+ * lead from `head` to it, parent by parent. This is safe, because a block's hash commits to its
  * parent's.
  */
 export function ancestorOf(
@@ -226,7 +232,10 @@ export function ancestorOf(
   return block?.number === number ? block : null;
 }
 
-/** A new head that does not descend from the known one may belong to another chain. */
+/**
+ * Polls the head. A new head that does not descend from the known one may belong to another chain,
+ * so the chain ids are then checked.
+ */
 async function newestOfOurs(relayer: RelayerState): Promise<Block> {
   const { chain, head } = relayer;
   const expected = expectedNow(relayer);
@@ -245,18 +254,19 @@ async function newestOfOurs(relayer: RelayerState): Promise<Block> {
   return chain.newest();
 }
 
-/** Together with the head, these are ten calls; some providers accept no more per request. */
+/** With the head, these make ten calls; some providers accept no more per request. */
 const MOST_EXPECTED = 9;
 /**
- * For this many announced blocks after a broadcast, its receipt is expected (see `timeoutBlocks`).
- * More than 1, because several blocks arrive before a distant node's first answer.
+ * A transaction's receipt is expected within this many announced blocks after its broadcast (see
+ * `timeoutBlocks`). More than 1, because several blocks arrive before a distant node's first
+ * answer.
  */
 const EXPECTED_BLOCKS = 3;
 
 /**
  * Returns the transactions that the block just announced probably contains. Requesting their
- * receipts together with the head saves customers a round trip. Without an announcement, most such
- * requests would find nothing.
+ * receipts together with the head saves customers a round trip. Without an announcement, most of
+ * these requests would find nothing.
  */
 function expectedNow(relayer: RelayerState): (Held & { readonly hash: Hex })[] {
   const { announced, head } = relayer;
@@ -271,15 +281,15 @@ function expectedNow(relayer: RelayerState): (Held & { readonly hash: Hex })[] {
   return expected.slice(0, MOST_EXPECTED);
 }
 
-/** The assumed block interval while it is unknown: that of the fastest chains. */
+/** The block interval to assume while it is unknown: that of the fastest chains. */
 const SHORTEST_INTERVAL_MS = 200;
 /**
- * Blocks are irregular, so a head may be ahead by twice the expected number of blocks plus this
- * many.
+ * Blocks are irregular, so a head counts as ours if it is ahead by at most twice the expected
+ * number of blocks plus this many.
  */
 const MORE_BLOCKS = 8;
 
-/** True if the known chain can have grown to this head by now. */
+/** True if the chain may have grown from the known head to this block by now. */
 function follows(relayer: RelayerState, head: Block, block: Block): boolean {
   const { blockTimes, answeredAt } = relayer;
   if (block.hash === head.hash) return true;
@@ -318,7 +328,10 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
   return settled(relayer, { kind: 'reorganized', block });
 }
 
-/** Returns how long a lower head counts as a lagging node rather than as a shorter chain. */
+/**
+ * Returns how long, in milliseconds, a lower head counts as a lagging node rather than as a shorter
+ * chain.
+ */
 function lagLimit(relayer: RelayerState, blocks: bigint): number {
   const mayLag = blocks <= usualLag(relayer);
   return mayLag || relayer.chain.config.rpcUrls.length > 1 ? LAG_MS : SHORTER_MS;

@@ -40,7 +40,7 @@ test('a block that left the chain is never marked final: its payments are sent a
   assert.equal((await world.outcome(id))?.succeeded, true);
   await world.network.rpc.call('anvil_reorg', [1, []]);
   assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 0n);
-  // Mines enough blocks that the transaction's block is final when the relayer polls again.
+  // Mine enough blocks that the transaction's block is final when the relayer polls again.
   await world.network.mine(80);
   worker.see({ head: await newest() });
   await look(present(worker.head, 'head'), false);

@@ -31,13 +31,13 @@ import { broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { loadOpen } from '#settlement/relayer/senders/repair-nonces.ts';
 
 /**
- * How many blocks are checked together, from the oldest and from the newest. The next check covers
+ * The number of blocks checked together, from the oldest and from the newest. The next check covers
  * the rest.
  */
 const MAX_BLOCKS = 100;
 
 /**
- * Checks that the blocks that this process relies on are still in the chain. Call it every few
+ * Checks that the blocks on which this process relies are still in the chain. Call this every few
  * blocks, after a reorganization, and after taking over senders.
  */
 export async function watchBlocks(
@@ -55,8 +55,8 @@ export async function watchBlocks(
 
 /**
  * Checks that the blocks of our transactions are still in the chain. Transactions up to the final
- * block are finished. Transactions whose blocks no longer exist are sent again in nonce order, with
- * the stored bytes.
+ * block are finished. If a block no longer exists, its transactions are sent again in nonce order,
+ * with the stored bytes.
  */
 async function watchFinality(
   relayer: RelayerState,
@@ -68,10 +68,11 @@ async function watchFinality(
   const senders = [...relayer.senders.keys()];
   const rows = await selectMinedBlocks(db, { livemode, senders, limit: MAX_BLOCKS });
   const newest = rows.at(-1);
-  // Usually there are no such transactions, so the final block is not needed.
+  // Usually there are no such transactions, and then the final block is not needed.
   if (newest === undefined) return;
   const final = await askFinal();
-  // If our newest block still exists, so do the older ones; each is checked when it becomes final.
+  // If our newest block still exists, so do the older ones. Each block is checked again when it
+  // becomes final.
   const isSure =
     !isReorganized &&
     newest.block_number > final &&
@@ -110,7 +111,7 @@ async function findGone<Row extends { readonly block_number: bigint }>(
       const block = found[index];
       if (block === undefined) return false;
       if (block !== null) return !holds(block, row);
-      // A block above the head no longer exists. Just below the head, nodes may still disagree.
+      // A block above the head no longer exists. Slightly below the head, nodes may still disagree.
       return row.block_number > head.number || row.block_number < head.number - lag;
     });
   }
@@ -122,7 +123,7 @@ async function resend(
   head: Block,
   gone: readonly MinedBlockRow[],
 ): Promise<void> {
-  // If the node merely lags, the receipts still exist, and requesting them again is harmless.
+  // If the node merely lags, the receipts still exist, and requesting them again does no harm.
   const { livemode } = relayer;
   const blockHashes: Hex[] = gone.map((row) => row.block_hash);
   const senders = [...relayer.senders.keys()];
@@ -141,14 +142,17 @@ async function resend(
   }
 }
 
-/** This far below the final block, which advances between two checks and during a restart. */
+/**
+ * Results are watched from this far below the final block, because that block advances between two
+ * checks and during a restart.
+ */
 const MARGIN_BLOCKS = 64;
 
 /**
- * Watches booked results that are not linked to a transaction of ours: an earlier transaction had
- * paid the job, or recovery found the result on the chain. `watchFinality` does not check their
- * blocks. If such a block no longer exists and no node has a receipt, the job is sent in a new
- * transaction.
+ * Watches booked results that are not linked to a transaction of ours, because an earlier
+ * transaction had paid the job or recovery found the result on the chain. `watchFinality` does not
+ * check their blocks. If such a block no longer exists and no node has a receipt, the job is sent
+ * in a new transaction.
  */
 async function watchAnswered(
   relayer: RelayerState,
@@ -185,14 +189,15 @@ async function watchAnswered(
 export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, db, livemode } = relayer;
   const look = { livemode, limit: MAX_AT_ONCE };
-  // The head is later than any block below it, so this first check usually finds none.
+  // First look for payments with the head's time, which is later than that of any block below.
+  // Usually there are none.
   if ((await selectPerhapsDead(db, { ...look, time: head.time })).length === 0) return;
   const depth = depthOfEnd(relayer);
   const deep = head.number < depth.blocks ? null : await chain.block(head.number - depth.blocks);
   if (deep === null || head.time.getTime() - deep.time.getTime() < depth.ms) return;
   const requests = await selectPerhapsDead(db, { ...look, time: deep.time });
   if (requests.length === 0) return;
-  // Another chain may have the same contract at the same address, but without our payments.
+  // A node of another chain may have the same contract at the same address, without our payments.
   await chain.rpc.confirmChain();
   const calls = requests.map((one) => ({
     to: contractOfRequest(one, chain.config),
@@ -207,7 +212,7 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
     if (!answer.ok) throw new RpcUnavailable(`isSettled reverted: ${answer.message}`);
     const isSettled = BigInt(answer.data) !== 0n;
     const earlier = isSettled ? await doneBefore(chain, request, null) : null;
-    // The payment is in a block that does not count yet. The next check decides.
+    // The payment is in a block that does not count yet, so the next check decides.
     if (earlier !== null && !(await countsYet(chain, request, earlier.result))) continue;
     if (earlier?.alarm) alarms.push(earlier.alarm);
     const result = earlier?.result.succeeded ? earlier.result : NOT_IN_TIME;
@@ -220,18 +225,18 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
   relayer.wakeups.send('chain-outcomes', 'payment');
 }
 
-/** Payments checked per round trip. The next block covers the rest. */
+/** Payments checked per round trip. The check at the next block covers the rest. */
 const MAX_AT_ONCE = 200;
 /**
- * The minimum of confirmations before a payment is declined, even where a success needs none,
+ * The minimum number of confirmations before a payment is declined, even if a success needs none,
  * because a reorganization that undoes the block must be unlikely.
  */
 const MIN_DEPTH = 2;
 
 /**
  * Returns the confirmations before a payment is declined, in blocks and by the chain's own clock:
- * no fewer than a success needs. The time is checked too, in case the block time has just changed.
- * Timestamps are whole seconds, so one second is subtracted.
+ * no fewer than a success needs. The time is checked too, in case the block interval has just
+ * changed. Timestamps are whole seconds, so one second is subtracted.
  */
 function depthOfEnd(relayer: RelayerState): { readonly blocks: bigint; readonly ms: number } {
   const { confirmations, confirmationsMs, minBlockMs } = relayer.chain.config;

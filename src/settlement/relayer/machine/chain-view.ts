@@ -5,32 +5,35 @@ import type { Fees } from '#settlement/chain/gas-fees.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import type { Now } from '#settlement/relayer/machine/transaction.ts';
 
-/** A process's view of the chain. Only `see` (memory.ts) changes it. */
+/** This process's view of the chain. Only `see` (memory.ts) changes it. */
 export interface ChainView {
   /** The newest block whose receipts are known. */
   readonly head: Block | null;
   /**
-   * Since when (process time) and in how many polls nodes contradicted the head; `null` if they do
-   * not.
+   * Since when (process time) and in how many polls nodes have contradicted the head; `null` if no
+   * node does.
    */
   readonly conflict: { readonly since: number; readonly polls: number } | null;
   /** The largest difference seen, in blocks, between nodes behind one URL. */
   readonly spread: bigint;
-  /** The fees to offer now; `null` until a block was seen. */
+  /** The fees to offer now; `null` until a block is seen. */
   readonly fees: Fees | null;
   readonly tips: readonly bigint[];
   /** The newest block that a node has announced; `null` if no node announces any. */
   readonly announced: bigint | null;
   /**
-   * The newest safe and final blocks, and when (process time) they were read. Read only while a
-   * transaction waits for them.
+   * The newest safe and final blocks, and when they were read (process time). They are read only
+   * while a transaction waits for them.
    */
   readonly finality: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
   readonly blockTimes: BlockTimes;
   /** Process time of the last answered poll; `null` if there was none. */
   readonly answeredAt: number | null;
   readonly failedPolls: number;
-  /** Milliseconds between the head's timestamp and our clock at that poll; `null` before it. */
+  /**
+   * Milliseconds between the head's timestamp and our clock at the last answered poll; `null`
+   * before it.
+   */
   readonly headOffMs: number | null;
   readonly paused: boolean;
   /** True if most of the hourly ceiling is used, so that payments may soon exceed it. */
@@ -53,19 +56,19 @@ export const NOTHING_SEEN: ChainView = {
   nearCeiling: false,
 };
 
-/** How many blocks after its broadcast a transaction is overdue (see `timeoutBlocks`). */
+/** Number of blocks after its broadcast at which a transaction is overdue (see `timeoutBlocks`). */
 const OVERDUE_AFTER = 2;
 /**
- * If a nonce was used without a receipt for this many heads, nodes are asked which transaction used
- * it, repeatedly.
+ * If a nonce was used without a receipt for this many heads, nodes are asked, repeatedly, which
+ * transaction used it.
  */
 const FOREIGN_AFTER = 5;
 /** After this many polls of an unreadable result, operators are alerted. Polling continues. */
 const UNREADABLE_AFTER = 8;
 
 /**
- * Returns how many blocks take as long as `blocks` of `minBlockMs` each; never fewer. Mempools,
- * providers and lagging nodes take the same time however fast blocks are.
+ * Returns how many blocks take as long as `blocks` blocks of `minBlockMs` each; at least `blocks`.
+ * Mempools, providers and lagging nodes are not faster when blocks are.
  */
 export function timeoutBlocks({ blockTimes, chain }: Viewer, blocks: number): bigint {
   const intervalMs = blockInterval(blockTimes);
@@ -75,16 +78,16 @@ export function timeoutBlocks({ blockTimes, chain }: Viewer, blocks: number): bi
 /** A view, and the settings of its chain. */
 type Viewer = ChainView & { readonly chain: Pick<Chain, 'config'> };
 
-/** Returns by how many blocks nodes behind one URL usually differ. */
+/** Returns the number of blocks by which nodes behind one URL usually differ. */
 export function usualLag(relayer: Viewer): bigint {
   return timeoutBlocks(relayer, USUAL_LAG);
 }
 const USUAL_LAG = 3;
 
-/** Returns what is known at this head, by default at the last one followed. */
+/** Returns what this process knows at this head; by default, at the last head that it followed. */
 export function nowOf(relayer: Viewer, head: Block | null = relayer.head): Now {
   const { confirmations, confirmationsMs, maxFeePerGasCeiling } = relayer.chain.config;
-  // Getters, because most observations need neither fees nor time-outs.
+  // Getters, because handling most observations needs neither fees nor time-outs.
   return {
     ms: performance.now(),
     head,
@@ -96,7 +99,7 @@ export function nowOf(relayer: Viewer, head: Block | null = relayer.head): Now {
     depth: { blocks: confirmationsMs > 0 ? 1n : BigInt(confirmations), ms: confirmationsMs },
     get timeouts() {
       return {
-        // Adds the difference that was seen between nodes.
+        // Add the largest lag seen between nodes.
         overdueBlocks: timeoutBlocks(relayer, OVERDUE_AFTER) + relayer.spread,
         foreignHeads: Number(timeoutBlocks(relayer, FOREIGN_AFTER)),
         unreadablePolls: Number(timeoutBlocks(relayer, UNREADABLE_AFTER)),
@@ -106,8 +109,8 @@ export function nowOf(relayer: Viewer, head: Block | null = relayer.head): Now {
 }
 
 /**
- * Returns the chain's time: the head's timestamp plus the time since that poll, because an idle
- * chain is polled rarely.
+ * Returns the chain's time: the head's timestamp plus the time since the head was polled, because
+ * an idle chain is polled rarely.
  */
 export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
   const head = present(view.head, 'head: no block was seen yet');
@@ -117,8 +120,8 @@ export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
 }
 
 /**
- * Estimates the current height from block times, because the last known head may be old; otherwise
- * blocks would be counted from too early.
+ * Estimates the current height from the block interval, because the last known head may be old. A
+ * height that is too low would make a transaction overdue too early.
  */
 export function heightNow(view: Pick<ChainView, 'head' | 'answeredAt' | 'blockTimes'>): bigint {
   const { answeredAt } = view;

@@ -21,7 +21,9 @@ import {
   type Situation,
 } from '#testing/transaction-cases.ts';
 
-/** Returns `impossible`, or else the next phase, whether anything changed, and the effects. */
+/**
+ * Returns `impossible`, or else the next phase, whether the transaction changed, and the effects.
+ */
 function outcomeOf(situation: Situation, name: CaseName): string {
   const before: Transaction = SITUATIONS[situation];
   const { observation, now }: Case = CASES[name];
@@ -40,8 +42,8 @@ function outcomeOf(situation: Situation, name: CaseName): string {
 }
 
 /**
- * The expected result per situation and observation. Missing entries change nothing and have no
- * effects.
+ * The expected outcome per situation and observation. Observations without an entry change nothing
+ * and have no effects.
  */
 const TABLE: Readonly<Record<Situation, string>> = {
   unsigned: `
@@ -373,7 +375,7 @@ const TABLE: Readonly<Record<Situation, string>> = {
   `,
 };
 
-/** Returns the table's rows for a situation, by observation. */
+/** Returns the table's outcomes for a situation, by observation. */
 function rowsOf(situation: Situation): ReadonlyMap<string, string> {
   const rows = TABLE[situation].trim().split(/\n {4}(?! )/);
   return new Map(
@@ -409,8 +411,8 @@ describe('a transaction and an observation', () => {
 });
 
 /**
- * The phases that may follow each phase, according to the comment of the union. Every open phase
- * may also be followed by `done`.
+ * The phases that may follow each phase, according to the comment on `Transaction`. Every open
+ * phase may also be followed by `done`.
  */
 const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   unsigned: ['signed', 'stuck', 'nonce_taken', 'included'],
@@ -444,7 +446,10 @@ const RUNS = 2_000;
 const situations: Transaction[] = Object.values(SITUATIONS);
 const open = situations.filter((one): one is OpenTransaction => one.phase !== 'done');
 
-/** Returns every value of the transaction along a sequence, skipping impossible steps. */
+/**
+ * Returns every value that the transaction takes during these observations, skipping impossible
+ * steps.
+ */
 function replay(start: OpenTransaction, names: readonly CaseName[]): Transaction[] {
   const passed: Transaction[] = [start];
   for (const name of names) {

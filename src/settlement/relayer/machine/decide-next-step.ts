@@ -30,8 +30,8 @@ type InBlock = In<'included' | 'confirming'>;
 
 /**
  * Returns the next transaction and its effects for one observation, without I/O or a clock.
- * `step.test.ts` has the table of all pairs; `explore.test.ts` explores the states that they lead
- * to.
+ * `decide-next-step.test.ts` has the table of all pairs; `explore.test.ts` explores the states that
+ * can be reached.
  */
 export function step(transaction: Transaction, observation: Observation, now: Now): Step {
   assert(transaction.phase !== 'done', 'a finished transaction was observed');
@@ -41,7 +41,8 @@ export function step(transaction: Transaction, observation: Observation, now: No
     case 'refused':
       return stay(refused(transaction, observation));
     case 'early_receipt':
-      // If it was not broadcast, or is in a block, the receipt is requested at the next head.
+      // If the transaction was not broadcast, or is in a block, its receipt is requested at the
+      // next head.
       return stay(
         transaction.phase === 'broadcast'
           ? { ...transaction, early: observation.early }
@@ -109,8 +110,8 @@ function isBarred(transaction: OpenTransaction): boolean {
 }
 
 /**
- * Returns the phase to which it falls back when neither its block nor the use of its nonce holds
- * any longer.
+ * Returns the transaction in the phase to which it falls back when its block, or the use of its
+ * nonce, is no longer certain.
  */
 function again(
   transaction: OpenTransaction,
@@ -134,7 +135,7 @@ function overdueOf(transaction: OpenTransaction): number {
   return 'overdue' in transaction ? transaction.overdue : 0;
 }
 
-/** A refusal of older bytes says nothing about the newest bytes. */
+/** Handles a node's refusal. A refusal of older bytes says nothing about the newest bytes. */
 function refused(
   transaction: OpenTransaction,
   { hash, verdict }: Observed<'refused'>,
@@ -144,7 +145,7 @@ function refused(
   if (!isSending(transaction) || transaction.phase === 'unsigned') return transaction;
   const { query } = transaction;
   const facts = factsOf(transaction);
-  // A refused cancellation needs a higher offer, not another cancellation.
+  // After a refused cancellation, a higher offer is needed, not another cancellation.
   if (verdict === 'unsendable' && !newest.cancels) {
     return { ...facts, phase: 'stuck', why: 'no_node_takes_it', query };
   }
@@ -152,20 +153,21 @@ function refused(
 }
 
 /**
- * A transaction that was sent before the skipped blocks may be in any of them. If it was sent once,
- * and no earlier than in the head's own interval, it can only be in the head, and then the head
- * lists it. If the recorded height was wrong, the used nonce reveals that later.
+ * A transaction that was sent before the skipped blocks may be in any of them. But if it was sent
+ * once, and at most one block before this head, only this head can contain it, and then lists it.
+ * If the recorded height was wrong, the used nonce reveals that later.
  */
 function blocksSkipped(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return askingAlways(transaction);
   const blocksSince = number - transaction.sentAtBlock;
-  // A negative number means that the recorded height was wrong, so the block is unknown.
+  // A negative number means that the recorded height was wrong, so the transaction's block is
+  // unknown.
   const isNew = blocksSince === 0n || blocksSince === 1n;
   const isFirst = transaction.overdue === 0 && transaction.attempts.length === 1;
   return isNew && isFirst ? transaction : askingAlways(transaction);
 }
 
-/** Records that a head was followed, and lowers a send height that was estimated above it. */
+/** Records that a head was followed, and corrects a send height that was estimated above it. */
 function headFollowed(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return transaction;
   const { sentAtBlock, seenAtBlock } = transaction;
@@ -183,7 +185,8 @@ function receiptAnswered(
 ): Step {
   if (observation.kind === 'receipt') return receiptFound(transaction, observation, now);
   const isAnswered = observation.kind === 'no_receipt';
-  // If the head lists it but the node has no receipt, the node lags. The next poll asks again.
+  // If the head lists the transaction but the node has no receipt, the node lags, and the next poll
+  // asks again.
   const answered = isAnswered && observation.isListed ? 'always' : 'if_listed';
   if (isInBlock(transaction) && isAnswered) {
     const wasIncluded = transaction.phase === 'confirming';
@@ -191,7 +194,7 @@ function receiptAnswered(
   }
   if (!isSending(transaction)) return stay(transaction);
   const query = isAnswered ? answered : 'unanswered';
-  // Drops an early receipt after one head; if it was not decisive, the next head requests one.
+  // Drop an early receipt after one head; if it was not decisive, the next head requests one.
   const isUsed = earlyReceiptAt(transaction, now) !== null;
   return stay({ ...transaction, query, ...(isUsed ? { early: null } : {}) });
 }
@@ -213,8 +216,8 @@ function receiptFound(
 
 /**
  * True if a result counts: at inclusion; after enough further blocks; or once its block has been
- * known long enough and another one follows it. Timestamps cannot measure that time, because
- * several blocks share a second.
+ * known long enough and another block follows it. Timestamps cannot measure that time, because
+ * several blocks may share a second.
  */
 function isDeep(block: IncludingBlock, { head, depth, ms }: Now): boolean {
   if (head === null) return false;
@@ -232,7 +235,7 @@ function resultRead(transaction: OpenTransaction, rule: CountsRule | null, now: 
   ]);
 }
 
-/** True if the wait that its confirmation tier requires has ended. */
+/** True if the wait that the transaction's confirmation tier requires has ended. */
 export function hasWaited(
   { rule, block }: Pick<In<'confirming'>, 'rule' | 'block'>,
   { ms, finality }: Pick<Now, 'ms' | 'finality'>,
@@ -250,7 +253,10 @@ function resultUnreadable(transaction: OpenTransaction, now: Now): Step {
   return stay({ ...transaction, unread }, effects);
 }
 
-/** If its block survived, its receipt is found again, and the tier's wait starts over. */
+/**
+ * Handles a reorganization. If the transaction's block survived, its receipt is found again, and
+ * the tier's wait starts over.
+ */
 function reorganized(transaction: OpenTransaction): Step {
   if (transaction.phase === 'confirming') {
     return stay(again(transaction, 'always'), [{ kind: 'clear_included' }]);
@@ -264,7 +270,7 @@ function reorganized(transaction: OpenTransaction): Step {
  */
 function nonceUsed(transaction: OpenTransaction, now: Now): Step {
   if (isInBlock(transaction)) return stay(transaction);
-  // A receipt may exist that no node could return.
+  // A receipt may exist, because no node could answer when it was last requested.
   if (isSending(transaction) && transaction.query === 'unanswered') return stay(transaction);
   const heads = transaction.phase === 'nonce_taken' ? transaction.heads + 1 : 1;
   const barred = isBarred(transaction);
@@ -281,7 +287,7 @@ function nonceUnused(
   now: Now,
 ): Step {
   const { isNext, isOverdue } = observation;
-  // Nodes disagree about its block. Sending the same bytes again is harmless.
+  // Nodes disagree about the transaction's block. Sending the same bytes again does no harm.
   if (isInBlock(transaction)) {
     return stay(transaction, isOverdue && isSendable(transaction) ? [{ kind: 'broadcast' }] : []);
   }
@@ -290,8 +296,8 @@ function nonceUnused(
   }
   const isRefused = isExpired(transaction, now.head) && newestOffer(transaction)?.cancels !== true;
   if (isRefused || isBarred(transaction)) {
-    // The contract would refuse these bytes. The jobs are sent again in another transaction while
-    // they have time left.
+    // The contract would refuse these bytes, or they must not be sent, so cancel. The jobs are sent
+    // in another transaction while they have time left.
     const offer = cancellation(transaction, now);
     return stay(again(transaction, transaction.query, true), [
       { kind: 'cancel', offer, requeue: true },
@@ -338,9 +344,9 @@ function tendNext(transaction: In<'signed' | 'broadcast'>, now: Now): Step {
 }
 
 /**
- * Returns a cancellation transaction that outbids the current offer for the nonce. If no higher
- * offer is possible, nodes that still hold the old bytes refuse it, and the others accept it. In
- * both cases the old bytes are not sent again.
+ * Returns the offer of a cancellation that outbids the current offer for the nonce. If no higher
+ * offer is possible, nodes that still hold the old bytes refuse the cancellation, and the others
+ * accept it. In both cases the old bytes are not sent again.
  */
 export function cancellation(
   transaction: OpenTransaction,
@@ -370,8 +376,8 @@ function signatureStored(
 }
 
 /**
- * Jobs of a cancellation may be in another transaction, so only a higher cancellation may follow
- * it.
+ * Asserts that only a higher cancellation follows a cancellation, whose jobs may be in another
+ * transaction.
  */
 function requireLastOffer(transaction: OpenTransaction, offer: Offer): void {
   assert(
@@ -386,7 +392,7 @@ function isSame({ cancels, fees }: Offer, other: Offer): boolean {
   return cancels === other.cancels && isSameFee && isSameTip;
 }
 
-/** Sends new bytes immediately, unless the chain has used the nonce. */
+/** Adds new bytes, and sends them immediately unless the chain has used the nonce. */
 function bytesStored(
   transaction: OpenTransaction,
   attempt: Attempt,
@@ -401,7 +407,7 @@ function bytesStored(
 }
 
 /**
- * Adds a broadcast. A cancellation stays last, because nothing but a cancellation may be sent after
+ * Adds a broadcast. A cancellation stays last, because only another cancellation may be sent after
  * it.
  */
 function withAttempt(attempts: readonly Attempt[], attempt: Attempt): readonly Attempt[] {
@@ -409,7 +415,7 @@ function withAttempt(attempts: readonly Attempt[], attempt: Attempt): readonly A
   return attempts.toSpliced(first < 0 ? attempts.length : first, 0, attempt);
 }
 
-/** The signature is requested only after the commit that stores the request. */
+/** Records a stored offer. The signer is asked only after the commit that stores the request. */
 function offerStored(
   transaction: OpenTransaction,
   { offer, isRequeued }: Observed<'offer_stored'>,
@@ -421,7 +427,7 @@ function offerStored(
   const barred = isBarred(transaction) && !offer.cancels;
   if (!isSending(transaction)) return stay({ ...transaction, ...facts, isBarred: barred }, effects);
   const isFirst = facts.attempts.length === 0 || transaction.phase === 'unsigned';
-  // Otherwise, the old bytes may still be sent until the new ones are signed.
+  // For a higher offer, the old bytes may still be sent until the new ones are signed.
   const isNew = offer.cancels || isFirst || barred;
   const next = isNew ? fromRows(facts, transaction.query, barred) : { ...transaction, ...facts };
   return stay(next, effects);
@@ -443,7 +449,8 @@ export function isDue(transaction: OpenTransaction, { head, timeouts }: Now): bo
 }
 
 /**
- * True if the chain has not had time to mine it: the recorded height was too low when it was sent.
+ * True if the chain has not had time to mine the transaction, because the height recorded when it
+ * was sent was too low.
  */
 export function isOnItsWay(transaction: OpenTransaction, { head, timeouts }: Now): boolean {
   if (transaction.phase !== 'broadcast' || head === null) return false;
@@ -473,7 +480,7 @@ function asksAnyway(transaction: OpenTransaction, now: Now): boolean {
   return transaction.query !== 'if_listed' || earlyReceiptAt(transaction, now) !== null;
 }
 
-/** Returns the early receipt if its block is in the head's chain. */
+/** Returns the early receipt if its block is not above the head; otherwise `null`. */
 export function earlyReceiptAt(transaction: OpenTransaction, { head }: Now) {
   const early = transaction.phase === 'broadcast' ? transaction.early : null;
   if (early === null || head === null) return null;

@@ -6,15 +6,15 @@ import { IN_TABLE, PLANTED, RELAPSES } from '#testing/relayer-model/faults.ts';
 import { BOUNDS, type BoundsName, boundsOf } from '#testing/relayer-model/world.ts';
 import { differsFrom } from '#testing/transaction-cases.ts';
 
-/** Additional steps. The long run goes deeper, which takes minutes and gigabytes. */
+/** Additional steps. A run with more steps takes minutes and gigabytes. */
 const DEEPER = Number(process.env.EXPLORE_DEEPER ?? 0);
-/** With fewer states, the model no longer covers what it is meant to cover. */
+/** With fewer states, the model would no longer cover all situations that it is meant to cover. */
 const FEWEST_STATES = 1_000_000;
-/** State limit for models with a planted fault, which shows up much earlier. */
+/** State limit for a model with a planted fault, which shows after far fewer states. */
 const MOST_STATES_OF_A_FAULT = 150_000;
 /**
- * For a planted fault, more of the states without progress are explored, because the fault shows in
- * few of them.
+ * With a planted fault, more of the states that make no progress are explored, because the fault
+ * shows in few of them.
  */
 const CALM_EACH_OF_A_FAULT = 101;
 
@@ -46,7 +46,8 @@ describe('all that can happen to one transaction, and to two', () => {
       open.filter((phase) => !left.has(phase)),
       [],
     );
-    // Excludes `signed` and `unsigned`, in which transactions start and to which they also return.
+    // All phases but `signed` and `unsigned`, in which transactions start and to which they may
+    // return.
     assert.deepEqual(
       ALL.phases.filter((phase) => !entered.has(phase)),
       [],

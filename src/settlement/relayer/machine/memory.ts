@@ -26,17 +26,20 @@ export const steps = channel('tapline.relayer.steps');
 
 export interface RelayerDeps extends ProcessContext {
   readonly chain: Chain;
-  /** How long after a worker dies other workers leave its senders alone. */
+  /**
+   * The length of a lease: after a worker dies, other workers leave its senders alone for this
+   * long.
+   */
   readonly leaseMs?: number;
 }
 
 export type OnError = (name: string, error: unknown) => void;
 
-/** Longer than a pause of the process, and short enough for customers at a counter. */
+/** Longer than a process may pause, and short enough for customers at a counter. */
 export const LEASE_MS = 6_000;
 
 /**
- * What one process knows about one network. This state is a cache; the rows of chain_transactions
+ * This process's knowledge of one network. This state is a cache; the rows of chain_transactions
  * and chain_requests are authoritative. Only this file assigns its fields: observations of
  * transactions through `step`, and readings of the chain through `see`. Values that were read
  * before an `await` may be outdated afterwards.
@@ -52,20 +55,21 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   see(change: Partial<ChainView>): void;
   hold(sender: HeldSender): void;
   /**
-   * Drops senders from memory. Those that this process still holds are read again from their rows.
+   * Drops senders from memory. Senders that this process still holds are then read again from their
+   * rows.
    */
   letGo(...senders: readonly number[]): void;
   /** Like {@link HeldSender.observe}, for all open transactions of this process. */
   observeAll(observation: Observation, head?: Block): readonly Owing[];
-  /** Raises alarms in the database transaction of their cause. */
+  /** Raises alarms in the database transaction that causes them. */
   raise(tx: Tx, alarms: readonly Alarm[]): Promise<void>;
   /** Wakes the senders, because jobs were queued again. */
   wakeSenders(): void;
-  /** The newest blocks that a node returned or announced, by hash. */
+  /** The newest blocks that nodes returned or announced, by hash. */
   readonly recentBlocks: Map<string, RecentBlock>;
   /** Jobs to retry, in the order in which they failed, with the process time of the retry. */
   readonly deferred: Map<bigint, { readonly kind: RequestKind; readonly retryAt: number }>;
-  /** By sender: transactions that nodes have shown at a nonce that should be unused. */
+  /** By sender: transactions that nodes have reported for a nonce that we have not used. */
   readonly sightings: Map<number, readonly Sighting[]>;
 }
 
@@ -76,7 +80,7 @@ export interface RecentBlock extends Pick<Block, 'number' | 'time'> {
   readonly seenAt: Date;
 }
 
-/** An open transaction, as of when it was read, and its sender. */
+/** An open transaction, as it was when it was read, and its sender. */
 export interface Held {
   readonly sender: HeldSender;
   readonly transaction: OpenTransaction;
@@ -101,8 +105,8 @@ export interface HeldSender extends ConfiguredSender, SenderFacts {
   /** Adds transactions whose rows are committed. */
   add(transactions: readonly OpenTransaction[]): void;
   /**
-   * Applies an observation to a transaction, at this head or else at the last one followed. It has
-   * no effect if the transaction is no longer open.
+   * Applies an observation to a transaction, at `head` or else at the last head that was followed.
+   * It has no effect if the transaction is no longer open.
    */
   observe(which: TransactionRef, observation: Observation, head?: Block): Owing;
   see(change: SenderChange): void;
@@ -114,12 +118,12 @@ export function openOf({ senders }: Pick<RelayerState, 'senders'>): Held[] {
   );
 }
 
-/** Returns a sender's open transactions in nonce order, in which they must be sent. */
+/** Returns a sender's open transactions by nonce, the order in which they must be sent. */
 export function inNonceOrder(sender: Pick<HeldSender, 'open'>): OpenTransaction[] {
   return [...sender.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
 }
 
-/** Returns the newest values of those transactions that are still open. */
+/** Returns the newest values of those of the given transactions that are still open. */
 export function stillOpen(
   { open }: Pick<HeldSender, 'open'>,
   which: readonly TransactionRef[],
@@ -130,7 +134,9 @@ export function stillOpen(
   });
 }
 
-/** A transaction that a node (host) reported at this nonce, and the process time. */
+/**
+ * A transaction that a node (`host`) reported at this nonce, and the process time of the report.
+ */
 export interface Sighting {
   readonly hash: Hex;
   readonly nonce: bigint;
@@ -173,7 +179,7 @@ export function createState(
   return state;
 }
 
-/** Creates a sender that was just leased; its open transactions are read afterwards. */
+/** Creates a sender that was just leased. Its open transactions are read afterwards. */
 export function createSender(
   leased: ConfiguredSender & Pick<HeldSender, 'relayer' | 'sender' | 'fencingToken' | 'isStopped'>,
 ): HeldSender {

@@ -5,7 +5,9 @@ import { describe, it } from 'node:test';
 import { PLANTED } from '#testing/relayer-model/faults.ts';
 import { fromText, type History, replay } from '#testing/step-history.ts';
 
-/** Histories recorded in chaos runs and with misbehaving nodes (`test/faults/README.md`). */
+/**
+ * Histories that were recorded in chaos runs and with misbehaving nodes (`test/faults/README.md`).
+ */
 const FOLDER = path.join(import.meta.dirname, '../../../../test/faults/histories');
 
 const histories = readdirSync(FOLDER).flatMap((name) => {

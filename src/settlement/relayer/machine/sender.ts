@@ -7,7 +7,7 @@ import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts
  * |-----------------|------------|--------------------------------------------------------------|
  * | `idle`          | yes        | It has no open transaction.                                  |
  * | `working`       | yes        | It has open transactions.                                    |
- * | `asking_signer` | no         | Its signer owes bytes; other senders take the payments.      |
+ * | `asking_signer` | no         | Its remote signer must sign; other senders take payments.    |
  * | `starved`       | no         | It cannot pay for a full batch until it is funded.           |
  * | `draining`      | no         | It goes to another worker once it has no open transaction.   |
  * | `stopped`       | no         | Its key was used elsewhere (`relayer_senders.stopped_at`).   |
@@ -28,13 +28,15 @@ export interface SenderFacts {
   /** True if the sender is beyond this worker's share. */
   readonly isDraining: boolean;
   readonly isStarved: boolean;
-  /** Payments that its balance covers at the last fees; `null` if unknown. */
+  /**
+   * The number of payments that the sender's balance covers at the last fees; `null` if unknown.
+   */
   readonly paymentsLeft: bigint | null;
   /** True while a signing request is in progress, so that no second one is made. */
   readonly isSignerAsked: boolean;
 }
 
-/** The facts about a sender that was just leased, unless its row says otherwise. */
+/** The initial facts about a sender that was just leased; its row may add to them. */
 export const NEW_SENDER: SenderFacts = {
   isStopped: false,
   isDraining: false,

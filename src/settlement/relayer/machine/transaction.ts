@@ -11,20 +11,20 @@ import type { CountsRule } from '#settlement/networks.ts';
  *
  * | phase         | meaning                                            | rows                     |
  * |---------------|----------------------------------------------------|--------------------------|
- * | `unsigned`    | The signer owes bytes; no others may be sent.      | `chain_unsigned`         |
+ * | `unsigned`    | The signer must sign; no older bytes may be sent.  | `chain_unsigned`         |
  * | `signed`      | Bytes are stored and must be sent immediately.     | `chain_attempts`         |
- * | `broadcast`   | The newest bytes were sent. Overdue when the chain | `chain_attempts`         |
- * |               | has had time for them.                             |                          |
+ * | `broadcast`   | The newest bytes were sent. They are overdue when  | `chain_attempts`         |
+ * |               | the chain has had time to mine them.               |                          |
  * | `stuck`       | The stored bytes will not settle anything: no node | `chain_attempts`; barred |
- * |               | takes them, or they must no longer be sent. The    | by `retired`, by         |
+ * |               | accepts them, or they must not be sent again. The  | by `retired`, by         |
  * |               | nonce needs a cancellation transaction.            | `valid_until`            |
  * | `nonce_taken` | The chain has used the nonce, and no node has a    | `chain_attempts`         |
  * |               | receipt for any of our bytes.                      |                          |
  * | `included`    | A receipt names a block. The result does not count | `chain_attempts`         |
  * |               | yet: too few blocks on top, or it cannot be read.  |                          |
  * | `confirming`  | The result is known. Its confirmation tier needs   | `included_at`,           |
- * |               | more time, or for a safe or finalized block.       | `waits_for`              |
- * | `done`        | It is closed: its result is written, or a foreign  | status `mined`, or       |
+ * |               | more time, or a safe or finalized block.           | `waits_for`              |
+ * | `done`        | It is over: its result is written, or a foreign    | status `mined`, or       |
  * |               | transaction has used its nonce.                    | `foreign`                |
  *
  * The phases that may follow each one, besides `done`:
@@ -38,20 +38,21 @@ import type { CountsRule } from '#settlement/networks.ts';
  *     confirming  → signed, unsigned, stuck
  *
  * Every phase has the broadcasts and the jobs. `attempts` only grows, and any broadcast may be
- * mined at any time, because a node may have kept it. That is safe: all have the same nonce, so
- * only one of them is mined, and the contract's replay guard recognizes a payment by its settlement
- * number. A job leaves its transaction in two ways: its result is written, or it is queued again in
- * the database transaction that stores a cancellation. From then on `requests` is empty.
+ * mined at any time, because a node may have kept it. That is safe: all broadcasts have the same
+ * nonce, so only one is mined, and the contract's replay guard recognizes a payment by its
+ * settlement number. A job leaves its transaction in two ways: its result is written, or it is
+ * queued again in the database transaction that stores a cancellation. From then on `requests` is
+ * empty.
  *
- * A refund's proof can become stale while its transaction waits for a block. No observation is made
- * of that: the bytes may still be mined before the batch that invalidates the proof, so they must
- * not be replaced until the nonce is used. Only the reverted receipt is observed. Nothing was paid
- * then, and the job is queued again and signed with a new proof.
+ * A refund's proof can become stale while its transaction waits for a block. No observation
+ * reports that: the bytes may still be mined before the batch that invalidates the proof, so they
+ * must not be replaced until the nonce is used. Only the reverted receipt is observed. Nothing was
+ * paid then, and the job is queued again and signed with a new proof.
  *
  * A crash loses only this state. Rows are written before the state changes: an effect commits, and
  * the observation of that commit follows. A process that dies in between finds the rows, starts
- * again at `signed`, `unsigned` or `stuck`, and queries the chain first. What is lost is when and
- * how often bytes were sent, and how nodes responded.
+ * again at `signed`, `unsigned` or `stuck`, and queries the chain first. Only the times and
+ * numbers of broadcasts are lost, and the nodes' responses.
  */
 export type Transaction = OpenTransaction | Done;
 
@@ -64,7 +65,7 @@ export type OpenTransaction =
   | Included
   | Confirming;
 
-/** What is known of a transaction in every phase. */
+/** The facts that every phase of a transaction has. */
 export interface TransactionFacts {
   readonly id: bigint;
   readonly nonce: bigint;
@@ -74,17 +75,24 @@ export interface TransactionFacts {
   readonly gasLimit: bigint;
   /** The contract refuses the call in blocks with a later timestamp; `null` if it never expires. */
   readonly validUntil: Date | null;
-  /** `performance.now()` when it was signed; `null` if another process signed it. */
+  /**
+   * `performance.now()` when this process signed the transaction; `null` if another process did.
+   */
   readonly signedAtMs: number | null;
-  /** The broadcasts, each stored before it was sent. The last one is the one to send. */
+  /**
+   * The broadcasts, each stored before it was sent. The last one is the newest, and is sent next.
+   */
   readonly attempts: readonly Attempt[];
-  /** The offer that the signer must still sign: the first bytes, or higher fees; `null` if none. */
+  /**
+   * The offer that the signer must still sign, for the first bytes or for higher fees; `null` if
+   * none.
+   */
   readonly wanted: Offer | null;
-  /** The jobs that it carries; none once a cancellation has replaced it. */
+  /** The jobs that the transaction carries; none once a cancellation has replaced it. */
   readonly requests: readonly OpenRequest[];
 }
 
-/** A transaction that, as far as is known, is in no block and has an unused nonce. */
+/** A transaction that, as far as this process knows, is in no block and has an unused nonce. */
 interface Sending extends TransactionFacts {
   readonly query: ReceiptQuery;
 }
@@ -96,16 +104,21 @@ interface Unsigned extends Sending {
 
 interface Signed extends Sending {
   readonly phase: 'signed';
-  /** How often it was overdue as its sender's first transaction, since its last offer. */
+  /**
+   * The number of times that the transaction was overdue as its sender's first one, since its last
+   * offer.
+   */
   readonly overdue: number;
 }
 
 interface Broadcast extends Sending {
   readonly phase: 'broadcast';
   readonly overdue: number;
-  /** The height known when it was last sent. */
+  /** The known height when the transaction was last sent. */
   readonly sentAtBlock: bigint;
-  /** The first head that was followed after that; `null` if there was none. */
+  /**
+   * The first head that was followed after the transaction was last sent; `null` if there was none.
+   */
   readonly seenAtBlock: bigint | null;
   /** A receipt that arrived before it was requested; `null` if there is none. */
   readonly early: EarlyReceipt | null;
@@ -117,19 +130,19 @@ interface Stuck extends Sending {
 }
 
 interface Used extends TransactionFacts {
-  /** True if its bytes must not be sent even if the nonce becomes unused again. */
+  /** True if the bytes must not be sent even if the nonce becomes unused again. */
   readonly isBarred: boolean;
 }
 
 interface NonceTaken extends Used {
   readonly phase: 'nonce_taken';
-  /** For how many heads the nonce has been used without a receipt. */
+  /** The number of heads at which the nonce was used without a receipt. */
   readonly heads: number;
 }
 
 interface InBlock extends Used {
   readonly block: IncludingBlock;
-  /** How many polls could not read the result, and whether operators were alerted. */
+  /** The number of polls that could not read the result, and whether operators were alerted. */
   readonly unread: { readonly polls: number; readonly isAlerted: boolean };
 }
 
@@ -161,11 +174,15 @@ export interface IncludingBlock {
 }
 
 /**
- * A receipt that arrived before it was requested. It is used at one head, as if requested there.
+ * A receipt that arrived before it was requested. It is used at one head, as if it had been
+ * requested there.
  */
 export interface EarlyReceipt {
   readonly receipt: Receipt;
-  /** Whether a second provider confirms the receipt; queried at the same time. */
+  /**
+   * Resolves to a second provider's answer, which confirms the receipt or does not. Both providers
+   * were queried at the same time.
+   */
   readonly second: Promise<SecondWord | null>;
 }
 
@@ -174,7 +191,7 @@ export interface Attempt extends Offer {
   readonly raw: Hex;
 }
 
-/** The fees that a broadcast offers for its nonce, and whether it is a cancellation. */
+/** The fees that a broadcast offers for its nonce, and whether the broadcast is a cancellation. */
 export interface Offer {
   readonly cancels: boolean;
   readonly fees: Fees;
@@ -190,61 +207,65 @@ export interface OpenRequest {
   readonly tries: number;
   readonly created: Date;
   /**
-   * True if the ledger has booked the job and a reorganization has undone it. It is then never
+   * True if the ledger has booked the job and a reorganization has undone it. The job is then never
    * given up.
    */
   readonly owed: boolean;
   /** For a payment: the time by which it must settle; `null` if it has no deadline. */
   readonly deadline: Date | null;
-  /** How many seconds the payment had for settling when it was requested. */
+  /** The time that the payment had to settle, in seconds, when it was requested. */
   readonly settleWithinS: number | null;
-  /** For a booked sale that the chain refuses: when resending ends. */
+  /** For a booked sale that the chain refuses: the time at which resending ends. */
   readonly owedUntil?: Date | null;
 }
 
-/** What can be observed about an open transaction. */
+/** An observation about an open transaction. */
 export type Observation =
-  /** It is being sent to a node, which may not respond. */
+  /** The transaction is being sent to a node, which may not respond. */
   | { readonly kind: 'sent'; readonly atBlock: bigint }
   /** A node has refused these bytes. */
   | { readonly kind: 'refused'; readonly hash: Hex; readonly verdict: Refusal }
-  /** A receipt arrived together with a head, before it was requested. */
+  /** A receipt arrived with a head, before it was requested. */
   | { readonly kind: 'early_receipt'; readonly early: EarlyReceipt }
-  /** Blocks between the previous head and this one were not seen. */
+  /** Some blocks between the previous head and this one were not seen. */
   | { readonly kind: 'blocks_skipped'; readonly number: bigint }
-  /** A head was followed, so the receipts in it are known. */
+  /** A head was followed, and the receipts of its block are known. */
   | { readonly kind: 'head'; readonly number: bigint }
-  /** Its receipt is being requested. If that fails, the next head requests it. */
+  /**
+   * The transaction's receipt is being requested. If that fails, it is requested at the next head.
+   */
   | { readonly kind: 'receipt_asked' }
   | { readonly kind: 'receipt'; readonly receipt: Receipt }
-  /** No block contains it. `isListed`: the head lists it, so a node lags. */
+  /** No block contains the transaction. `isListed`: the head lists it, so the node lags. */
   | { readonly kind: 'no_receipt'; readonly isListed: boolean }
   /** No node could answer, or the second provider contradicts the first. */
   | { readonly kind: 'receipt_unanswered' }
-  /** Its result was read. `rule` is the confirmation tier of what succeeded. */
+  /**
+   * The result was read. `rule` is the strictest confirmation tier of the payments that succeeded.
+   */
   | { readonly kind: 'result_read'; readonly rule: CountsRule | null }
   | { readonly kind: 'result_unreadable' }
   /** Blocks that this process followed have left the chain. */
   | { readonly kind: 'reorganized' }
   /** Other processes have changed rows, so all receipts are requested again. */
   | { readonly kind: 'ask_again' }
-  /** As of the head, the chain has used its nonce. */
+  /** As of the head, the chain has used the transaction's nonce. */
   | { readonly kind: 'nonce_used' }
-  /** As of the head, the chain has not used its nonce. */
+  /** As of the head, the chain has not used the transaction's nonce. */
   | {
       readonly kind: 'nonce_unused';
-      /** It has the sender's next nonce. */
+      /** The transaction has the sender's next nonce. */
       readonly isNext: boolean;
       /** The chain has had enough time for the sender's transactions. */
       readonly isOverdue: boolean;
     }
-  // This and the following observations are made after the commit that stores them.
+  // This observation and those below are made after the commit that stores them.
   | { readonly kind: 'attempt_stored'; readonly attempt: Attempt; readonly isRequeued: boolean }
   | { readonly kind: 'offer_stored'; readonly offer: Offer; readonly isRequeued: boolean }
   /** The signer returned the requested bytes. */
   | { readonly kind: 'signature_stored'; readonly attempt: Attempt; readonly offer: Offer }
   | { readonly kind: 'result_written' }
-  /** Nodes have shown a foreign transaction at its nonce, and its jobs were queued again. */
+  /** Nodes have shown that a foreign transaction used the nonce, and the jobs were queued again. */
   | { readonly kind: 'foreign' };
 
 export type Refusal =
@@ -255,7 +276,7 @@ export type Refusal =
   /** No node will ever take these bytes. */
   | 'unsendable';
 
-/** An action that must follow. If it commits something, that commit is observed next. */
+/** An action that must follow. If it commits something, the commit is the next observation. */
 export type Effect =
   /** Send the newest bytes. */
   | { readonly kind: 'broadcast' }
@@ -263,22 +284,27 @@ export type Effect =
   | { readonly kind: 'ask_signer' }
   /** Offer higher fees for the same call at the same nonce. */
   | { readonly kind: 'replace'; readonly offer: Offer }
-  /** Use the nonce for a cancellation; with `requeue`, its jobs are queued again immediately. */
+  /**
+   * Use the nonce for a cancellation. If `requeue`, the transaction's jobs are queued again
+   * immediately.
+   */
   | { readonly kind: 'cancel'; readonly offer: Offer; readonly requeue: boolean }
   /** The receipt has enough confirmations: read the result of each job. */
   | { readonly kind: 'read_result' }
-  /** Store the results of its jobs, and queue those without one again. */
+  /** Store the results of the transaction's jobs, and queue jobs without a result again. */
   | { readonly kind: 'apply_result' }
-  /** Record that it is in a block and waits for confirmations, or that it is no longer in one. */
+  /**
+   * Record that the transaction is in a block and waits for confirmations, or that it no longer is.
+   */
   | { readonly kind: 'mark_included'; readonly waitsFor: CountsRule['waitsFor'] }
   | { readonly kind: 'clear_included' }
-  /** Ask nodes which transaction used its nonce. */
+  /** Ask nodes which transaction used the nonce. */
   | { readonly kind: 'inspect_nonce' }
   | { readonly kind: 'alert'; readonly about: 'result_unreadable' | 'fee_ceiling' }
   /** Forget the transaction: it is no longer open. */
   | { readonly kind: 'drop' };
 
-/** What this process knows at the time of an observation. */
+/** This process's knowledge at the time of an observation. */
 export interface Now {
   /** Process time. */
   readonly ms: number;
@@ -295,14 +321,14 @@ export interface Now {
   /** The confirmations that a result needs: further blocks, and time. */
   readonly depth: { readonly blocks: bigint; readonly ms: number };
   readonly timeouts: {
-    /** How many blocks after its broadcast a transaction is overdue. */
+    /** The number of blocks after its broadcast at which a transaction is overdue. */
     readonly overdueBlocks: bigint;
     /**
-     * For how many heads a nonce must be used without a receipt before nodes are asked which
-     * transaction used it.
+     * The number of heads at which a nonce must be used without a receipt before nodes are asked
+     * which transaction used it.
      */
     readonly foreignHeads: number;
-    /** After how many polls of an unreadable result operators are alerted. */
+    /** The number of polls of an unreadable result after which operators are alerted. */
     readonly unreadablePolls: number;
   };
 }
@@ -312,7 +338,7 @@ export interface Step {
   readonly effects: readonly Effect[];
 }
 
-/** Creates a transaction from its rows. What nodes have is unknown at first. */
+/** Creates a transaction from its rows. Whether nodes hold its bytes is unknown at first. */
 export function fromRows(
   facts: TransactionFacts,
   query: ReceiptQuery,
@@ -333,7 +359,7 @@ export function factsOf(transaction: Transaction): TransactionFacts {
   return { ...call, attempts, wanted, requests };
 }
 
-/** Returns the offer that awaits a signature, or else the offer in the newest bytes. */
+/** Returns the offer that awaits a signature; if there is none, the offer of the newest bytes. */
 export function newestOffer(transaction: OpenTransaction): Offer | null {
   return transaction.wanted ?? transaction.attempts.at(-1) ?? null;
 }
