@@ -8,18 +8,21 @@ import { type CreateRequest, orderIdOf } from '#payments/create-request.ts';
 import { type OrderIdRow, selectIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
-/** The order id that a request's intent gets. */
+/** The order ID of the intent that a request creates. */
 export interface ChosenOrderId {
   readonly text: string;
-  /** The intent that already has this order id; `null` if the id is free. */
+  /** The intent that already has this order ID; `null` if the ID is free. */
   readonly takenBy: OrderIdRow | null;
-  /** The rebuilt intent that the same request created before the loss of data; `null` if none. */
+  /**
+   * The intent that the same request created before a data loss, rebuilt from the chain; `null` if
+   * there is none.
+   */
   readonly rebuilt: PaymentIntent | null;
 }
 
 /**
- * The number of times that an idempotency key can be reused: after 48 hours it takes the next
- * derived order id. Two keys practically never derive the same id.
+ * How often an idempotency key can be reused. 48 hours after its last use, it gets the next derived
+ * order ID. Different keys practically never derive the same ID.
  */
 const MAX_CLASHES = 1_000;
 
@@ -29,7 +32,7 @@ interface Choice {
   readonly row: OrderIdRow | undefined;
 }
 
-/** Returns a map key from the tenant and its order id. */
+/** Returns a map key for an order ID of the request's account and mode. */
 export function orderKey(request: CreateRequest, orderId: string): string {
   return `${tenantKey(request.merchant.tenant)} ${orderId}`;
 }
@@ -51,9 +54,9 @@ async function selectInUse(
 }
 
 /**
- * Chooses each request's order id. An omitted id is derived from the Idempotency-Key; if another
- * intent or a request of the batch has it, the next derived id is used, at the cost of a second
- * look-up. A request with a known key is a replay and needs no order id.
+ * Chooses each request's order ID. A missing ID is derived from the Idempotency-Key. If another
+ * intent or another request of the batch has that ID, the next derived ID is looked up. A request
+ * whose key is already known is a replay and needs no order ID.
  */
 export async function chooseOrderIds(
   tx: Tx,
@@ -62,8 +65,9 @@ export async function chooseOrderIds(
     readonly requests: readonly CreateRequest[];
     readonly keys: Promise<ReadonlyMap<string, KeyRow>>;
     /**
-     * Has the value of each request in atoms at the last known rate; `null` if none is known.
-     * The caller awaits it, too: after an earlier failure here, nothing would handle its own.
+     * The value of each request in atoms at the last known rate; `null` if none is known.
+     * The caller must await this promise as well: if this function fails earlier, it does not
+     * handle the promise's rejection.
      */
     readonly prices: Promise<{ readonly worths: readonly (bigint | null)[] }>;
   },
@@ -101,15 +105,15 @@ export async function chooseOrderIds(
 }
 
 /**
- * Largest accepted difference from a rebuilt intent's amount. Its quote is lost, and the current
- * rate may differ; within the minutes in which a create is repeated, no rate moves further: see
+ * Largest accepted difference from a rebuilt intent's amount. Its quote is lost, and the rate may
+ * have changed, but not by more than this in the minutes in which a request is repeated: see
  * `MAX_JUMP_PERCENT`.
  */
 const LOST_RATE_PERCENT = 10n;
 
 /**
- * True if the amounts match. A rebuilt intent has the chain's amount, which may include a tip. If
- * no rate is known, the derived order id alone identifies the request.
+ * True if the rebuilt intent's amount matches the request. The rebuilt amount comes from the chain
+ * and may include a tip. If no rate is known, only a derived order ID identifies the request.
  */
 function isAmountOf(
   { amount }: OrderIdRow,
@@ -122,7 +126,7 @@ function isAmountOf(
   return amount * 100n >= worth * (100n - percent) && amount * 100n <= most * (100n + percent);
 }
 
-/** Reads the rebuilt intents that requests may create again. */
+/** Reads the rebuilt intents that requests would create again. */
 async function withRebuilt(
   tx: Tx,
   chosen: readonly {

@@ -14,7 +14,9 @@ import {
 } from '#testing/store.ts';
 import { eventTypes, findPayment } from '#testing/store-payments.ts';
 
-/** Columns round to milliseconds, so the stored `now()` may be half a millisecond ahead. */
+/**
+ * The database rounds to milliseconds, so a stored `now()` may be half a millisecond in the future.
+ */
 const OVER = `deadline = now() - interval '1 second'`;
 
 let store: TestStore;
@@ -151,7 +153,7 @@ describe('a payment that was signed once', () => {
 });
 
 describe('a payment that the chain settles after it was declined', () => {
-  /** Simulates a relayer that finds the event of a declined attempt: see followChain. */
+  /** Simulates a relayer that finds the settlement of a declined attempt: see followChain. */
   async function settleAfterDecline(intentId: string): Promise<void> {
     await store.db.query(
       `update chain_requests r set status = 'succeeded', applied_at = null,
@@ -205,7 +207,7 @@ describe('a payment that the chain settles after it was declined', () => {
     const { intentId } = await declined();
     const { pass } = await addPayer(store);
     await pay(store, { intentId, pass, hangUp: true });
-    // The number is already used on the chain, so the second attempt also fails.
+    // The chain has already used the settlement number, so the second attempt fails too.
     await store.db.query(
       `update chain_requests set status = 'failed', applied_at = null,
          outcome = '{"succeeded": false, "reason": "settlement_failed", "txHash": null}'

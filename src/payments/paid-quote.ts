@@ -3,7 +3,7 @@ import { toMinorUnits } from '#core/currency-conversion.ts';
 import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
 import { type PaidQuote, renderPaidQuote } from '#prices/quote.ts';
 
-/** Returns the quote of an intent with a tip in the same currency; `null` for a sale in USDC. */
+/** Returns the quote of an intent, with the tip in the same currency; `null` for a sale in USDC. */
 export function paidQuote(intent: PaymentIntent, tip: bigint): PaidQuote | null {
   const { presentment } = intent;
   if (presentment === null) return null;
@@ -14,7 +14,7 @@ export function paidQuote(intent: PaymentIntent, tip: bigint): PaidQuote | null 
   };
 }
 
-/** Renders the object `presentment` of an intent with a tip. */
+/** Renders the object `presentment` of an intent, including the tip. */
 export function renderPaid(intent: PaymentIntent, tip: bigint): Json {
   const paid = paidQuote(intent, tip);
   return paid === null ? null : renderPaidQuote(paid);

@@ -18,24 +18,24 @@ import { chargeOf } from '#payments/tip-limits.ts';
 import { readUnknownDecline, type UnknownDecline } from '#payments/unknown-credential.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
-/** A payment, with the chain's verdict if a node answered. */
+/** A payment, and whether the chain would accept it. */
 export interface PayItem {
   readonly request: PayRequest;
   /**
    * `null` if the chain was not queried, because the credential or the intent did not exist when
-   * they were read before the locks.
+   * they were read before locking.
    */
   readonly preflight: Checked | null;
 }
 
 /**
- * The state from which a batch is decided, read while holding its locks. Each decision updates it,
- * and the next decision treats the update as committed.
+ * The state on which a batch's decisions depend, read while holding its locks. Each decision
+ * updates this state, so that the next one sees it as if committed.
  */
 export interface PayContext {
   readonly watch: DatabaseWatch;
   readonly keys: KnownKeys;
-  /** Tells whether callers' API keys and device keys have been revoked meanwhile. */
+  /** Returns the refusal of a caller whose API key or device key has ended meanwhile. */
   readonly ends: CredentialEnds;
   /** The intents, as locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;
@@ -51,7 +51,7 @@ export interface PayContext {
   readonly underWay: { payerId: string; intent: UnderWay }[];
 }
 
-/** Settings, and the state of the networks. */
+/** The settings that a batch needs, and the state of the networks. */
 export type BatchTerms = PayTerms & { readonly readiness: Readiness };
 
 type UnderWay = PaymentIntent & { readonly status: 'processing' | 'requires_action' };
@@ -63,7 +63,7 @@ export function credentialOf(
   return context.credentials.get(credentialKey(request.presented)) ?? null;
 }
 
-/** Returns the intent's current state in the batch, if it belongs to the caller. */
+/** Returns the intent's current state in the batch; `null` if the caller may not see the intent. */
 export function intentOf(context: Pick<PayContext, 'intents' | 'changes'>, request: PayRequest) {
   const { intentId, merchant, terminalId } = request;
   const intent =
@@ -72,7 +72,10 @@ export function intentOf(context: Pick<PayContext, 'intents' | 'changes'>, reque
   return terminalId === undefined || intent.terminalId === terminalId ? intent : null;
 }
 
-/** Locks intents, then credentials, then payers, each ordered by id, like every payment. */
+/**
+ * Reads the state of a batch. Locks intents, then credentials, then payers, each in a fixed order,
+ * like every payment.
+ */
 export async function readContext(
   tx: Tx,
   items: readonly PayItem[],
@@ -117,7 +120,7 @@ export async function readContext(
   return { watch: tx.watch, keys, ends, intents, credentials, payers, facts, shareLeft, ...rest };
 }
 
-/** Adds the batch's own payments to those already in progress. */
+/** Adds the batch's own payments to the payer's payments in progress. */
 export function withBatch(
   activity: PaymentFacts['activity'],
   context: PayContext,
@@ -135,7 +138,9 @@ export function withBatch(
   };
 }
 
-/** Checks the account's hourly share, including the batch's own payments. */
+/**
+ * Refuses if the payment, with the batch's earlier payments, exceeds the account's hourly share.
+ */
 export function checkShare(
   context: PayContext,
   { tenant, amount }: PaymentIntent,
@@ -148,7 +153,7 @@ export function checkShare(
   return context.shareLeft(tenant, add(amount, tip, ...mine.map(({ intent }) => chargeOf(intent))));
 }
 
-/** Records what an answered attempt consumed, for the rest of the batch. */
+/** Stores what this attempt consumed, for later payments of the batch and for the commit. */
 export function consume(context: PayContext, request: PayRequest, after: Found | null): void {
   if (after === null || after === credentialOf(context, request)) return;
   const key = credentialKey(request.presented);
@@ -156,7 +161,7 @@ export function consume(context: PayContext, request: PayRequest, after: Found |
   context.consumed.set(key, after);
 }
 
-/** Records the decision for the rest of the batch. */
+/** Stores the decision, for later payments of the batch and for the commit. */
 export function record(
   context: PayContext,
   request: PayRequest,

@@ -3,7 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { MERCHANT_OF_INTENT } from '#payments/intent-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** The terms that a wallet signed or may sign, besides the intent. */
+/** The terms of a payment that the wallet signs in addition to the intent's data. */
 export interface PayTerms {
   readonly salt: Hex;
   /** Unix seconds. */
@@ -14,20 +14,20 @@ export interface PayTerms {
   readonly cashback: number;
 }
 
-/** The data of a pay link in addition to its intent. */
+/** The data of a pay link, without its intent. */
 export interface PayLinkRow {
   merchant_name: string;
   merchant_number: bigint | null;
   account_status: 'active' | 'disabled';
   kyb_status: string;
   terminal_status: 'active' | 'inactive';
-  /** The terms, oldest first; empty until the link is opened. */
+  /** The terms, oldest first. Empty until the link is first opened. */
   terms: readonly PayTerms[];
-  /** Number of the requesting wallet's authorizations that got a response. */
+  /** Number of responses to authorizations by the requesting wallet. */
   answers: number;
 }
 
-/** Reads a pay link. `address` is the requesting wallet, checksummed; `null` for none. */
+/** Reads a pay link. `address` is the requesting wallet, checksummed; `null` if unknown. */
 export async function selectPayLink(
   sql: Sql,
   { intentId, address }: { readonly intentId: string; readonly address: Hex | null },
@@ -47,13 +47,10 @@ export async function selectPayLink(
   return rows[0];
 }
 
-/** The number of terms that are kept, because wallets may still be signing older ones. */
+/** Number of latest terms that are stored, because wallets may still be signing older ones. */
 const KEPT_TERMS = 4;
 
-/**
- * Adds terms, unless others were added since `seen` was read.
- * @returns the stored terms.
- */
+/** Adds terms, unless other terms were added after `seen` was read. @returns the stored terms. */
 export async function addPayTerms(
   sql: Sql,
   made: {
@@ -80,7 +77,7 @@ export async function addPayTerms(
   return only(rows, 'pay link').terms;
 }
 
-/** Counts authorizations that got a response. The wallets sign different terms next time. */
+/** Counts authorizations that got a response. The wallet then has to sign different terms. */
 export async function countPayLinkAnswers(
   tx: Tx,
   answered: readonly { readonly intentId: string; readonly address: Hex }[],
@@ -95,13 +92,10 @@ export async function countPayLinkAnswers(
   );
 }
 
-/** Maximum number of invalid signatures per link and minute: behavior.md 19.3. */
+/** Maximum number of invalid signatures per link and minute (behavior.md 19.3). */
 const MAX_FAILURES = 10;
 
-/**
- * Counts an invalid signature, by the database's clock.
- * @returns true if the limit is exceeded.
- */
+/** Counts an invalid signature, by the database's clock. @returns true if there were too many. */
 export async function countSignatureFailure(sql: Sql, intentId: string): Promise<boolean> {
   const rows = await sql.query<{ failures: number }>(
     `insert into pay_links as l (payment_intent_id, failures) values ($1, array[now()])

@@ -15,25 +15,23 @@ export interface PayLink {
   /** The intent in its current state. */
   readonly intent: PaymentIntent;
   readonly number: bigint;
-  /** The customer's tip; `null` if not chosen yet. */
+  /** The customer's tip; `null` if the customer has not chosen one. */
   readonly tip: Atoms | null;
   readonly chain: Chain;
-  /** True if the signed data names the order; for a static tag it does not. */
+  /** True if the wallet signs the order ID, as with a pay link; false for a static tag. */
   readonly bindsOrder: boolean;
   readonly merchant: MerchantAccount;
   /** The terms, oldest first. */
   readonly terms: readonly PayTerms[];
-  /**
-   * Number of the requesting wallet's authorizations that got a response; each changes the salt.
-   */
+  /** Number of responses to authorizations by the requesting wallet; each changes the salt. */
   readonly answers: number;
   /** The reason why the link cannot be paid now; `null` if it can. */
   readonly closed: Refusal | null;
 }
 
 /**
- * Returns the token of an intent's pay link; `null` for intents of an earlier release. It is
- * derived from the same facts as the intent's id, so nothing is stored for it.
+ * Returns the token of an intent's pay link; `null` for intents of an earlier release. The token is
+ * derived from the same number as the intent's ID, so it is not stored.
  */
 export function payToken(
   idKey: IdKey,
@@ -44,7 +42,10 @@ export function payToken(
   return number === null ? null : numberedId(idKey, 'payLink', { livemode, number });
 }
 
-/** Returns the id of the intent that a token may belong to; `null` if the token is invalid. */
+/**
+ * Returns the ID of the intent to which a valid token belongs, without checking that the intent
+ * exists; `null` if the token is invalid.
+ */
 export function intentOfToken(idKey: IdKey, token: string): string | null {
   for (const livemode of [false, true]) {
     const number = numberOfId(idKey, 'payLink', { livemode, id: token });
@@ -58,8 +59,8 @@ export function payLinkMissing(): Refusal {
 }
 
 /**
- * Finds the link as `address` sees it; `null` for the public view.
- * @returns `null` if there is no such link.
+ * Finds a link, with the terms for the wallet `address`; `null` for the public view. @returns
+ * `null` if there is no such link.
  */
 export async function findPayLink(
   ctx: ApiContext,
@@ -122,7 +123,7 @@ function whyClosed({ status }: PaymentIntent, row: PayLinkRow): Refusal | null {
   return refuse('terminal_inactive', 'The terminal of this payment is inactive.');
 }
 
-/** Returns the link with the chosen tip, if any; refuses a tip that is not allowed. */
+/** Returns the link with the customer's tip, if there is one. Refuses a tip that is not allowed. */
 export function withTip(link: PayLink, tipAmount: number | undefined): PayLink | Refusal {
   const tip = tipAmount === undefined ? null : atoms(tipAmount);
   return checkTip(link.intent, tip) ?? { ...link, tip };

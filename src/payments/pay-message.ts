@@ -11,8 +11,8 @@ export function ratesOf({ acquirer, protocol, cashback }: PayTerms): FeeRates {
 }
 
 /**
- * Returns the terms that a wallet signs after `answers` responses to its authorizations. They do
- * not depend on other wallets, and reading them stores nothing.
+ * Returns the terms that a wallet signs after `answers` responses to its authorizations. Other
+ * wallets do not affect them, and nothing is stored.
  */
 export function termsAfter(
   terms: PayTerms,
@@ -22,7 +22,7 @@ export function termsAfter(
   return { ...terms, salt: keccak256(concat([terms.salt, address, toHex(answers, { size: 4 })])) };
 }
 
-/** Returns sale plus tip, from which the fees are computed. */
+/** Returns sale plus tip, on which fees are charged. */
 export function sumOf({ intent, tip }: PayLink): Atoms {
   return tip === null ? intent.amount : add(intent.amount, tip);
 }

@@ -10,26 +10,25 @@ import type { StaticPassTerms } from '#risk/risk-rules.ts';
 import type { Deployment } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** A tap, or a confirm with an agent token. */
+/** A request to pay: a tap, or a confirm with an agent token. */
 export interface PayRequest {
   readonly merchant: MerchantAccount;
   readonly intentId: string;
-  /** If set, only this terminal's intents can be paid. */
+  /** Set for a terminal, which can pay only its own intents. */
   readonly terminalId?: string;
   readonly presented: Presented;
-  /** The tip on top of the sale; `null` if none was given. */
+  /** The tip, in addition to the sale; `null` if the request has none. */
   readonly tip: Atoms | null;
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;
   readonly now: Date;
   readonly gone?: AbortSignal;
-  /** The payment's trace span, if it is traced. */
+  /** The trace context of the payment; `null` if it is not traced. */
   readonly traceparent?: string | null;
 }
 
 /**
- * Queries whether a payment would settle on the chain now. Makes a network call, so never call it
- * within a transaction.
+ * Asks the chain whether a payment would settle now. A network call: never use it in a transaction.
  */
 export type Preflight = (payment: {
   readonly livemode: boolean;
@@ -37,31 +36,28 @@ export type Preflight = (payment: {
   readonly merchantNumber: bigint;
   readonly amount: bigint;
   readonly orderId: string;
-  /** Set for a payment with its own signature instead of a standing policy. */
+  /** Set if the wallet has signed this payment, instead of a standing policy. */
   readonly signed?: Pick<SignedPayment, 'authorization' | 'rates'> & {
     readonly number: bigint;
-    /** Set for a wallet that must be deployed first (ERC-6492). */
+    /** Set if the wallet must be deployed first (ERC-6492). */
     readonly deployment?: Deployment;
   };
 }) => Promise<PreflightResult>;
 
 /**
- * Lets another cell verify its credential. Makes a network call, so never call it within a
- * transaction.
- * @returns `null` if the credential belongs to this cell, or to no known one.
+ * Asks the cell that issued a credential to verify it. A network call: never use it in a
+ * transaction. @returns `null` if the credential belongs to this cell or to an unknown one.
  */
 export type AskHome = (
   tap: Pick<PayRequest, 'presented' | 'merchant' | 'intentId'>,
 ) => Promise<Visit | null>;
 
-/** Settings for every payment of this service. */
+/** Settings that apply to every payment. */
 export interface PayTerms {
-  /** Seconds from its tap within which a payment must be in a block. */
+  /** Seconds after a tap within which the payment must be in a block. */
   readonly settleWithinS: number;
   /** Decrypts the keys of payers' cards. */
   readonly cardKey: RotatingKey;
-  /**
-   * The terms on which a pass that can be copied needs its payer's confirmation; `null` for never.
-   */
+  /** When a pass that can be copied needs its payer's confirmation; `null` for never. */
   readonly staticPass: StaticPassTerms | null;
 }

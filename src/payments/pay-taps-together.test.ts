@@ -40,11 +40,11 @@ interface Planned {
   readonly intent: number;
   readonly credential: number;
   readonly chain: 'ok' | 'poor';
-  /** Only the first two intents take tips. */
+  /** The tip in atoms; only the first two intents allow tips. */
   readonly tip?: number;
 }
 
-/** Intents of a merchant that allows two payments per payer and hour, with possible payers. */
+/** Intents of a merchant that allows each payer two payments per hour, and the payers. */
 interface Scene {
   readonly counter: Counter;
   readonly intents: readonly string[];
@@ -118,7 +118,7 @@ function toItems(scene: Scene, plan: readonly Planned[]): PayItem[] {
   }));
 }
 
-/** Returns the final state by intent: its status and the types of its events, in order. */
+/** Returns the final state of each intent: its status, and its event types in order. */
 async function remains(scene: Scene): Promise<string[]> {
   const rows = await store.db.query<{ id: string; left: string }>(
     `select i.id, i.status || ' ' || (
@@ -149,14 +149,17 @@ function each(...pairs: readonly (readonly [intent: number, credential: number])
   return pairs.map(([intent, credential]) => ({ intent, credential, chain: 'ok' }));
 }
 
-/** Plans whose later payments depend on earlier ones, because random plans rarely do. */
+/**
+ * Plans in which later payments depend on earlier ones, because random plans rarely have such
+ * payments.
+ */
 const EXAMPLES: [Planned[]][] = [
   [each([0, 0], [1, 0], [2, 0])],
   [each([0, 1], [1, 1])],
   [each([0, 4], [1, 4], [0, 4])],
   [each([0, 3], [0, 0], [0, 0])],
   [each([0, 2], [0, 0], [1, 2])],
-  // The daily limit equals the sale, so even a tip of one atom exceeds it.
+  // The sale alone reaches the daily limit, so even a tip of one atom exceeds it.
   [[{ intent: 0, credential: 1, chain: 'ok', tip: 1 }, ...each([0, 1])]],
   [[{ intent: 2, credential: 0, chain: 'ok', tip: 0 }, ...each([2, 0])]],
 ];
@@ -180,7 +183,7 @@ test('payments in one transaction end as they would have one after the other', a
     }),
     { numRuns: 40, examples: EXAMPLES },
   );
-  // The examples must include the results that depend on earlier payments of the batch.
+  // The examples must cover these results, which depend on earlier payments of the batch.
   for (const outcome of [
     'limit_exceeded',
     'risk_blocked',
@@ -193,7 +196,8 @@ test('payments in one transaction end as they would have one after the other', a
 
 test('a pass that was created after the chain was asked does not pay yet', async () => {
   const scene = await openScene();
-  // The read before the batch found no such pass, so its payer was not checked on the chain.
+  // As if the pass did not exist when it was read before the batch, so that the chain was not
+  // queried.
   const items = toItems(scene, each([0, 0])).map((item) => ({ ...item, preflight: null }));
   const { paid } = await store.db.transaction((tx) => payBatch(tx, items, batchTerms(store.ctx)));
   assert.deepEqual(
@@ -226,7 +230,7 @@ test('payments of one batch share the rest of their account’s hourly share', a
     ...toItems(other, each([0, 0])),
     ...toItems(mine, each([1, 0])),
   ];
-  // Each account may settle one more of these sales.
+  // Each account has room for one more of these sales in its hourly share.
   const readiness = { ...store.readiness, shareOf: () => BigInt(AMOUNT) };
   const { paid } = await store.db.transaction((tx) =>
     payBatch(tx, items, { ...batchTerms(store.ctx), readiness }),

@@ -42,14 +42,14 @@ import { checkLedger } from '#settlement/ledger-gate.ts';
 /** The result of one payment. */
 export interface Paid {
   readonly answer: Answer | Refusal;
-  /** The intent after the decision; `null` if nothing was decided (a replay, a refusal). */
+  /** The intent after the decision; `null` if there was no decision (a replay or a refusal). */
   readonly intent: PaymentIntent | null;
 }
 
 /**
  * Pays several intents in one transaction: keys, intents, events, deliveries and settlement jobs
- * commit together. Each payment gets the same response as on its own: they are decided in order,
- * and each decision sees what earlier ones consumed.
+ * commit together. Each payment gets the same response as if it were alone: payments are decided in
+ * order, and each decision sees what earlier ones consumed.
  */
 export async function payBatch(
   tx: Tx,
@@ -91,7 +91,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
   if (forbidden !== null) return forbidden;
   const current = intentOf(context, request);
   if (current === null) return resourceMissing('payment intent');
-  // The tap was lost with the database, so the next tap of this intent gets the stored result.
+  // The database has lost the tap, so the next tap of this intent gets the result from the chain.
   const isRebuilt = current.status === 'succeeded' && current.attempt.credential.type === 'unknown';
   const verified = verifyIn(context, request);
   if (isRebuilt) {
@@ -115,7 +115,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
   return present(steps.at(-1), 'step of a payment').intent;
 }
 
-/** Verifies the credential, including what earlier payments of the batch consumed. */
+/** Verifies the credential in its current state in the batch; `null` if it is unknown. */
 function verifyIn(context: PayContext, request: PayRequest): Verified<Found> | null {
   const found = credentialOf(context, request);
   if (found === null) return null;
@@ -124,8 +124,8 @@ function verifyIn(context: PayContext, request: PayRequest): Verified<Found> | n
 }
 
 /**
- * Returns the time of the tap by the account's clock, but not before the intent was picked up:
- * nodes' clocks may differ.
+ * Returns the time of the tap by the account's clock. It is never before the intent was picked up,
+ * even if the clocks of two nodes differ.
  */
 function tapTime(intent: PaymentIntent, now: Date): Date {
   const at = byAccountClock(intent, now);
@@ -151,8 +151,8 @@ function command(
   }
   if (found === null || verified === null)
     return { type: 'decline', decline: context.ofUnknown(presented, intent.tenant.livemode) };
-  // The credential or intent was created after the read before the locks, so the chain was not
-  // queried.
+  // The credential or the intent was created after they were read before locking, so the chain was
+  // not queried.
   if (preflight === null) return serviceUnavailable();
   const payer = present(context.payers.get(found.payerId), 'payer of a credential');
   const { settings, activity } = present(context.facts[considered.index], 'facts of a payment');
@@ -184,7 +184,7 @@ function command(
   return toCommand(assessment, attempt, now);
 }
 
-/** Returns the command that follows from the assessment. */
+/** Returns the intent command for the result of the checks. */
 function toCommand(assessment: Assessment, attempt: Attempt, now: Date): IntentCommand {
   switch (assessment.kind) {
     case 'settle':
@@ -231,15 +231,15 @@ async function persist(
   const [, , deliveries] = await Promise.all([
     requestPayments(tx, settlements, now),
     insertKeys(tx, stored),
-    // Runs last, because it locks the accounts' order until the commit.
+    // Locks the accounts' order until the commit, so it runs last.
     saveSteps(tx, [...context.changes.values()] satisfies Change[], now),
   ]);
   return deliveries;
 }
 
 /**
- * Returns the static-pass taps of which payers are notified: payments and declines. A payer who
- * must confirm gets a request to confirm instead.
+ * Returns the static-pass taps that were paid or declined; their payers get a notification. A payer
+ * who must confirm gets a confirmation request instead.
  */
 function staticTaps(
   context: PayContext,

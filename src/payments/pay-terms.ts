@@ -10,12 +10,15 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 
-/** Opens a link with its current terms. `service_unavailable` if no node returns the rates. */
+/**
+ * Returns a link with its current terms. Refuses with `service_unavailable` if no node returns the
+ * fee rates.
+ */
 export async function openPayLink(
   ctx: ApiContext,
   asked: {
     readonly token: string;
-    /** The paying wallet; `null` if not chosen yet. */
+    /** The paying wallet; `null` if the customer has not chosen one. */
     readonly address: Hex | null;
     readonly tipAmount: number | undefined;
   },
@@ -24,7 +27,7 @@ export async function openPayLink(
   return found === null ? payLinkMissing() : openLink(ctx, found, asked);
 }
 
-/** Does the same as {@link openPayLink} for a link that was already read for `asked.address`. */
+/** Like {@link openPayLink}, for a link that was already read for `asked.address`. */
 export async function openLink(
   ctx: ApiContext,
   found: PayLink,
@@ -34,7 +37,7 @@ export async function openLink(
   if (isRefusal(link)) return link;
   try {
     const terms = await presentTerms(ctx, link);
-    // Without the token's name, no valid message can be built.
+    // The message to sign contains the token's name, so it cannot be built without one.
     const isNamed = link.chain.config.token.domainProblem === null;
     if (link.closed === null && !isNamed) return serviceUnavailable();
     return { link, terms: termsAfter(terms, { address: asked.address, answers: link.answers }) };
@@ -45,8 +48,8 @@ export async function openLink(
 }
 
 /**
- * Returns the terms that wallets sign now. They are the same for every caller until the rates
- * change, because the server chooses the salt. A closed link shows its last terms.
+ * Returns the terms that wallets sign now. They stay the same until the fee rates change or they
+ * expire: each new salt is stored. A closed link shows its last terms.
  */
 async function presentTerms(
   ctx: ApiContext,
@@ -62,7 +65,7 @@ async function presentTerms(
   ]);
   const until = Math.ceil(intent.expiresAt.getTime() / 1000) + ctx.settings.settleWithinS;
   if (closed !== null) return { salt: NO_SALT, valid_before: until, ...rates };
-  // Advancing a test clock brings the end closer, but a signature with a later end stays valid.
+  // Advancing a test clock makes `until` earlier. Terms that are valid for longer stay valid.
   const isGood = last !== undefined && last.valid_before >= until;
   if (isGood && sameRates(ratesOf(last), rates)) return last;
   const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
@@ -71,8 +74,8 @@ async function presentTerms(
   return written.at(-1) ?? added;
 }
 
-/** Placeholder salt of a link that nobody opened while it could be paid. */
+/** Placeholder salt for a link that nobody has opened while it could be paid. */
 const NO_SALT: Hex = `0x${'0'.repeat(64)}`;
 
-/** Time for which the rates of one chain are cached. */
+/** Time for which a chain's fee rates are cached. */
 const RATES_MS = 1_000;

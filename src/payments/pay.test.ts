@@ -56,7 +56,7 @@ function requestsFor(intentId: string): Promise<{ status: string; payload: unkno
   ]);
 }
 
-/** Changes the payer's limits and does not restore them, because each test has its own payers. */
+/** Sets the payer's limits and does not reset them, because each test has its own payers. */
 function limit(payerId: string, limits: { perPayment?: bigint; perDay?: bigint }) {
   return store.db.transaction((tx) =>
     updatePayerLimits(tx, {

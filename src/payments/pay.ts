@@ -15,14 +15,14 @@ import { announce } from '#payments/wake-waiting-requests.ts';
 import { checkSettles } from '#settlement/readiness.ts';
 
 /**
- * Concurrent batches: while one commits, another one is decided. More would wait for the same
+ * Concurrent batches: while one commits, others are decided. More would only wait for the same
  * locks.
  */
 const MAX_IN_FLIGHT = 3;
-/** Payments per batch. In larger batches the first payment waits noticeably longer. */
+/** Payments per batch. In larger batches, the first payment would wait noticeably longer. */
 const MAX_ITEMS = 64;
 
-/** Returns the settings and keys that a batch uses. */
+/** Returns the settings and keys that a batch needs. */
 export function batchTerms({ settings, keys, readiness }: ApiContext): BatchTerms {
   const { settleWithinS, staticPass } = settings;
   return { settleWithinS, staticPass, cardKey: keys.card, readiness };
@@ -48,14 +48,14 @@ const batcherOf = perProcess((ctx: ApiContext) =>
 );
 
 /**
- * Pays an intent with a tapped pass or an agent token. Returns the intent: succeeded, processing
- * (the chain is slow), requires_action (the payer must confirm), or requires_payment_method with
- * `last_payment_error` (declined, nothing charged). Uses group commit: requests that arrive while a
- * batch runs share the next transaction.
+ * Pays an intent with a tapped credential or an agent token. Returns the intent: succeeded,
+ * processing (the chain is slow), requires_action (the payer must confirm), or
+ * requires_payment_method with `last_payment_error` (declined, nothing charged). Uses group commit:
+ * requests that arrive while a batch runs share the next transaction.
  */
 export async function payIntent(ctx: ApiContext, request: PayRequest): Promise<Answer | Refusal> {
   const outlook = await lookAheadOf(ctx)(request);
-  // A replay needs no query of the chain.
+  // The stored response is returned without querying the chain.
   if (outlook.replay !== null) return outlook.replay;
   const span = startPaySpan(outlook.intent);
   if (span === null) return run(ctx, request, outlook);
@@ -77,7 +77,9 @@ async function run(ctx: ApiContext, asked: PayRequest, seen: Outlook): Promise<A
   return answerWhenSettled(ctx, waiting);
 }
 
-/** Asks another cell to verify its credential, if the intent can be paid. */
+/**
+ * Asks the credential's home cell to verify it, if that is another cell and the intent can be paid.
+ */
 async function visitHome(
   askHome: AskHome,
   request: PayRequest,
@@ -95,7 +97,7 @@ async function visitHome(
 }
 
 /**
- * Starts the span of a tap. It joins the trace of the sale if the merchant's server began one;
+ * Starts the span of a tap. The span joins the trace that the merchant's server began for the sale;
  * otherwise it starts a trace.
  */
 function startPaySpan(intent: PaymentIntent | null): Span | null {

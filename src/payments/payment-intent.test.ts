@@ -33,7 +33,7 @@ import {
 
 type CommandName = keyof typeof COMMANDS;
 
-/** Returns the events of the steps in short form, and the reason of a cancellation. */
+/** Returns the events of the steps in short form, with the reason of a cancellation. */
 function outcomeOf(result: Transition): string {
   if (isRefusal(result)) return 'refused';
   if (result.length === 0) return 'unchanged';
@@ -54,7 +54,7 @@ const ALL_REFUSED = {
   reject: 'refused',
   settled: 'refused',
   not_settled: 'refused',
-  // The chain has settled the intent, whatever its stored state and the clock.
+  // The chain has settled the intent, so the stored status and the clock do not matter.
   rebuild: 'succeeded',
   settled_after_decline: 'succeeded',
 } as const;
@@ -127,7 +127,9 @@ const CANCELED_ROW: Row = {
   time_passed: 'unchanged',
 };
 
-/** Expected results per situation and command. Milliseconds are relative to the expiry. */
+/**
+ * The expected result of each command in each situation. `ms` is the time relative to the expiry.
+ */
 const TABLE: readonly (readonly [situation: string, PaymentIntent, ms: number, Row])[] = [
   ['open, just created', OPEN, -EXPIRES_MS, OPEN_ROW],
   ['open, 1 ms before its expiry', OPEN, -1, OPEN_ROW],
@@ -288,12 +290,12 @@ const EVENT_OF_STATUS = {
   canceled: 'payment_intent.canceled',
 } as const;
 
-/** Commands that occur while database and chain are intact. */
+/** Commands that occur without any data loss. */
 const EVERYDAY = (Object.keys(COMMANDS) as CommandName[]).filter(
   (name) => name !== 'rebuild' && name !== 'settled_after_decline',
 );
 
-/** A command, and its delay after the previous one. */
+/** A command, and the delay before it. */
 const moves = fc.array(
   fc.record({
     name: fc.constantFrom(...EVERYDAY),
@@ -312,7 +314,7 @@ function commandAt(name: CommandName, now: Date): IntentCommand {
     : COMMANDS[name];
 }
 
-/** Applies the moves in the way that the service would, and keeps those that are not refused. */
+/** Applies the moves as the service would, and returns those that were not refused. */
 function play(sequence: readonly { readonly name: CommandName; readonly waitMs: number }[]) {
   const history: { before: PaymentIntent; now: Date; steps: readonly Step[] }[] = [];
   let intent = OPEN;

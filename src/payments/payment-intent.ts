@@ -11,7 +11,10 @@ import type { Quote } from '#prices/quote.ts';
 
 export type { Attempt, Tipping };
 
-/** The offline payment that made the intent, and when the till accepted it, by its clock. */
+/**
+ * The offline sale for which an intent was created, and when the till accepted it, by the till's
+ * clock.
+ */
 export interface AcceptedOffline {
   readonly id: string;
   /** ISO 8601. */
@@ -27,39 +30,41 @@ interface IntentFacts extends Traced {
   /** Its bit in the contract's replay guard; `null` for intents of an earlier release. */
   readonly settlementNumber: bigint | null;
   /**
-   * The merchant number on the contract; set if the intent was loaded for a payment and its account
-   * is live.
+   * The merchant number on the contract. Set if the intent was read in order to be paid, and its
+   * account is live.
    */
   readonly merchantNumber?: bigint;
-  /** True if it was rebuilt from the chain after the database had lost it. */
+  /** True if the database lost the intent and recovery rebuilt it from the chain. */
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
-  /** By the account's clock, like all event times in this file. */
+  /** By the account's clock, like all times of events in this file. */
   readonly created: Date;
   /**
-   * The lead of the account's clock over the service's clock, which `expiresAt` and `confirmBy`
+   * How far the account's clock is ahead of the service's clock, which `expiresAt` and `confirmBy`
    * use.
    */
   readonly aheadSeconds: number;
   readonly amount: Atoms;
-  /** The price in the shop's currency behind the amount; `null` for a sale in USDC. */
+  /**
+   * The price in the shop's currency from which the amount was computed; `null` for a sale in USDC.
+   */
   readonly presentment: Quote | null;
-  /** The items of the sale; `null` if the request had no lines. */
+  /** The items of the sale; `null` if it was created without lines. */
   readonly lines: SaleLines | null;
-  /** The tips offered; `null` if no tip may be given. */
+  /** The tips to offer; `null` if tips are not allowed. */
   readonly tipping: Tipping | null;
   readonly terminalId: string;
-  /** The terminal's location at creation; `null` if it had none. */
+  /** The terminal's location when the intent was created; `null` if it had none. */
   readonly locationId: string | null;
   readonly orderId: string;
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly source: 'api' | 'terminal';
-  /** Set only for a sale that a till had accepted offline. */
+  /** Set only if a till accepted the sale offline. */
   readonly offline?: AcceptedOffline | null;
   readonly splitGroup: string | null;
-  /** The user signed in at the till; `null` if none. */
+  /** The user who was signed in at the till; `null` if there was none. */
   readonly cashierId: string | null;
   readonly expiresAt: Date;
   readonly pickedUpAt: Date | null;
@@ -82,14 +87,16 @@ export type IntentState =
       readonly canceledAt: Date;
       readonly cancellationReason: CancellationReason;
       /**
-       * The attempt that was waiting for confirmation when the intent ended. The payer's wallet
-       * shows the result.
+       * The attempt that was waiting for confirmation when the intent was canceled, so that the
+       * payer's wallet can show the result.
        */
       readonly asked?: Attempt;
     };
 
 export type PaymentIntent = IntentFacts & IntentState;
-/** The public part of an intent: everything except its position in the account's order. */
+/**
+ * The part of an intent that responses show: everything except its position in the account's order.
+ */
 export type ShownIntent = Omit<IntentFacts, 'position'> & IntentState;
 export type IntentStatus = IntentState['status'];
 
@@ -101,25 +108,25 @@ export const INTENT_STATUSES = [
   'canceled',
 ] as const satisfies readonly IntentStatus[];
 
-/** Everything that can happen to an intent. Checks with I/O are made before: see `pay.ts`. */
+/** Everything that can happen to an intent. Checks that need I/O were made before: see `pay.ts`. */
 export type IntentCommand =
-  /** A tap or confirm passed every check: settle now. */
+  /** A tap or confirm has passed all checks. The settlement starts. */
   | { readonly type: 'settle'; readonly attempt: Attempt }
-  /** A tap or confirm passed every check, but the payer must approve it until `confirmBy`. */
+  /** A tap or confirm has passed all checks, but the payer must approve it before `confirmBy`. */
   | { readonly type: 'ask_payer'; readonly attempt: Attempt; readonly confirmBy: Date }
-  /** A tap or confirm failed a check. */
+  /** A tap or confirm has failed a check. */
   | { readonly type: 'decline'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'approve' }
   /**
-   * The payer rejects the payment, or approves one that can no longer be made; `decline` is the
-   * reason.
+   * The payer rejects the payment, or approves it after it has become impossible for the reason
+   * `decline`.
    */
   | { readonly type: 'reject'; readonly decline?: Decline; readonly rule?: string }
-  /** The settlement contract has settled it. */
+  /** The settlement contract has settled the attempt in progress. */
   | { readonly type: 'settled'; readonly paymentId: string; readonly txHash: string }
   /**
-   * The chain has settled an attempt that had been declined. Money has moved, so the attempt counts
-   * as paid.
+   * The chain has settled an attempt that the service had declined. Money has moved, so the attempt
+   * counts as paid.
    */
   | {
       readonly type: 'settled_after_decline';
@@ -127,10 +134,12 @@ export type IntentCommand =
       readonly paymentId: string;
       readonly txHash: string;
     }
-  /** The chain reports that nothing moved. */
+  /** The chain reports that no money was moved. */
   | { readonly type: 'not_settled'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'cancel' }
-  /** After a loss of data: the contract has settled it, but the ledger has lost the details. */
+  /**
+   * After a data loss: the contract has settled the intent, but the database has lost the details.
+   */
   | {
       readonly type: 'rebuild';
       readonly attempt: Attempt;
@@ -138,10 +147,11 @@ export type IntentCommand =
       readonly txHash: string;
     }
   /**
-   * After a loss of data: the intent was unpaid before the loss, and its end may have been lost.
+   * After a data loss: the intent was unpaid before it, and a later cancellation may have been
+   * lost.
    */
   | { readonly type: 'give_up' }
-  /** Time has passed: an open intent has expired, or a confirmation was not given in time. */
+  /** An open intent may have expired, or a confirmation may have timed out. */
   | { readonly type: 'time_passed' };
 
 export type IntentEventType =
@@ -151,13 +161,13 @@ export type IntentEventType =
   | 'payment_intent.canceled'
   | 'payment_intent.payment_failed';
 
-/** The intent after one step, and the step's event. */
+/** An intent after one step, and the event of that step. */
 export interface Step {
   readonly intent: PaymentIntent;
   readonly event: IntentEventType;
 }
 
-/** Empty if nothing changes and no event is sent (canceling twice). */
+/** No steps if nothing changes and no event is sent, as when canceling twice. */
 export type Transition = readonly Step[] | Refusal;
 
 function factsOf(intent: PaymentIntent): IntentFacts {
@@ -220,7 +230,7 @@ function unpayable(
   return unexpectedState(intent, intent.status === 'processing' ? 'paid again' : 'paid');
 }
 
-/** Returns the account clock's time when the service's clock is at `at`. */
+/** Converts a time of the service's clock to the account's clock. */
 export function byAccountClock(intent: Pick<PaymentIntent, 'aheadSeconds'>, at: Date): Date {
   return addSeconds(at, intent.aheadSeconds);
 }
@@ -233,8 +243,8 @@ function cancel(intent: PaymentIntent, cancellationReason: CancellationReason, a
 }
 
 /**
- * Reopens the intent for another tap. Ends it instead if it has expired, or if it is an offline
- * sale, whose customer has left.
+ * Reopens the intent for another tap. Cancels it instead if it has expired, or if it is an offline
+ * sale, because its customer has left.
  */
 function declineSteps(
   intent: PaymentIntent,
@@ -345,7 +355,8 @@ function whenProcessing(
     case 'settled':
       return succeed(intent, intent.attempt, command);
     case 'settled_after_decline':
-      // The result of the attempt in progress is booked before another attempt's settlement.
+      // The result of the attempt in progress must be applied before the settlement of another
+      // attempt.
       return unexpectedState(intent, 'settled by another attempt');
     case 'not_settled':
       return declineSteps(intent, command.decline, now, command.rule);
@@ -421,15 +432,15 @@ function last(steps: readonly Step[], intent: PaymentIntent): PaymentIntent {
 function passTime(intent: PaymentIntent, now: Date): readonly Step[] {
   const first = step(intent, { type: 'time_passed' }, now) as readonly Step[];
   if (first.length === 0) return first;
-  // An intent reopened by a confirmation's time-out may have expired since.
+  // After a confirmation times out, the reopened intent may have expired as well.
   const second = step(last(first, intent), { type: 'time_passed' }, now) as readonly Step[];
   return [...first, ...second];
 }
 
 /**
- * Decides a command: first the effects of time, then the command. A refusal does not include the
- * effects of time; the expiry worker writes them. A settlement on the chain counts as earlier,
- * regardless of the clock.
+ * Returns the steps for a command: first those that have come due by `now`, then the command's. If
+ * the command is refused, what has come due is left to the expiry worker. For settlements on the
+ * chain, the clock does not matter.
  */
 export function transition(intent: PaymentIntent, command: IntentCommand, now: Date): Transition {
   if (command.type === 'rebuild' || command.type === 'settled_after_decline') {
@@ -442,8 +453,8 @@ export function transition(intent: PaymentIntent, command: IntentCommand, now: D
 }
 
 /**
- * Returns the intent as readers must see it at `now`, even if no worker has written the effects of
- * time.
+ * Returns the intent as readers must see it at `now`, even if no worker has written what has come
+ * due.
  */
 export function asOf(intent: PaymentIntent, now: Date): PaymentIntent {
   return last(passTime(intent, now), intent);

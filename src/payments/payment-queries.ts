@@ -21,7 +21,7 @@ export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promi
   return row === undefined ? null : toPayment(row);
 }
 
-/** Locks the payment, so that refunds of one payment are decided one at a time. */
+/** Locks the payment, so that concurrent refunds of it are decided one at a time. */
 export async function lockPayment(tx: Tx, tenant: Tenant, id: string): Promise<Payment | null> {
   const row = await payments.findOwn(tx, tenant, id, 'for update');
   return row === undefined ? null : toPayment(row);
@@ -35,8 +35,8 @@ export interface PaymentFilters {
 }
 
 /**
- * SQL conditions by status. The status is derived from the amounts, so each filter is a condition
- * on them, with an index.
+ * SQL conditions by status. Payments store amounts, not a status, so each filter compares amounts,
+ * using an index.
  */
 const OF_STATUS: Readonly<Record<PaymentStatus, Branch>> = {
   succeeded: { conditions: ['amount_refunded = 0'] },
@@ -51,8 +51,8 @@ const OF_STATUS: Readonly<Record<PaymentStatus, Branch>> = {
 };
 
 /**
- * Finds payments through the intent, whose order id is unique. Another index would cost a write per
- * payment.
+ * Finds payments through their intent, whose order ID is indexed. An index here would cost a write
+ * per payment.
  */
 const ORDER_KEY = wholeKey(['order_id', 'account_id', 'livemode'], ['?', '$1', '$2']);
 const OF_ORDER = `id = any(array(
@@ -88,7 +88,9 @@ export interface PayerPayment {
   readonly merchantName: string;
 }
 
-/** Returns a payer's payments at all merchants, newest first, plus one extra row. */
+/**
+ * Returns a payer's payments at all merchants, newest first, plus one row if there is another page.
+ */
 export async function selectPayerPayments(
   sql: Sql,
   payerId: string,

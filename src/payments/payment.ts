@@ -26,13 +26,13 @@ export type PaymentMethod =
 /** A settled payment: facts from the chain, and its refunded amount. */
 export interface Payment {
   readonly id: string;
-  /** True if it was rebuilt from the chain after the database had lost it. */
+  /** True if the database lost the payment and recovery rebuilt it from the chain. */
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
   /** By the account's clock, like `settledAt`. */
   readonly created: Date;
-  /** The lead of the account's clock over the service's clock, which `refundableUntil` uses. */
+  /** How far the account's clock is ahead of the service's clock, which `refundableUntil` uses. */
   readonly aheadSeconds: number;
   readonly paymentIntentId: string;
   readonly terminalId: string;
@@ -42,25 +42,25 @@ export interface Payment {
   readonly payerAddress: string;
   readonly orderId: string;
   /**
-   * `<prefix>-<n>` of its terminal's series; `null` for a payment from a release without receipt
-   * numbers.
+   * The number `<prefix>-<n>` in its terminal's series; `null` for a payment from a release without
+   * receipt numbers.
    */
   readonly receiptNumber: string | null;
   readonly splitGroup: string | null;
-  /** The user signed in at the till; `null` if none. */
+  /** The user who was signed in at the till; `null` if there was none. */
   readonly cashierId: string | null;
   readonly method: PaymentMethod;
   /** Sale and tip together. */
   readonly amount: Atoms;
   readonly tip: Atoms;
-  /** The quote in the shop's currency; `null` for a sale in USDC, or a rebuilt payment. */
+  /** The quote in the shop's currency; `null` for a sale in USDC and for a rebuilt payment. */
   readonly presentment: PaidQuote | null;
-  /** The intent's lines; `null` for a rebuilt payment. */
+  /** The lines of the intent; `null` if it has none, and for a rebuilt payment. */
   readonly lines: SaleLines | null;
   readonly fees: { readonly acquirer: Atoms; readonly protocol: Atoms; readonly cashback: Atoms };
-  /** The amount that the payer paid: the sale and fees, before cashback. */
+  /** What the payer paid: the sale and the fees, before cashback. */
   readonly totalCharged: Atoms;
-  /** The sum of pending and succeeded refunds: never above the amount. */
+  /** The sum of pending and succeeded refunds; never more than the amount. */
   readonly amountReserved: Atoms;
   readonly amountRefunded: Atoms;
   readonly status: PaymentStatus;
@@ -116,10 +116,7 @@ export const payments = table('payments', {
 
 export type PaymentRow = Row<typeof payments>;
 
-/**
- * Returns the status, which is derived rather than stored, so that it cannot contradict the
- * amounts.
- */
+/** Derives the status from the amounts. It is not stored, so it cannot contradict them. */
 export function paymentStatus(amount: bigint, refunded: bigint): PaymentStatus {
   if (refunded === 0n) return 'succeeded';
   return refunded < amount ? 'partially_refunded' : 'refunded';

@@ -14,12 +14,12 @@ import {
 
 let store: TestStore;
 before(async () => {
-  // One connection, so that its statistics show how each statement was planned.
+  // The statistics of prepared statements are per connection, so the store has only one.
   store = await openStore({ maxConnections: 1 });
 });
 after(() => store.close());
 
-/** More sales than the executions after which PostgreSQL may choose a generic plan. */
+/** More sales than the number of executions after which PostgreSQL may choose a generic plan. */
 const SALES = 8;
 
 test('a sale and its lists plan no statement again', async () => {

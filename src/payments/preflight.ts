@@ -21,8 +21,8 @@ function toPreflight(result: CheckResult): PreflightResult {
 }
 
 /**
- * Creates a check that asks the chain of the payment's network; a network without a chain in this
- * process is unavailable.
+ * Returns a function that asks the chain of a payment's network. For a network that has no chain in
+ * this process, the function returns `unavailable`.
  */
 export function createPreflight(chains: readonly Chain[]): Preflight {
   const checks = new Map(

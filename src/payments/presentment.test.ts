@@ -35,7 +35,7 @@ const priced = (currency: string, amount: number, more: object = {}) =>
 const setRates = (rates: Readonly<Record<string, string>>) =>
   putRates(store.db, rates, { now: clock.now() });
 
-/** The rate of the first quote. Rates change between these tests. */
+/** The rate of the first quote. Later tests change the rate. */
 const EURO = '1.085422772171';
 
 describe('a price in the shop’s currency', () => {
@@ -137,7 +137,8 @@ describe('after the database had lost it', () => {
     await addRebuilt('EUR-1', 2_800_000);
     const other = await create(priced('eur', 250, { orderId: 'EUR-1' }));
     assert.deepEqual([other.status, other.said], [409, 'order_id_in_use']);
-    // The message must not advise a new order id, because the rebuilt intent may be the same sale.
+    // The message must not advise choosing a new order ID, because the rebuilt intent may be this
+    // sale.
     assert.doesNotMatch(JSON.stringify(other.body), /choose a new one/i);
   });
 
@@ -157,7 +158,7 @@ describe('after the database had lost it', () => {
     await store.db.query('delete from exchange_rates');
     const found = await create({ ...priced('eur', 250), idempotency: unknown });
     assert.deepEqual([found.status, found.body.id], [201, other]);
-    // An equal order id alone does not prove that it is the same sale.
+    // The same order ID alone does not prove that it is the same sale.
     const open = await create(priced('eur', 250, { orderId: 'EUR-2' }));
     assert.deepEqual([open.status, open.said], [503, 'rates_unavailable']);
     assert.match(JSON.stringify(open.body), /with the same Idempotency-Key/);

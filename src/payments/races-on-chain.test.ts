@@ -11,10 +11,13 @@ import { createPreflight } from '#payments/preflight.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { addIntent, addPayer, openStore, pay, summaryOf, type TestStore } from '#testing/store.ts';
 
-/** The races of races.test.ts with a real contract, node and relayer. */
+/** The races of races.test.ts, but with a real contract, node and relayer. */
 
 const AMOUNT = 2_500_000n;
-/** Fees of the test network: 30 and 20 basis points, of which 5 are paid back. */
+/**
+ * What the payer pays: the amount plus the test network's fees of 30 and 20 basis points, less 5
+ * basis points of cashback.
+ */
 const PULLED = AMOUNT + (AMOUNT * 30n) / 10_000n + (AMOUNT * 20n) / 10_000n - 1250n;
 
 let world: RelayerWorld;
@@ -54,7 +57,7 @@ interface Wallet {
   readonly payerId: string;
 }
 
-/** Adds a payer whose wallet has this balance on the chain. */
+/** Adds a payer whose wallet has this balance (in atoms) on the chain. */
 async function addWallet(usdc: bigint): Promise<Wallet> {
   const [account] = await world.network.addPayers(1, { usdc });
   assert(account !== undefined);

@@ -39,9 +39,9 @@ function cancel(intentId: string, counter: Counter = store) {
 }
 
 /**
- * Makes both requests reach the intent's lock at the same time. The cancel starts once the tap has
- * queried the chain; in every second race, one statement later. Does not wait for the settlement,
- * because only the tap's decision is tested.
+ * Makes a tap and a cancel reach the intent's lock at the same time. The cancel starts when the tap
+ * has queried the chain or, in every second race, one statement later. Does not wait for the
+ * settlement, because only the tap's decision is tested.
  */
 async function tapAgainstCancel({
   intentId,
@@ -182,7 +182,7 @@ describe('exactly one outcome', () => {
 });
 
 describe('a payer who is asked', () => {
-  /** Returns intents that wait for their payers, cycling through the counters. */
+  /** Returns an intent that waits for its payer's confirmation. Cycles through the counters. */
   async function asked(index: number): Promise<{ intentId: string; counter: Counter }> {
     const counter = course.counterOf(index);
     const { pass } = await addPayer(store);

@@ -11,10 +11,11 @@ import type { PayRequest } from '#payments/pay-request.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * Facts about a payment that are read before anything is locked, so that the chain can be queried.
+ * What is read about a payment before anything is locked, so that the chain can be queried about
+ * it.
  */
 export interface Outlook {
-  /** The stored response, if the key was used before. */
+  /** The stored response if the idempotency key was used before; otherwise `null`. */
   readonly replay: Answer | Refusal | null;
   readonly intent: PaymentIntent | null;
   readonly payer: PayerRow | null;
@@ -48,7 +49,7 @@ async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Out
   });
 }
 
-/** Creates a function that reads ahead for all concurrent requests with three statements. */
+/** Returns a function that makes this read. Concurrent requests share its three statements. */
 export function createLookAhead(db: Sql): LookAhead {
   const batcher = createBatcher<PayRequest, Outlook>({
     run: (requests) => lookAhead(db, requests),

@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => store.close());
 
-/** Returns a reader that counts its statements. */
+/** Returns a reader that counts how many statements it runs. */
 function countingReader() {
   const count = { statements: 0 };
   const db: Sql = {

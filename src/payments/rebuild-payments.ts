@@ -30,7 +30,7 @@ import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import type { Hex, OutcomeFacts } from '#settlement/chain-requests.ts';
 import { countSales } from '#settlement/hourly-ceiling-queries.ts';
 
-/** A settlement on the chain without a payment in the ledger. */
+/** A settlement on the chain whose payment the database has lost. */
 export interface LostPayment {
   readonly tenant: Tenant;
   readonly number: bigint;
@@ -38,9 +38,9 @@ export interface LostPayment {
   readonly payerAddress: Hex;
   readonly amount: bigint;
   readonly orderId: string;
-  /** The intent's id, if the ledger has the intent: open or canceled. */
+  /** The ID of the intent if the database still has it, open or canceled; otherwise `null`. */
   readonly intentId: string | null;
-  /** The terminal recorded for intents that no longer exist. */
+  /** The terminal to which intents are assigned that the database has lost. */
   readonly terminalId: string;
   readonly facts: OutcomeFacts['payment'];
 }
@@ -48,25 +48,28 @@ export interface LostPayment {
 export interface Rebuilt {
   readonly intents: readonly PaymentIntent[];
   /**
-   * Rebuilt intents whose order ids other intents have taken since: a search by order id does not
-   * find them.
+   * Rebuilt intents whose order ID another intent has taken since the data loss. They get another
+   * order ID, so a search for the original ID does not find them.
    */
   readonly displaced: readonly PaymentIntent[];
-  /** The creation time of the oldest of these intents. */
+  /** The creation time of the oldest rebuilt intent; `null` if there is none. */
   readonly oldest: Date | null;
   readonly deliveries: number;
 }
 
-/** The time of a booking, and the parts of the addresses in its events. */
+/** The time of a booking, and what the receipt URLs in its events are built from. */
 interface Booking {
   readonly pages: ReceiptPages;
   readonly now: Date;
 }
 
-/** Positions taken by an intent, its payment, at most five events, and the books' entry. */
+/**
+ * Positions in the account's order: the intent, its payment, at most five events, and the ledger
+ * entry.
+ */
 const PLACES = 8;
 
-/** Builds the intent as it was before the payment, as far as the chain shows it. */
+/** Builds the intent in its state before the payment, from what the chain shows. */
 function emptyIntent(
   lost: LostPayment,
   orderId: string,
@@ -125,8 +128,8 @@ function createdDraft(intent: PaymentIntent, stamp: Stamp): EventDraft {
 }
 
 /**
- * Chooses the order ids of rebuilt intents. Keeps their own if free; if a merchant has reused one
- * meanwhile, the payment on the chain still has it.
+ * Chooses order IDs for rebuilt intents: their own if still free, otherwise a derived one. The
+ * rebuilt payment always keeps its own.
  */
 async function chooseOrderIds(
   tx: Tx,
@@ -160,7 +163,7 @@ interface Written {
   readonly movements: Movement[];
 }
 
-/** Ends the sale of an intent that a till had accepted offline. */
+/** Marks the offline sale of this intent, if it is one, as paid, and drafts its event. */
 async function endedDrafts(
   tx: Tx,
   after: PaymentIntent & { readonly status: 'succeeded' },
@@ -176,7 +179,7 @@ function movementOf({ tenant, id, amount, settledAt }: Payment, stamp: Stamp): M
   return { tenant, type: 'payment', objectId: id, amount, happened: settledAt, stamp };
 }
 
-/** Prepares the rows of each tenant's lost payments, in the account's order. */
+/** Prepares the rows of lost payments, in the order of each account. */
 async function prepare(
   tx: Tx,
   lost: readonly LostPayment[],
@@ -203,7 +206,7 @@ async function prepare(
     const known = found && { ...found, recovered: true };
     const before = known ?? emptyIntent(one, orderId, stamp, idKey);
     const steps = transition(before, toCommand(one, idKey), now);
-    // The settlement was booked normally meanwhile.
+    // A worker has booked the settlement meanwhile.
     if (isRefusal(steps)) continue;
     const after = steps.at(-1)?.intent;
     if (after?.status !== 'succeeded') continue;
@@ -217,7 +220,7 @@ async function prepare(
     const numberOf = await giveReceiptNumbers(tx, [after], { kind: 'payment', now });
     const amount = atoms(one.amount);
     const settled = newPayment(after, one.facts, { stamp, merchant, numberOf, amount });
-    // The chain stores only the sum of sale and tip.
+    // The chain stores only the sum of sale and tip, so the quote and the lines are left out.
     const unknown = { presentment: null, lines: null };
     const payment = { ...settled, ...unknown, recovered: true, orderId: one.orderId };
     written.drafts.push(...stepDrafts(change, stamp));
@@ -230,8 +233,8 @@ async function prepare(
 }
 
 /**
- * Books settlements that the ledger has lost: the intent as `succeeded`, its payment and their
- * usual events, with their original ids. Unknown facts are left empty.
+ * Books settlements that the database has lost: the intent as `succeeded`, its payment and the
+ * usual events, all with their original IDs. Facts that the chain does not know stay empty.
  */
 export async function rebuildPayments(
   tx: Tx,

@@ -25,7 +25,7 @@ const create = async (request: CreateRequest) => see(await createIntent(store.ct
 const keyed = (key: string, input: Parameters<typeof newCreate>[1] = {}) =>
   newCreate(store, input, { idempotency: newRequest(store, key) });
 
-/** Adds a paid intent as recovery leaves it, with its original order id. */
+/** Adds a paid intent as recovery writes it, with its original order ID. */
 async function addRebuilt(orderId: string, amount = 2_500_000): Promise<string> {
   const payment = await addPayment(store, amount);
   await store.db.query(
@@ -35,7 +35,7 @@ async function addRebuilt(orderId: string, amount = 2_500_000): Promise<string> 
   return payment.paymentIntentId;
 }
 
-/** Restores the database to a time before the account's newest intents. */
+/** Restores the database to a time before the account's newest intents were created. */
 async function loseEverything(): Promise<void> {
   const { accountId } = store.merchant.tenant;
   for (const table of ['payment_intents', 'events', 'idempotency_keys']) {

@@ -6,16 +6,19 @@ import { as, type Row, table } from '#db/table.ts';
 
 export type ReceiptKind = 'payment' | 'refund';
 
-/** Easy to read from paper and to type: no vowels, no look-alikes. */
+/** Easy to read on paper and to type: no vowels and no characters that look alike. */
 const LETTERS = '23456789BCDFGHJKMNPQSTVWXZ';
 const PREFIX_LENGTH = 5;
-/** Prefix of refunds' receipt numbers only, so that they cannot be mistaken for sales. */
+/**
+ * First letter of the prefix of refunds, which no sale's prefix contains, so that the two cannot be
+ * confused.
+ */
 const REFUND_LETTER = 'R';
 
 /**
- * Draws a prefix: one of 26^5 for sales, 26^4 for refunds, per account and mode. A collision fails
- * the transaction, which is retried. A prefix from a period lost in a restore recurs once in
- * millions of losses.
+ * Draws a prefix: one of 26^5 for sales or 26^4 for refunds, per account and mode. If it is already
+ * in use, the transaction fails and is retried. A prefix from a period that a restore lost is drawn
+ * again once in millions of losses.
  */
 function drawPrefix(kind: ReceiptKind): string {
   const first = kind === 'refund' ? REFUND_LETTER : '';
@@ -24,13 +27,13 @@ function drawPrefix(kind: ReceiptKind): string {
   return prefix;
 }
 
-/** An object that gets a number, and the terminal whose series it belongs to. */
+/** An object that gets a receipt number, and the terminal whose series it belongs to. */
 export interface Numbered {
   readonly tenant: Tenant;
   readonly terminalId: string;
 }
 
-/** The series of receipt numbers of each terminal, for sales and for refunds. */
+/** Each terminal's two series of receipt numbers: one for sales and one for refunds. */
 export const receiptSeries = table('receipt_series', {
   livemode: 'boolean',
   terminal_id: 'text',
@@ -51,9 +54,9 @@ const GIVE = `
   returning ${GIVEN}`;
 
 /**
- * Assigns each terminal's next numbers to these objects, with one statement. Call it after stamping
- * the accounts' orders, whose locks serialize transactions of one terminal without deadlocks.
- * @returns a function that returns the terminal's next number at each call.
+ * Reserves each terminal's next numbers for these objects, with one statement. Call it after
+ * stamping the accounts' orders, whose locks serialize transactions of one terminal without
+ * deadlocks. @returns a function that returns the terminal's next reserved number at each call.
  */
 export async function giveReceiptNumbers(
   tx: Tx,
@@ -94,9 +97,9 @@ export async function giveReceiptNumbers(
 }
 
 /**
- * Ends every receipt series of the mode after a loss of data, because receipts of the lost period
- * exist on paper with unknown numbers. Each terminal then begins a new series. Call it while
- * holding the order locks of the mode's accounts. Repeating it for the same loss has no effect.
+ * Ends every receipt series of the mode after a data loss, because customers hold receipts from the
+ * lost period with unknown numbers. Each terminal then begins a new series. Call it while holding
+ * the order locks of the mode's accounts. Repeating it for the same loss has no effect.
  */
 export async function beginSeriesAnew(
   tx: Tx,

@@ -8,23 +8,23 @@ import type { AcceptedOffline } from '#payments/payment-intent.ts';
 import type { RateTax } from '#prices/lines.ts';
 import type { PastQuote } from '#prices/quote.ts';
 
-/** The location of a sale, as on receipts. */
+/** The location of a sale, as shown on receipts. */
 interface PlaceOnReceipt {
   readonly name: string;
   readonly address: string | null;
 }
 
-/** The shop's details on receipts: the current settings of its account and of the location. */
+/** The shop's details on receipts: the current settings of the account and the location. */
 export interface MerchantOnReceipt {
   readonly name: string;
   readonly legal_name: string | null;
   readonly address: string | null;
   readonly tax_number: string | null;
-  /** `null` for a sale at no location. */
+  /** The location of the sale; `null` if it had none. */
   readonly location: PlaceOnReceipt | null;
 }
 
-/** SQL: the account (`a`) and the location (`l`) of a sale, and the zone of its times. */
+/** SQL columns of a sale's account (`a`) and location (`l`), and the time zone of its receipts. */
 const MERCHANT = `a.name, a.legal_name, a.address, a.tax_number,
   case when l.id is not null
     then jsonb_build_object('name', l.name, 'address', l.address) end as location,
@@ -50,11 +50,11 @@ export interface Receipt {
   readonly merchant: MerchantOnReceipt;
   readonly merchantNumber: bigint | null;
   readonly description: string | null;
-  /** Set only for a sale that a till had accepted offline. */
+  /** Set only if a till accepted the sale offline. */
   readonly offline: AcceptedOffline | null;
-  /** `null` if it was not sent to a fiscal signer. */
+  /** The fiscal signature; `null` if the payment was not sent to a fiscal signer. */
   readonly fiscal: Fiscal | null;
-  /** The time zone of the location, or else of the account: receipts show the shop's local time. */
+  /** The time zone of the location, or else of the account, because receipts show local time. */
   readonly timeZone: string;
   /** The refunds, oldest first. */
   readonly refunds: readonly RefundOnReceipt[];
@@ -68,7 +68,7 @@ type Row = PaymentRow &
     time_zone: string;
   };
 
-/** Returns the payment of a settlement number, and its merchant; `null` if there is none. */
+/** Returns the payment with a settlement number, and its merchant; `null` if there is none. */
 export async function selectReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly number: bigint },
@@ -111,11 +111,11 @@ export interface RefundReceipt {
   readonly amount: bigint;
   readonly receipt_number: string | null;
   readonly tx_hash: string;
-  /** The time at which the refund reached the customer. */
+  /** When the refund reached the customer. */
   readonly updated: Date;
   readonly reason: string | null;
   readonly presentment: PastQuote | null;
-  /** Empty for a sale without lines. */
+  /** The taxes of the refund; empty for a sale without lines. */
   readonly taxes: readonly RateTax[];
   readonly merchant: MerchantOnReceipt;
   readonly fiscal: Fiscal | null;
@@ -127,7 +127,7 @@ export interface RefundReceipt {
   readonly chain_id: bigint;
 }
 
-/** Returns a refund that has succeeded, and its payment. */
+/** Returns a refund that has succeeded, with its payment. */
 export async function selectRefundReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly id: string },
@@ -156,14 +156,14 @@ const NUMBER_KEY =
   wholeKey(['receipt_number', 'account_id', 'livemode'], ['$3', '$1', '$2']) +
   ' and receipt_number is not null';
 
-/** A payment found by its receipt number, or by a refund's. */
+/** A payment, found by its own receipt number or by that of one of its refunds. */
 export interface NumberedPayment {
   readonly payment: Payment;
-  /** The amount on that receipt; for a refund's receipt, the refund's amount. */
+  /** The amount on the receipt with this number: the payment's or the refund's. */
   readonly printedAmount: bigint;
 }
 
-/** Returns the account's payment with this number, of sale or refund, in this mode. */
+/** Returns the payments that have this receipt number, on their own receipt or on a refund's. */
 export async function selectNumbered(
   sql: Sql,
   tenant: Tenant,
@@ -181,7 +181,7 @@ export async function selectNumbered(
   return rows.map((row) => ({ payment: toPayment(row), printedAmount: row.printed_amount }));
 }
 
-/** Returns the payment of a settlement, or of a refund, if it belongs to the account and mode. */
+/** Returns the payment of a settlement or a refund, if it belongs to this account and mode. */
 export async function selectSettled(
   sql: Sql,
   tenant: Tenant,
@@ -196,13 +196,10 @@ export async function selectSettled(
   return (await payments.list(sql, rest, values)).map(toPayment);
 }
 
-/** Maximum number of mails per receipt, ever. The table `receipt_mails` enforces it too. */
+/** Maximum number of mails per receipt, ever. The table `receipt_mails` enforces it as well. */
 export const RECEIPT_MAILS = 3;
 
-/**
- * Counts a mail of this payment's receipt.
- * @returns its number; `null` if the limit is reached.
- */
+/** Counts a mail of this payment's receipt. @returns its number; `null` if there were too many. */
 export async function countReceiptMail(tx: Tx, paymentId: string): Promise<number | null> {
   const rows = await tx.query<{ sent: number }>(
     `insert into receipt_mails as m (payment_id, sent) values ($1, 1)

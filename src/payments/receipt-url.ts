@@ -8,16 +8,16 @@ import {
 import type { Tenant } from '#core/mode.ts';
 import type { Payment } from '#payments/payment.ts';
 
-/** The parts from which addresses of receipts are built. */
+/** What receipt URLs are built from. */
 export interface ReceiptPages {
   readonly idKey: IdKey;
-  /** The address of the web apps; known once the process listens. */
+  /** Returns the URL of the web apps, which is known once the process listens. */
   readonly webUrl: () => string;
 }
 
 /**
- * Returns the URL of the public page that shows a payment and its proof. Like the payment's id, it
- * is derived from the settlement, so nothing is stored, and it cannot be guessed.
+ * Returns the URL of the public page that shows a payment and its proof. The URL is derived from
+ * the settlement number with a secret key, so it is not stored and cannot be guessed.
  */
 export function receiptUrl(
   { tenant, settlementNumber: number }: Pick<Payment, 'tenant' | 'settlementNumber'>,
@@ -27,7 +27,7 @@ export function receiptUrl(
   return `${webUrl()}/receipts/${token}`;
 }
 
-/** Returns the URL of a refund's page; `null` until it has succeeded. */
+/** Returns the URL of a refund's public page; `null` until the refund has succeeded. */
 export function refundReceiptUrl(
   refund: { readonly id: string; readonly tenant: Tenant; readonly status: string },
   { idKey, webUrl }: ReceiptPages,
@@ -38,7 +38,7 @@ export function refundReceiptUrl(
   return `${webUrl()}/receipts/${token}`;
 }
 
-/** Finds the refund that a receipt's URL names; `null` if there is none. */
+/** Finds the refund to which a receipt URL belongs; `null` if there is none. */
 export function findRefundReceipt(
   idKey: IdKey,
   token: string,
@@ -50,7 +50,7 @@ export function findRefundReceipt(
   return null;
 }
 
-/** Finds the settlement that a receipt's URL names; `null` if there is no such receipt. */
+/** Finds the settlement to which a receipt URL belongs; `null` if there is none. */
 export function findReceipt(
   idKey: IdKey,
   token: string,

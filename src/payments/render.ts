@@ -26,18 +26,22 @@ function nextAction(intent: ShownIntent): Json {
 
 function lastError(error: PaymentError | null): Json {
   if (error === null) return null;
-  // A later release may have stored an unknown code; it also stored the message.
+  // A later release may have stored a code that this release does not know, together with its
+  // message.
   return { customer_message: DECLINES[error.decline_code]?.customer ?? '', ...error };
 }
 
-/** The customer's message about a payment, in plain words. */
+/** What the customer reads about a payment, by status. */
 const CUSTOMER_MESSAGES: Readonly<Record<PaymentStatus, string>> = {
   succeeded: 'Paid. Thank you.',
   partially_refunded: 'Paid. Part of it was sent back to your wallet.',
   refunded: 'The whole amount was sent back to your wallet.',
 };
 
-/** Only rebuilt objects have the field. (Spreading an empty object into each would cost 0.5 us.) */
+/**
+ * Only rebuilt objects have the field. (Spreading an empty object into the others costs 0.5 us
+ * each.)
+ */
 function markRebuilt(shown: JsonObject, { recovered }: { readonly recovered: boolean }) {
   return recovered ? { ...shown, recovered } : shown;
 }
@@ -47,8 +51,8 @@ function offlineOf({ offline = null }: ShownIntent): Json {
 }
 
 /**
- * Renders the payment intent of behavior.md 5. Pass `asOf(intent, now)`, so that no response shows
- * an expired intent as open.
+ * Renders the payment intent of behavior.md 5. Pass `asOf(intent, now)`, so that an expired intent
+ * is not shown as open.
  */
 export function renderIntent(intent: ShownIntent): JsonObject {
   const succeeded = intent.status === 'succeeded' ? intent : null;

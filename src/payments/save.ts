@@ -15,7 +15,7 @@ export interface Change {
   readonly steps: readonly Step[];
 }
 
-/** Drafts one event per step, with the intent after that step. */
+/** Drafts one event per step, with the intent as it was after that step. */
 export function stepDrafts({ steps }: Change, stamp: Stamp): EventDraft[] {
   return steps.map(({ intent, event: type }) => {
     const object = renderIntent(intent);
@@ -35,7 +35,7 @@ function countSteps(changes: readonly Change[]): void {
   }
 }
 
-/** Writes the last state of each intent. They must be locked by this transaction. */
+/** Writes the last state of each intent. The transaction must have locked the intents. */
 export async function saveStates(tx: Tx, changes: readonly Change[]): Promise<void> {
   tx.onCommit(() => countSteps(changes));
   await updateIntentStates(
@@ -48,9 +48,9 @@ export async function saveStates(tx: Tx, changes: readonly Change[]): Promise<vo
 }
 
 /**
- * Writes decided steps: the last state of each intent, and one event per step with its state. The
- * intents must be locked by this transaction.
- * @returns the number of deliveries. If it is above 0, wake the webhook worker after the commit.
+ * Writes decided steps: the last state of each intent, and one event per step. The transaction must
+ * have locked the intents. @returns the number of deliveries. If it is above 0, wake the webhook
+ * worker after the commit.
  */
 export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): Promise<number> {
   const effective = changes.filter((change) => change.steps.length > 0);
@@ -59,14 +59,14 @@ export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): 
     tenant: before.tenant,
     count: steps.length,
   }));
-  // All statements are sent together. The stamp comes last, because it locks the accounts' order
-  // until the commit.
+  // Both are sent together. The stamp comes last, because it locks the accounts' order until the
+  // commit.
   const [, stampOf] = await Promise.all([saveStates(tx, effective), stampOrders(tx, wanted, now)]);
   const drafts = effective.flatMap((change) => stepDrafts(change, stampOf(change.before.tenant)));
   return appendEvents(tx, drafts);
 }
 
-/** The time for which a confirmation is open (behavior.md 12.3). */
+/** How long a payer can answer a confirmation request (behavior.md 12.3). */
 const CONFIRMATION_MS = 60_000;
 
 export function confirmationDeadline(now: Date): Date {

@@ -14,13 +14,13 @@ function signatureOf(signed: PaymentAuthorization): PaymentAuthorization {
   };
 }
 
-/** A payment's merchant number and settlement deadline. */
+/** The merchant number of a payment, and its time limit for settling. */
 interface Terms {
   readonly merchantNumber: bigint;
   readonly settleWithinS: number;
 }
 
-/** Returns the data of a `processing` intent that the relayer needs. */
+/** Returns the data of a `processing` intent that the relayer needs to settle it. */
 export function settlementOf(
   intent: PaymentIntent & { readonly status: 'processing' },
   terms: Terms,
@@ -43,7 +43,7 @@ export function settlementOf(
   };
 }
 
-/** Requests the settlement of the intent from the relayer. */
+/** Creates the settlement job of an intent for the relayer. */
 export async function requestSettlement(
   tx: Tx,
   intent: PaymentIntent & { readonly status: 'processing' },

@@ -5,12 +5,12 @@ import type { SaleLines } from '#prices/lines.ts';
 
 /** A till's sales and refunds. */
 export interface TotalsRow {
-  /** `null` for payments without a terminal. */
+  /** The terminal; `null` for payments without one. */
   readonly terminal_id: string | null;
   readonly label: string | null;
-  /** The location of the sales; `null` for sales without one. */
+  /** The location of the sales; `null` for sales without a location. */
   readonly location_id: string | null;
-  /** The name of the signed-in cashier, or else `metadata.cashier`; `null` if there is neither. */
+  /** The name of the signed-in cashier, or else `metadata.cashier`; `null` without either. */
   readonly cashier: string | null;
   /** The user who was signed in at the till. */
   readonly cashier_id: string | null;
@@ -21,9 +21,9 @@ export interface TotalsRow {
   readonly refunds: number;
   readonly refunded: bigint;
   readonly declines: number;
-  /** The currency of sales priced by the shop; `null` for the row of all other sales. */
+  /** The currency of sales priced in the shop's currency; `null` in the row of all other sales. */
   readonly currency: string | null;
-  /** The sum of `currency` sales in minor units. */
+  /** The sum of the sales in `currency`, in its minor units. */
   readonly priced_sales: bigint;
   readonly priced_tips: bigint;
   readonly priced_refunded: bigint;
@@ -31,14 +31,14 @@ export interface TotalsRow {
 
 export interface TotalsOf {
   readonly tenant: Tenant;
-  /** The terminal; `null` for all terminals. */
+  /** Counts this terminal's payments; `null` for all terminals. */
   readonly terminalId: string | null;
   readonly since: Date;
-  /** The first instant after the counted period. */
+  /** The first instant after the period. */
   readonly until: Date;
 }
 
-/** Sums per terminal, cashier and currency, by range scans of the list indexes. */
+/** Sums payments per terminal, cashier and currency, by range scans of the list indexes. */
 export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRow[]> {
   return sql.query<TotalsRow>(
     `with rows as materialized (
@@ -85,7 +85,7 @@ export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRo
   );
 }
 
-/** The lines of sales, and the number of sales with the same lines. */
+/** The lines of a sale, and the number of sales that have exactly these lines. */
 export interface SoldLines {
   /** `null` for sales in USDC. */
   readonly currency: string | null;
@@ -93,7 +93,7 @@ export interface SoldLines {
   readonly count: number;
 }
 
-/** The lines of the payments that {@link selectTotals} counts. */
+/** Returns the lines of the payments that {@link selectTotals} counts. */
 export async function selectSoldLines(sql: Sql, wanted: TotalsOf): Promise<SoldLines[]> {
   return sql.query<SoldLines>(
     `select presentment->>'currency' as currency, lines, count(*)::int as count from payments
@@ -111,7 +111,7 @@ export async function selectSoldLines(sql: Sql, wanted: TotalsOf): Promise<SoldL
   );
 }
 
-/** The payouts of an account that the chain has paid in this time. */
+/** Returns the sum of an account's payouts that the chain executed in this period. */
 export async function selectPaidOut(
   sql: Sql,
   { tenant, since, until }: TotalsOf,

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { type Atoms, add, MAX_AMOUNT } from '#core/money.ts';
 import type { Attempt, Tipping } from '#payments/payment-intent.ts';
 
-/** Returns the amount that the payer owes the merchant: the sale, and the tip of this attempt. */
+/** Returns what the payer owes the merchant: the sale and this attempt's tip. */
 export function chargeOf(intent: { readonly amount: Atoms; readonly attempt: Attempt }): Atoms {
   return add(intent.amount, intent.attempt.tip);
 }
@@ -12,8 +12,8 @@ function wrong(message: string): Refusal {
 }
 
 /**
- * Returns the decline reason if this tip cannot be added to this sale, or `null`. A tip of 0 counts
- * as a tip.
+ * Returns the reason why this tip cannot be added to this sale; `null` if it can. A tip of 0 is a
+ * tip.
  */
 export function checkTip(
   intent: { readonly amount: Atoms; readonly tipping: Tipping | null },

@@ -27,7 +27,7 @@ const TIPPING = { percentages: [10, 15, 20] };
 
 let clock: FakeClock;
 let store: TestStore;
-/** The amounts that were checked on the chain before each tap. */
+/** The amounts for which the chain was queried before each tap. */
 const asked: bigint[] = [];
 
 before(async () => {

@@ -9,9 +9,9 @@ import { selectLossesSince } from '#settlement/network-recovery-queries.ts';
 export type UnknownDecline = (presented: Presented, livemode: boolean) => Decline;
 
 /**
- * Returns the function that declines unknown credentials. A code created in a lost period is
- * unknown although its wallet exists. So for as long as the code would have been valid, the decline
- * asks for a new one.
+ * Returns the function that declines unknown credentials. After a data loss, a valid code from the
+ * lost period is unknown too. While such a code could still be valid, the decline asks for a new
+ * code.
  * @param found Known credentials by {@link credentialKey}.
  */
 export async function readUnknownDecline(

@@ -22,7 +22,7 @@ import { addPayment, see } from '#testing/store-payments.ts';
 const SETTLES: NetworkState = { settles: true, reasons: [] };
 const NO_WORKER: NetworkState = { settles: false, reasons: ['no_worker'] };
 const RECOVERING: NetworkState = { settles: false, reasons: ['recovering'] };
-/** An amount that requires the payer's confirmation. */
+/** A payment of this amount requires the payer's confirmation. */
 const HIGH = 50_000_000;
 
 let clock: FakeClock;
@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 after(() => store.close());
 
-/** Returns all rows that a tap, an approval or a refund can write. */
+/** Returns all rows of the tables that a tap, an approval or a refund can change. */
 async function traces(): Promise<unknown> {
   const tables = ['chain_requests', 'events', 'idempotency_keys', 'refunds'];
   const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`);

@@ -13,12 +13,12 @@ import { type Deployment, verifySignature } from '#settlement/chain/verify-signa
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
- * Number of latest terms whose signature is accepted, because a wallet may still be signing older
- * ones.
+ * Accepts signatures over the terms after this many latest responses, because a wallet may still be
+ * signing older terms.
  */
 const KEPT_ANSWERS = 3;
 
-/** Returns all terms that a wallet may recently have been asked to sign, newest first. */
+/** Returns all terms that this wallet may be signing, newest first. */
 function askedTerms({ terms, answers }: PayLink, address: Hex): PayTerms[] {
   const since = Math.max(0, answers - KEPT_ANSWERS);
   const counts = Array.from({ length: answers - since + 1 }, (_, back) => answers - back);
@@ -27,11 +27,11 @@ function askedTerms({ terms, answers }: PayLink, address: Hex): PayTerms[] {
     .flatMap((one) => counts.map((count) => termsAfter(one, { address, answers: count })));
 }
 
-/** The terms that the wallet has signed, and the signature in the format that the token accepts. */
+/** The terms that the wallet signed, and its signature in the format that the token accepts. */
 export interface VerifiedAuthorization {
   readonly terms: PayTerms;
   readonly signature: Hex;
-  /** Set for a wallet that must be deployed first (ERC-6492), by a factory that is listed. */
+  /** Set if the wallet must be deployed first (ERC-6492), by one of the listed factories. */
   readonly deployment: Deployment | null;
 }
 
@@ -39,11 +39,13 @@ export interface VerifiedAuthorization {
 interface Presented {
   readonly from: Hex;
   readonly signature: Hex;
-  /** False where no wallet is deployed, as at tills. No deployment is simulated there either. */
+  /**
+   * False where no wallet may be deployed, as at tills. Then, no deployment is simulated either.
+   */
   readonly deploys: boolean;
 }
 
-/** Finds the terms, among those requested, that the wallet has signed. */
+/** Finds the terms that the wallet has signed, among those that it may be signing. */
 export async function verifyAuthorization(
   db: Database,
   link: PayLink,
@@ -73,8 +75,8 @@ const NOT_AT_TILLS =
   'was charged.';
 
 /**
- * Returns the fields of the signature that the settlement contract expects, with the fee rates for
- * the sum.
+ * Returns the signature's fields that the settlement contract expects, with the fee rates of the
+ * terms.
  */
 export function signedOf({ bindsOrder }: PayLink, verified: VerifiedAuthorization) {
   const { terms, signature } = verified;
@@ -85,7 +87,7 @@ export function signedOf({ bindsOrder }: PayLink, verified: VerifiedAuthorizatio
 }
 
 /**
- * Returns the reason why the chain would refuse this wallet's payment now, after its deployment if
+ * Returns the reason why the chain would refuse this payment now, after the wallet's deployment if
  * it needs one; `null` if it would accept it.
  */
 export async function whyUnable(
@@ -111,7 +113,7 @@ export async function whyUnable(
   return asked.ok ? null : { decline: asked.decline };
 }
 
-/** Counts a signature that did not verify. */
+/** Counts a signature that did not verify, and refuses it. */
 async function signatureFailed(db: Database, intentId: string): Promise<Refusal> {
   if (await countSignatureFailure(db, intentId)) return tooManyFailures();
   return refuse(NOT_SIGNED.code, NOT_SIGNED.message, NOT_SIGNED.param);

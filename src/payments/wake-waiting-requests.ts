@@ -2,7 +2,7 @@ import { networkOf } from '#core/mode.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
-/** Notifies everything that waits for an intent of its change. Call it after the commit. */
+/** Wakes everything that waits for a change of this intent. Call it after the commit. */
 export function announce(wakeups: Wakeups, intent: PaymentIntent): void {
   if (intent.status === 'processing') {
     wakeups.send('chain-requests', networkOf(intent.tenant.livemode));

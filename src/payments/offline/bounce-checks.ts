@@ -21,26 +21,28 @@ import { isTokenStopped } from '#settlement/chain/token-stop.ts';
 import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 
-/** Maximum validity of an authorization after it arrives. */
+/** Maximum remaining validity of an authorization when it arrives. */
 export const LONGEST_VALID_MS = 72 * HOUR_MS;
 
-/** Tolerance for a till's clock that is ahead, for the day of `per_card_per_day`. */
+/**
+ * How far a till's clock may be ahead when its time decides the day of a sale (`per_card_per_day`).
+ */
 const AHEAD_MS = 5 * MINUTE_MS;
 
-/** A verified record's sale and signature. */
+/** The sale and the signature of a verified record. */
 export interface Signed {
   readonly sale: OfflineSale;
   readonly authorization: OfflineAuthorization;
 }
 
-/** The contract's fee rates, and the time until which they certainly apply. */
+/** The contract's fee rates, and the time until which they cannot change. */
 export interface OfflineRates {
   readonly rates: FeeRates;
-  /** When an announced change may be applied; `null` if none is announced. */
+  /** When an announced change can first be applied; `null` if none is announced. */
   readonly ratesUntil: Date | null;
 }
 
-/** Time for which rates and their announced changes are cached. */
+/** Time for which fee rates are cached; the next limit is for their announced changes. */
 const RATES_MS = 1_000;
 const CHANGES_MS = 5_000;
 
@@ -63,18 +65,24 @@ export async function readOfflineRates(
   return { rates, ratesUntil };
 }
 
-/** Bounds the till's time of a sale by the time of its arrival. */
+/**
+ * Returns the time at which the till accepted a sale, limited to a plausible range before its
+ * arrival.
+ */
 export function countedAt(acceptedAt: Date, now: Date): Date {
   const at = Math.max(acceptedAt.getTime(), now.getTime() - LONGEST_VALID_MS);
   return new Date(Math.min(at, now.getTime() + AHEAD_MS));
 }
 
-/** Returns the beginning of the UTC day. */
+/** Returns the start of the UTC day of this time. */
 export function utcDay(at: Date): Date {
   return new Date(at.getTime() - (at.getTime() % DAY_MS));
 }
 
-/** Returns the bounce reason that the record and the rates alone determine, or `null`. */
+/**
+ * Returns the bounce reason that follows from the record and the rates alone; `null` if there is
+ * none.
+ */
 export function judgeTerms(
   { sale, authorization }: Signed,
   { rates, ratesUntil }: OfflineRates,
@@ -89,7 +97,7 @@ export function judgeTerms(
   return isLate || value !== chargesOf(sale.amount, rates).pulled ? 'rates_changed' : null;
 }
 
-/** Converts the authorization to the form that the relayer sends. */
+/** Converts the authorization to the format that the relayer sends. */
 export function toPaymentAuthorization({ sale, authorization }: Signed): PaymentAuthorization {
   const { validAfter, validBefore, signature } = authorization;
   return {
@@ -102,9 +110,9 @@ export function toPaymentAuthorization({ sale, authorization }: Signed): Payment
 }
 
 /**
- * The chain's verdict. `later`: too little of the hourly ceiling is left, or the token is paused.
- * `settled`: the contract has settled this number. `merchant_refused`: the contract currently
- * settles nothing for this merchant.
+ * The chain's verdict on a sale. `later`: the hourly ceiling has too little room, or the token is
+ * paused. `settled`: the contract has already settled this number. `merchant_refused`: the contract
+ * settles nothing for this merchant now.
  */
 export type ChainVerdict =
   | BounceReason
@@ -141,10 +149,10 @@ export async function judgeOnChain(
         if (isUsed) return 'authorization_used';
         if (result.reason === 'insufficient_funds') return 'insufficient_funds';
         if (result.ratesDiffer === true) return 'rates_changed';
-        // Waits instead of bouncing: a bounce is final, and a paused token says nothing about the
-        // authorization.
+        // Waits instead of bouncing, because a bounce is final and a paused token says nothing
+        // about the authorization.
         if (await isTokenStopped(chain, contractOf(chain.config, merchantNumber))) return 'later';
-        // Checks again, because the token may have been paused during the first check.
+        // Checks again: the token may have been paused only during the first check.
         return isRefused(await checkAuthorization(chain, authorized))
           ? 'authorization_invalid'
           : 'later';

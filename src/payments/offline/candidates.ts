@@ -13,17 +13,19 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { SaleLines } from '#prices/lines.ts';
 import type { DrawnNumber } from '#settlement/numbers.ts';
 
-/** A verified sale that was unknown when it arrived, with the chain's verdict. */
+/** A verified sale that had no row when it arrived, with the chain's verdict. */
 export interface Arrived extends Signed {
   readonly acceptedAt: Date;
   readonly description: string | null;
   readonly lines: SaleLines | null;
-  /** The bounce reason that the record and the rates alone determine; `null` if there is none. */
+  /**
+   * The bounce reason that follows from the record and the rates alone; `null` if there is none.
+   */
   readonly termsProblem: BounceReason | null;
   readonly verdict: Exclude<ChainVerdict, 'unavailable' | 'settled' | 'merchant_refused'>;
 }
 
-/** The sales that one request of a till forwards. */
+/** The sales that a till forwards in one request. */
 export interface Forwarded {
   readonly merchant: MerchantAccount;
   readonly terminalId: string;
@@ -38,19 +40,22 @@ export interface Candidate {
   readonly sale: Arrived;
   readonly intent: PaymentIntent & { readonly status: 'requires_payment_method' };
   readonly payer: PayerRow;
-  /** The owner's settings for the address, if it is a registered chip. */
+  /** The owner's settings for the payer's address, if it is a registered chip; otherwise `null`. */
   readonly chip: ChipRow | null;
   readonly offlineId: string;
-  /** The time that decides its day. */
+  /** The time that decides on which day the sale counts. */
   readonly countedAt: Date;
-  /** The payment of a sale that was lost with the database and rebuilt from the chain. */
+  /**
+   * The payment of this sale, if the database lost it and it was rebuilt from the chain; otherwise
+   * `null`.
+   */
   readonly rebuilt: RebuiltSale | null;
 }
 
-/** Maximum number of taken order ids that are skipped per sale. Even one is very unlikely. */
+/** Maximum number of order IDs that are tried per sale. Even one clash is very unlikely. */
 const MAX_CLASHES = 8;
 
-/** Returns every order id that a sale may get. */
+/** Returns the order IDs that a sale may get, in the order in which they are tried. */
 export function orderIdsOf(
   idKey: IdKey,
   { merchant: { tenant } }: Pick<Forwarded, 'merchant'>,
@@ -61,11 +66,11 @@ export function orderIdsOf(
   );
 }
 
-/** The rows from which candidates are made, read while holding the locks of the payers. */
+/** The rows from which candidates are built, read while holding the locks of the payers. */
 export interface Found {
   readonly sales: readonly (readonly [index: number, sale: Arrived])[];
   readonly drawn: readonly DrawnNumber[];
-  /** Order ids that other intents already have. */
+  /** Those of the possible order IDs that other intents have. */
   readonly taken: ReadonlySet<string>;
   readonly rebuilt: readonly RebuiltSale[];
   readonly payers: ReadonlyMap<string, PayerRow>;
@@ -75,7 +80,7 @@ export interface Found {
   readonly locationId: string | null;
 }
 
-/** Gives each sale an intent, with an order id that no other one has. */
+/** Builds a candidate from each sale: with an intent whose order ID is not in use. */
 export function candidatesOf(idKey: IdKey, forwarded: Forwarded, found: Found): Candidate[] {
   const { livemode } = forwarded.merchant.tenant;
   const { stamp, locationId } = found;
@@ -108,10 +113,10 @@ export function candidatesOf(idKey: IdKey, forwarded: Forwarded, found: Found): 
   });
 }
 
-/** The default of a till's sales. It has no effect, because the intent is never open. */
+/** A till's default. It has no effect, because the intent of an offline sale is never open. */
 const EXPIRES_IN_SECONDS = 120;
 
-/** Returns a sale's intent before it is paid. Its position is assigned when it is written. */
+/** Returns a sale's intent before its payment. The writer assigns its position. */
 function intentOf(
   idKey: IdKey,
   { merchant, terminalId }: Forwarded,
@@ -146,7 +151,7 @@ function intentOf(
     source: 'terminal',
     offline: { id: offlineId, acceptedAt: sale.acceptedAt.toISOString() },
     splitGroup: null,
-    // The record does not name the cashier.
+    // An offline record does not name its cashier.
     cashierId: null,
     expiresAt: addSeconds(created, EXPIRES_IN_SECONDS - aheadSeconds),
     pickedUpAt: created,

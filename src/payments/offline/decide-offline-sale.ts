@@ -7,17 +7,17 @@ import type { BounceReason } from '#payments/offline/states.ts';
 import type { OfflineLimits } from '#terminals/offline-limits.ts';
 
 /**
- * The decision about a sale: a bounce, or an acceptance. `later` accepts it too; its settlement job
- * waits until the hourly ceiling has room.
+ * The decision about a sale. `later` accepts the sale, but its settlement job waits, for example
+ * for room in the hourly ceiling.
  */
 export type SaleVerdict = BounceReason | 'settle' | 'later' | 'rebuilt';
 
-/** The sums that the limits check, including earlier sales of the same request. */
+/** The sums against which limits are checked. They include earlier sales of the same request. */
 export interface Sums {
   count: number;
   total: bigint;
   readonly cards: Map<string, bigint>;
-  /** Sales of this request alone, by payer. */
+  /** Number of sales per payer in this request. */
   readonly payers: Map<string, number>;
   /** Atoms of this request alone. */
   taken: bigint;
@@ -37,13 +37,14 @@ export interface SaleFacts {
   readonly limits: OfflineLimits;
   readonly sums: Sums;
   readonly risk: Pick<PaymentFacts, 'settings' | 'activity'>;
-  /** Returns the refusal if the account may not settle this many more atoms in this hour. */
+  /**
+   * Returns the refusal if settling this many more atoms exceeds the account's share of this hour.
+   */
   readonly share: (atoms: bigint) => Refusal | null;
 }
 
 /**
- * Returns the reason if a risk rule or a block declines the sale, or if it exceeds the chip's
- * limit.
+ * Returns the reason if a block, a risk rule or a chip's limit forbids the sale; otherwise `null`.
  */
 function judgePayer(
   { intent, payer, chip }: Candidate,
@@ -59,11 +60,11 @@ function judgePayer(
     card: null,
     chip,
     copied: null,
-    // Always ok here, because the chain's verdict is checked after the limits.
+    // The caller checks the chain's verdict later, after the limits.
     preflight: { ok: true },
     settings,
     activity: { ...activity, under_way_here: activity.under_way_here + mine },
-    // The signature counts as the payer's confirmation, so no rule requires another one.
+    // The signature counts as the payer's confirmation, so no rule may ask for one.
     isSigned: true,
   });
   if (assessed.kind !== 'decline') return null;

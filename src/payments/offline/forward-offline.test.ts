@@ -47,7 +47,7 @@ const itemsOf = ({ status, body }: Reply): Item[] => {
 
 const said = (item: Item | undefined) => String(item?.code ?? item?.bounce_reason ?? item?.status);
 
-/** Forwards until every sale is decided. */
+/** Forwards the sales until each one has ended. */
 async function settled(sales: readonly object[], by = till): Promise<Item[]> {
   let items: Item[] = [];
   await waitUntil(async () => {
@@ -274,7 +274,7 @@ test('a sale that cannot be decided holds up no other', async () => {
 test('the same nonce at another account does not make this account’s sale fail', async () => {
   const sale = await signed();
   const [item] = await settled([sale]);
-  // Two merchants can have the same number, each on its own contract version.
+  // Two merchants on different contract versions can have the same number.
   await ground.store.db.query('update offline_payments set account_id = $2 where id = $1', [
     item?.id,
     'acct_of_another_contract',
@@ -318,7 +318,7 @@ test('a request that is not of the form is refused as a whole, and names the rec
     [{ ...sale, amount: '1' }, 'parameter_invalid', 'payments[1].amount'],
     [{ ...sale, salt: '0x12' }, 'parameter_invalid', 'payments[1].salt'],
     [{ ...sale, accepted_at: 'today' }, 'parameter_invalid', 'payments[1].accepted_at'],
-    // Times before the year 1 and after 9999 in UTC, which the database cannot return.
+    // In UTC, these times are before the year 1 and after 9999, which the database cannot return.
     ...['0000-06-01T00:00:00Z', '9999-12-31T23:59:59-01:00'].map(
       (accepted_at): [object, string, string] => [
         { ...sale, accepted_at },

@@ -41,7 +41,7 @@ import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { offlineWithin } from '#terminals/offline-limits.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 
-/** A sale as the till stored it: well-formed, but not verified. */
+/** A well-formed sale as the till stored it, not yet verified. */
 export interface OfflineRecord {
   readonly authorization: OfflineAuthorization;
   readonly amount: bigint;
@@ -58,25 +58,26 @@ export interface ForwardRequest {
   readonly now: Date;
 }
 
-/** A record with its lines; `problem` is set if it does not verify. */
+/** A record with its lines; `problem` says why it failed verification, or is `null`. */
 type Checked = Omit<OfflineRecord, 'lines'> &
   Signed & {
     readonly lines: SaleLines | null;
     readonly problem: 'nonce' | 'signature' | null;
   };
 
-/** Number of records that are checked on the chain concurrently; a request holds up to 100. */
+/** Number of records whose chain checks run concurrently. A request has up to 100 records. */
 const CHECKS_AT_ONCE = 8;
 
 /**
- * Verifying a signature takes about a millisecond. After this many, other requests get their turn.
+ * Number of signatures that are verified, at about a millisecond each, before other requests get
+ * their turn.
  */
 const VERIFIED_AT_ONCE = 4;
 
 /**
- * Accepts the sales that a till took while it was offline. Each verified sale has one object, no
- * matter which till forwards it and how often, and settles once or bounces. The response does not
- * wait for the chain.
+ * Accepts the sales that a till took while it was offline. Each verified sale gets one object, no
+ * matter which tills forward it and how often, and either settles once or bounces. Does not wait
+ * for the settlements.
  */
 export async function forwardOffline(
   ctx: ApiContext,
@@ -115,7 +116,7 @@ function keyOf({ from, nonce }: Pick<OfflineAuthorization, 'from' | 'nonce'>): s
   return `${from} ${nonce}`;
 }
 
-/** Returns one record for each sale that has no row yet: the first one. */
+/** Returns the first record of each sale that has no row yet. */
 function withoutKnown(
   verified: readonly Checked[],
   known: readonly OfflinePaymentRow[],
@@ -141,7 +142,7 @@ async function checkAllowed(
   return limits === null ? offlineIsOff(rule.allowed) : null;
 }
 
-/** Reads the lines of all records; refuses if the lines of one do not add up to its sum. */
+/** Reads the lines of all records. Refuses if the lines of a record do not add up to its amount. */
 async function readAllLines(
   { db }: ApiContext,
   { merchant, terminalId, records }: ForwardRequest,
@@ -177,8 +178,8 @@ async function verifyAll(
 }
 
 /**
- * Queries the chain about the sales. Refuses with `service_unavailable` if it does not respond for
- * one of them.
+ * Asks the chain whether it would accept the sales. Refuses with `service_unavailable` if it does
+ * not respond for one of them.
  */
 async function judgeAll(
   { db }: ApiContext,
@@ -204,17 +205,20 @@ async function judgeAll(
   return arrived;
 }
 
-/** A placeholder, because the signature does not commit to an order id. */
+/** A placeholder: the payer does not sign an order ID. */
 const NO_ORDER_ID = 'offline';
 
-/** @returns `null` if the chain does not respond. */
+/**
+ * Checks one sale.
+ * @returns `null` if the chain does not respond.
+ */
 async function judge(
   chain: Chain,
   sale: Checked,
   { now, ...terms }: OfflineRates & { readonly now: Date },
 ): Promise<Arrived | null> {
   const termsProblem = judgeTerms(sale, terms, now);
-  // No verdict of the chain can change a bounce.
+  // The sale bounces, whatever the chain's verdict, so the chain is not queried.
   if (termsProblem !== null) return { ...sale, termsProblem, verdict: 'ok' };
   const { merchantNumber, amount } = sale.sale;
   const payment = {
@@ -226,8 +230,8 @@ async function judge(
   };
   const authorization = toPaymentAuthorization(sale);
   const verdict = await judgeOnChain(chain, { payment, authorization, rates: terms.rates });
-  // `NO_NUMBER` is never assigned, so `settled` is a wrong answer. Like the other two, it decides
-  // nothing, and the till forwards the sale again.
+  // `settled` cannot be right, because `NO_NUMBER` is never assigned. None of these verdicts
+  // decides the sale, so the till forwards it again.
   if (verdict === 'unavailable' || verdict === 'settled' || verdict === 'merchant_refused') {
     return null;
   }
@@ -235,13 +239,14 @@ async function judge(
 }
 
 /**
- * Concurrent transactions. Each request holds its till's lock, so more would use up connections.
+ * Concurrent transactions. Each holds a database connection while it waits for its till's lock, so
+ * more would use up the connections.
  */
 const MAX_IN_FLIGHT = 3;
 
 /**
- * Runs requests of one till one after the other. A till that sends them faster than they are
- * decided delays only itself.
+ * Runs the requests of one till one after the other. A till that sends them too fast delays only
+ * itself.
  */
 const takerOf = perProcess((ctx: ApiContext) =>
   createBatcher<Forwarded, Taken | Refusal>({
@@ -263,7 +268,7 @@ function takeOne(ctx: ApiContext, forwarded: Forwarded): Promise<Taken | Refusal
   });
 }
 
-/** Notifies the relayer, streams and webhook workers, after the commit. */
+/** Wakes the relayer, event streams and webhook workers. Call it after the commit. */
 function wake({ wakeups }: ApiContext, { merchant }: ForwardRequest, taken: Taken): void {
   for (const intent of taken.started) announce(wakeups, intent);
   wakeups.send(EVENTS_TOPIC, eventsKey(merchant.tenant));
@@ -283,7 +288,7 @@ const PROBLEMS = {
   },
 } as const;
 
-/** Answers with one element per record, in the order of the request. */
+/** Builds the response: one element per record, in the order of the request. */
 function answerAll(checked: readonly Checked[], rows: readonly OfflinePaymentRow[]): Answer {
   const known = new Map(
     rows.map((row) => [keyOf({ from: row.payer_address, nonce: row.nonce }), row]),

@@ -5,7 +5,7 @@ import type { Stamp } from '#db/commit-order.ts';
 import type { EventDraft } from '#events/append.ts';
 import type { OfflinePaymentRow } from '#payments/offline/offline-queries.ts';
 
-/** Renders the object that the APIs and both events show. */
+/** Renders the object that the APIs and both offline events contain. */
 export function offlineObject(row: OfflinePaymentRow): { [key: string]: Json } {
   const { status } = row;
   return {
@@ -25,7 +25,7 @@ export function offlineObject(row: OfflinePaymentRow): { [key: string]: Json } {
   };
 }
 
-/** Drafts the event about a sale that has ended. */
+/** Drafts the event of a sale that has succeeded or bounced. */
 export function offlineDraft(
   row: OfflinePaymentRow & { readonly status: 'succeeded' | 'bounced' },
   stamp: Stamp,

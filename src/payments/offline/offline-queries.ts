@@ -8,7 +8,7 @@ import type { BounceReason, OfflineStatus } from '#payments/offline/states.ts';
 import type { TotalsOf } from '#payments/shift-totals-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** Topic that notifies of a sale without a settlement job after a result of the chain. */
+/** Wakes the worker for offline sales that need another settlement job. */
 export const OFFLINE_WAKEUP = 'offline-sales';
 
 export const offlinePayments = table(
@@ -37,7 +37,7 @@ export const offlinePayments = table(
 
 export type OfflinePaymentRow = Row<typeof offlinePayments>;
 
-/** A row that will not change again. */
+/** An offline sale in its final status. */
 export type EndedOffline = OfflinePaymentRow & { readonly status: 'succeeded' | 'bounced' };
 
 /** The fields that identify a sale within its network. */
@@ -46,7 +46,7 @@ export interface OfflineIdentity {
   readonly nonce: Hex;
 }
 
-/** Reads the sales of an account and mode by these fields. */
+/** Reads the sales of an account and mode that have these identities. */
 export async function selectOfflineByIdentity(
   sql: Sql,
   tenant: Tenant,
@@ -98,7 +98,7 @@ export async function selectOfflinePage(
   return selectPage<OfflinePaymentRow>(sql, list, tenant, page);
 }
 
-/** The sums of a till's sales that are still being processed. */
+/** The number and sum of a till's sales that are still being processed. */
 export interface UnderWay {
   readonly count: number;
   readonly total: bigint;
@@ -113,7 +113,7 @@ export async function selectUnderWay(tx: Tx, terminalId: string): Promise<UnderW
   return rows[0] ?? { count: 0, total: 0n };
 }
 
-/** A card's sales of a UTC day at one till. */
+/** A card's sales at one till on one UTC day. */
 export interface CardDay {
   readonly address: Hex;
   /** The beginning of the day. */
@@ -121,7 +121,7 @@ export interface CardDay {
   readonly total: bigint;
 }
 
-/** Sums a card's spending at a till on each of these days, without bounced sales. */
+/** Sums each card's sales at a till on each of these days, without bounced ones. */
 export async function selectCardDays(
   tx: Tx,
   terminalId: string,
@@ -141,7 +141,7 @@ export async function selectCardDays(
   );
 }
 
-/** The payment of a sale that was rebuilt from the chain under one of these order ids. */
+/** A payment that was rebuilt from the chain and has one of a sale's possible order IDs. */
 export interface RebuiltSale {
   readonly order_id: string;
   readonly payer_address: Hex;
@@ -175,7 +175,7 @@ export async function insertOfflinePayments(
   await offlinePayments.insertAll(tx, rows);
 }
 
-/** Marks rebuilt intents as sales that a till had accepted offline. */
+/** Marks rebuilt intents as sales that a till accepted offline. */
 export async function updateRebuiltOffline(
   tx: Tx,
   claimed: readonly { readonly intentId: string; readonly offline: object }[],
@@ -187,7 +187,7 @@ export async function updateRebuiltOffline(
   );
 }
 
-/** Ends the sales of these intents, which the chain has settled. @returns the changed rows. */
+/** Marks the offline sales of these intents as paid. @returns the changed rows. */
 export async function endPaidOffline(
   tx: Tx,
   paid: readonly { readonly intentId: string; readonly paymentId: string }[],
@@ -202,7 +202,7 @@ export async function endPaidOffline(
   );
 }
 
-/** Ends a sale that cannot be paid. Its intent must be locked. */
+/** Ends a sale that cannot be paid. The caller has locked its intent. */
 export async function bounceOffline(
   tx: Tx,
   sale: { readonly id: string; readonly reason: BounceReason },
@@ -216,7 +216,7 @@ export async function bounceOffline(
   return rows[0] as EndedOffline;
 }
 
-/** Postpones these intents' sales, none of which has a settlement job, to `at`. */
+/** Sets the next retry of these intents' sales to `at`; none if `null`, while they have a job. */
 export async function postponeOffline(
   tx: Tx,
   intentIds: readonly string[],
@@ -230,7 +230,7 @@ export async function postponeOffline(
   );
 }
 
-/** A sale that is due for a settlement job. */
+/** A sale that is due for another settlement job. */
 export interface DueOffline {
   readonly id: string;
   readonly livemode: boolean;
@@ -239,7 +239,7 @@ export interface DueOffline {
   readonly retry_at: Date;
 }
 
-/** Reads the sales that may get a settlement job now, longest wait first. */
+/** Reads the sales that are due for another settlement job, longest wait first. */
 export async function selectDueOffline(
   sql: Sql,
   now: Date,
@@ -252,7 +252,7 @@ export async function selectDueOffline(
   );
 }
 
-/** Locks a due sale, unless it has changed since it was read. Lock its intent first. */
+/** Locks a due sale. @returns false if it has changed since it was read. Lock its intent first. */
 export async function lockDueOffline(tx: Tx, due: DueOffline): Promise<boolean> {
   const rows = await tx.query(
     'select from offline_payments where id = $1 and retry_at = $2 for update',
@@ -261,7 +261,7 @@ export async function lockDueOffline(tx: Tx, due: DueOffline): Promise<boolean> 
   return rows.length === 1;
 }
 
-/** Postpones a due sale, unless it has changed since it was read: it may have a job by now. */
+/** Postpones a due sale, unless it has changed since it was read and may have a job by now. */
 export async function postponeDue(
   sql: Sql,
   { id, retry_at: read }: Pick<DueOffline, 'id' | 'retry_at'>,
@@ -274,7 +274,7 @@ export async function postponeDue(
   ]);
 }
 
-/** Returns the addresses with bounced sales at a merchant. */
+/** Returns the payer addresses of bounced sales at a merchant, newest first. */
 export async function selectBouncedAddresses(
   sql: Sql,
   tenant: Tenant,
@@ -289,7 +289,7 @@ export async function selectBouncedAddresses(
   return rows.map((row) => row.payer_address);
 }
 
-/** The sums of the offline sales that were forwarded in a period. */
+/** The numbers and sums of the offline sales that were forwarded in a period. */
 export interface OfflineFigures {
   readonly payments: number;
   readonly sales: bigint;

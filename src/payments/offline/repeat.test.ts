@@ -65,7 +65,7 @@ test('a sale that a loss of data took is forwarded again and gives the rebuilt o
   const wallet = await ground.bare(PULLED * 2n);
   const sale = await signOffline(ground, wallet);
   const [item] = await settled([sale]);
-  // Deletes what a restore would lose: recovery has booked the payment from the chain.
+  // Deletes what a restore would lose. Recovery has already booked the payment from the chain.
   await db.query('delete from offline_payments where id = $1', [item?.id]);
   await db.query('update payments set recovered = true where id = $1', [item?.payment]);
   await db.query('update payment_intents set recovered = true, offline = null where id = $1', [
@@ -86,8 +86,8 @@ test('a sale that a loss of data took is forwarded again and gives the rebuilt o
 const CUT_EVERY_MS = 100;
 
 /**
- * Forwards portions of the queue until nothing is undecided. Each request is cut off before its
- * response.
+ * Forwards the queue in portions until all sales are decided. Drops the connection of each request
+ * before its response.
  */
 async function forwardCut(queue: readonly KeptSale[], key: string, done: () => boolean) {
   while (!done()) {
@@ -140,7 +140,7 @@ test('50 sales in two tabs, cut every 100 ms, and 10 more meanwhile, are 60 paym
   }
 });
 
-/** Replaces a random hex digit after the prefix. */
+/** Replaces one random hex digit after the 0x. */
 function altered(hex: string): string {
   const at = 2 + randomInt(hex.length - 2);
   const digit = (Number.parseInt(hex.charAt(at), 16) + 1 + randomInt(15)) % 16;
@@ -169,7 +169,7 @@ function mutated(sale: KeptSale): KeptSale {
 }
 
 /**
- * Number of altered records, in requests of 99; the long run sends more
+ * Number of altered records, in requests of 99. The long run sends more
  * (test/long/budgets.test.ts).
  */
 const MUTATED = Number(process.env.MUTATED_RECORDS ?? 990);

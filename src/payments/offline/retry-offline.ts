@@ -32,7 +32,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
-/** Sales per run. Each queries the chain and has its own transaction. */
+/** Sales per run. For each, the chain is queried and a transaction runs. */
 const BATCH = 20;
 
 type Context = ProcessContext & {
@@ -43,10 +43,10 @@ type Context = ProcessContext & {
 type Processing = PaymentIntent & { readonly status: 'processing' };
 
 /**
- * Decides again on offline sales without a settlement job: the hourly ceiling was full, the last
- * job's deadline has passed, or the chain refused it. A sale that can still be paid gets another
- * job with the same settlement number, so at most one of them settles; any other sale bounces.
- * @returns true if there may be more.
+ * Decides again about offline sales without a settlement job: the hourly ceiling was full, or the
+ * last job failed or missed its deadline. A sale that can still be paid gets another job with the
+ * same settlement number, so at most one of its jobs settles. Other sales bounce. @returns true if
+ * there may be more.
  */
 export async function retryOffline(ctx: Context): Promise<boolean> {
   const modes = ctx.chains.map(({ config }) => config.livemode);
@@ -55,7 +55,8 @@ export async function retryOffline(ctx: Context): Promise<boolean> {
     try {
       await retryOne(ctx, one);
     } catch (error) {
-      // Continues: otherwise this sale, the first of each run, would block all others.
+      // Continues with the next sale. Otherwise this one, the first of each run, would block all
+      // others.
       ctx.log.error('an offline sale was not decided', {
         sale: one.id,
         error: describeError(error),
@@ -80,10 +81,10 @@ async function retryOne(ctx: Context, due: DueOffline): Promise<void> {
   if (changed.deliveries > 0) ctx.wakeups.send('deliveries');
 }
 
-/** The reason why a sale without a job still waits, or its result. */
+/** The reason why a sale must still wait, or the verdict that decides it. */
 type RetryVerdict = Exclude<ChainVerdict, 'merchant_refused'>;
 
-/** Queries the chain, outside of a transaction. */
+/** Queries the chain about a sale. Call it outside a transaction. */
 async function judge(
   { db, clock }: Context,
   chain: Chain,
@@ -110,7 +111,7 @@ async function judge(
   }
 }
 
-/** The decline code of the intent whose sale bounces: the closest existing one. */
+/** The decline code of the intent for each bounce reason: the closest existing code. */
 const DECLINES: Readonly<Record<BounceReason, Decline>> = {
   insufficient_funds: 'insufficient_funds',
   authorization_expired: 'authorization_refused',
@@ -126,7 +127,7 @@ interface Changed {
   readonly deliveries: number;
 }
 
-/** Writes the verdict, unless the sale has changed since it was read. */
+/** Applies the verdict to the sale, unless the sale has changed since it was read. */
 async function writeVerdict(
   tx: Tx,
   { clock, settings }: Context,
@@ -135,15 +136,16 @@ async function writeVerdict(
   const now = clock.now();
   const [intent] = await lockIntents(tx, [due.payment_intent_id]);
   if (intent?.status !== 'processing' || !(await lockDueOffline(tx, due))) return null;
-  // The sale also waits while the ledger is compared with its chain, because the comparison books a
-  // settlement.
+  // While recovery compares the ledger with the chain, the sale waits too: recovery itself books a
+  // settlement that it finds.
   const mustWait = verdict === 'later' || verdict === 'unavailable';
   if (mustWait || !tx.watch.serves(due.livemode)) {
     await postponeOffline(tx, [intent.id], addMs(now, RETRY_MS));
     return null;
   }
   if (verdict === 'ok' || verdict === 'settled') {
-    // Requests another job, because the relayer then finds and books the settled number.
+    // Even if the chain has settled the number, another job is needed: the relayer then finds the
+    // settlement and books it.
     const merchantNumber = present(intent.merchantNumber, 'merchant number');
     const { settleWithinS } = settings;
     await requestSettlement(tx, intent, { merchantNumber, settleWithinS }, now);

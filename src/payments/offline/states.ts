@@ -1,8 +1,8 @@
-/** The states of an offline sale. */
+/** The statuses of an offline sale. */
 export const OFFLINE_STATUSES = ['processing', 'succeeded', 'bounced'] as const;
 export type OfflineStatus = (typeof OFFLINE_STATUSES)[number];
 
-/** The reasons why an accepted sale is not paid. A bounce is final. */
+/** Reasons why an accepted sale cannot be paid. A bounce is final. */
 export const BOUNCE_REASONS = [
   'insufficient_funds',
   'authorization_expired',

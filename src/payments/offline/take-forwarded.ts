@@ -44,7 +44,7 @@ import type { Readiness } from '#settlement/readiness.ts';
 import { lockOfflineTerminal, selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { type OfflineLimits, offlineWithin } from '#terminals/offline-limits.ts';
 
-/** The fields of the process's context that a decision uses. */
+/** The fields of the process context that decisions need, and the drawn settlement numbers. */
 export interface DecideWith {
   readonly idKey: IdKey;
   readonly readiness: Readiness;
@@ -52,21 +52,24 @@ export interface DecideWith {
   readonly drawn: readonly DrawnNumber[];
 }
 
-/** The result of a request's transaction. */
+/** The result of the transaction for one request. */
 export interface Taken {
-  /** The rows of all arrived sales: new ones, and sales that a concurrent request has inserted. */
+  /** The rows of all arrived sales, including sales that a concurrent request inserted. */
   readonly rows: readonly OfflinePaymentRow[];
-  /** The intents that are being settled. */
+  /** Intents whose settlement has started. */
   readonly started: readonly PaymentIntent[];
-  /** The indexes of the arrived sales whose settlement number was assigned. */
+  /** Indexes of the arrived sales to which a settlement number was assigned. */
   readonly numbered: ReadonlySet<number>;
   readonly deliveries: number;
 }
 
-/** Delay before a sale is tried again. */
+/** Delay before the next attempt for a sale that must wait. */
 export const RETRY_MS = 5_000;
 
-/** A new sale takes four positions: its row, its intent, and the intent's two events. */
+/**
+ * Positions that a new sale takes in the account's order: its row, its intent and the intent's two
+ * events.
+ */
 const PLACES = 4;
 
 export function offlineNotAllowed(message: string): Refusal {
@@ -79,7 +82,10 @@ interface Till {
   readonly locationId: string | null;
 }
 
-/** Locks the till, so that its limits hold. Refuses if it may not forward sales. */
+/**
+ * Locks the till, so that concurrent requests cannot exceed its limits. Refuses if the till may not
+ * forward sales.
+ */
 async function lockTill(tx: Tx, forwarded: Forwarded): Promise<Till | Refusal> {
   const { merchant, terminalId } = forwarded;
   const { tenant } = merchant;
@@ -94,8 +100,8 @@ async function lockTill(tx: Tx, forwarded: Forwarded): Promise<Till | Refusal> {
 }
 
 /**
- * Returns the refusal for a till without limits, or for a network that does not allow offline
- * sales.
+ * Returns the refusal for a till without offline limits, or for a network that does not allow
+ * offline sales.
  */
 export function offlineIsOff(isAllowed: boolean): Refusal {
   return offlineNotAllowed(
@@ -106,8 +112,8 @@ export function offlineIsOff(isAllowed: boolean): Refusal {
 }
 
 /**
- * Creates and locks the payers in a fixed order, so that no concurrent request inserts the same
- * sale.
+ * Creates missing payers, and locks all of them in a fixed order, so that no concurrent request
+ * inserts the same sale.
  */
 async function lockOwners(tx: Tx, { merchant, arrived, now }: Forwarded) {
   const { livemode } = merchant.tenant;
@@ -119,7 +125,10 @@ async function lockOwners(tx: Tx, { merchant, arrived, now }: Forwarded) {
   return { chips, payers: new Map(locked.map((payer) => [String(payer.address), payer])) };
 }
 
-/** Reads the candidates, while holding the locks of till, payers and order. */
+/**
+ * Builds the candidates, while holding the locks of the till and the payers. Locks the account's
+ * order last.
+ */
 async function readCandidates(
   tx: Tx,
   forwarded: Forwarded,
@@ -139,7 +148,7 @@ async function readCandidates(
     orderIds.map((orderId) => ({ tenant, orderId })),
   );
   const rebuilt = await selectRebuiltSales(tx, tenant, orderIds);
-  // Runs last, because it locks the account's order until the commit.
+  // Locks the account's order until the commit, so it runs last.
   const stamp = await stampOrder(tx, tenant, forwarded.now, sales.length * PLACES);
   await requireFresh(tx, by.drawn);
   const taken = new Set(inUse.map((row) => row.order_id));
@@ -154,7 +163,10 @@ interface Decided {
   readonly verdict: SaleVerdict;
 }
 
-/** Decides the sales one after the other, because each adds to the sums of limits and rules. */
+/**
+ * Decides the sales one after the other, because each accepted sale adds to the sums that limits
+ * and rules check.
+ */
 async function decideAll(
   tx: Tx,
   { terminalId, merchant, now }: Forwarded,
@@ -218,7 +230,7 @@ function rowOf(decided: Decided, stamp: Stamp): OfflinePaymentRow {
   };
 }
 
-/** Starts the settlement of an accepted sale. */
+/** Returns the change that starts the settlement of an accepted sale. */
 function startOf({ candidate }: Decided, stamp: Stamp, now: Date): Change {
   const { intent: open, sale, payer } = candidate;
   const intent = { ...open, position: stamp.next() };
@@ -234,7 +246,7 @@ function startOf({ candidate }: Decided, stamp: Stamp, now: Date): Change {
   return { before: intent, steps };
 }
 
-/** Drafts the events of a new sale: the events of its intent, or the bounce. */
+/** Drafts the events of a new sale: those of its intent, or the bounce. */
 function draftsOf(row: OfflinePaymentRow, change: Change | null, stamp: Stamp): EventDraft[] {
   if (row.status !== 'processing') return [offlineDraft(row as EndedOffline, stamp)];
   const { before, steps } = present(change, 'intent of an offline sale');
@@ -248,7 +260,7 @@ function draftsOf(row: OfflinePaymentRow, change: Change | null, stamp: Stamp): 
   return [created, ...stepDrafts({ before, steps }, stamp)];
 }
 
-/** Writes the decided sales. Intents, settlement jobs, rows and events commit together. */
+/** Writes the decided sales: intents, settlement jobs, rows and events, in one transaction. */
 async function persist(
   tx: Tx,
   decided: readonly Decided[],
@@ -299,9 +311,9 @@ async function persist(
 }
 
 /**
- * Decides the arrived sales in one transaction and in order, while holding the locks of the till
- * and the payers. Of two requests with the same sale, the second waits and finds the row of the
- * first.
+ * Decides the arrived sales in one transaction, in order, while holding the locks of the till and
+ * the payers. If two concurrent requests have the same sale, the second waits and finds the row
+ * that the first has written.
  */
 export async function decideForwarded(
   tx: Tx,
