@@ -29,7 +29,7 @@ const FLOOR_CLIENTS = 8;
 /** Shown in the table if pgbench was not available to measure the floor. */
 const LOWER_FLOOR = "floor: own clients, below pgbench's";
 const WARM_UP_SECONDS = 2;
-/** The ids to read, in random order, as merchants' servers would. */
+/** The ids that the load generator reads, in random order, as merchants' servers would. */
 const READ_TARGETS = Array.from({ length: 20_000 }, () =>
   storedId(Math.floor(Math.random() * STORED_INTENTS)),
 );

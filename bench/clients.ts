@@ -93,7 +93,8 @@ async function medianOf(measure: () => Promise<number>): Promise<number> {
 async function importMs(folder: string, code: string): Promise<number> {
   const start = (text: string) =>
     secondsOf(process.execPath, ['--input-type=module', '-e', text], folder);
-  // Measures both in the same round, because the machine's speed drifts.
+  // Measures a start with and one without the import in the same round, because the machine's speed
+  // drifts.
   return (await medianOf(async () => (await start(code)) - (await start('')))) * 1_000;
 }
 

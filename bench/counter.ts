@@ -49,7 +49,7 @@ interface Seen {
   readonly at: number;
 }
 
-/** Polls the page through the debugger; its CSP blocks every other way. */
+/** Polls the page through the debugger, because the page's CSP blocks every other way. */
 async function seen(page: Page, name: 'charge' | 'waits'): Promise<Seen> {
   for (;;) {
     const found = (await page.evaluate(`window.__seen.${name} ?? null`)) as Seen | null;

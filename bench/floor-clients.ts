@@ -2,9 +2,9 @@ import pg from 'pg';
 import type { Floor, FloorOf } from './pgbench.ts';
 
 /**
- * Measures the floor without pgbench, in a separate process: runs the same script over as many
- * connections, each with one prepared statement at a time. Because it handles the protocol in
- * JavaScript, on the cores that PostgreSQL needs, it reaches less than pgbench.
+ * Measures the floor without pgbench, in a separate process: runs the same script over the same
+ * number of connections, each with one prepared statement at a time. Because it handles the
+ * protocol in JavaScript, on the cores that PostgreSQL needs, it reaches less than pgbench.
  */
 
 /** Not measured: connections are being opened and code is being compiled. */

@@ -133,8 +133,8 @@ async function fill(admin: Database, url: string, size: number): Promise<Filled>
   for (let from = 0; from < size; from += CHUNK) {
     await fillPayments(db, { ...parties, from, to: Math.min(from + CHUNK, size) });
   }
-  // Vacuums first: a table that has grown slowly has been vacuumed before, and autovacuum would
-  // otherwise run during the rounds.
+  // Vacuums first, because tables that grew slowly would have been vacuumed, too. Otherwise
+  // autovacuum would run during the rounds.
   await db.query('vacuum analyze');
   const passes = payers.map(({ pass }) => pass);
   return { size, db, store, passes, rounds: [] };

@@ -122,7 +122,7 @@ async function measureAll(bench: Bench, pid: number | undefined): Promise<BenchL
 }
 
 /**
- * Works for bench/compare.ts: measures each time the parent sends a rate, until the parent
+ * Runs as a child of bench/compare.ts: measures each time the parent sends a rate, until the parent
  * disconnects.
  */
 async function serve(bench: Bench): Promise<void> {

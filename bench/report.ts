@@ -10,7 +10,7 @@ export interface BenchLine {
   readonly p99Ms?: number;
   /** Number of failed requests. A line with failures shows no other number. */
   readonly failures?: number;
-  /** Operations per second of a minimal loop that does the same work in the same run. */
+  /** The floor: operations per second of a minimal loop that does the same work in the same run. */
   readonly floor?: number;
   readonly ratio?: number;
   /** A value that fits no column, such as `148 MB`. */

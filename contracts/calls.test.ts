@@ -45,8 +45,8 @@ const SETUP = {
 } as const;
 
 /**
- * ECDSA first, then ERC-1271. A caller chooses the wallet's address, but not the function that is
- * called on it.
+ * The calls of a signature check: ECDSA first, then ERC-1271. A caller chooses the wallet's
+ * address, but not the function that is called on it.
  */
 const SIGNATURE = ['staticcall any isValidSignature', 'staticcall precompile 1'];
 

@@ -22,8 +22,8 @@ const IN_BATCH = `        onlyRole(OPERATOR_ROLE)
         returns (bytes memory reasons)`;
 
 /**
- * The code to remove for each guard without which all measured operations still work. Unused
- * parameters remain, so that calldata costs the same.
+ * For each guard that can be removed without breaking a measured operation, the code to remove.
+ * Unused parameters remain, so that calldata costs the same.
  */
 const GUARDS: Record<string, readonly Removal[]> = {
   'role of the operator': [

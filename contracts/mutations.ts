@@ -83,7 +83,7 @@ async function main(): Promise<number> {
     ...generated.slice(i, i + 1).map((mutation) => ({ origin: 'generated' as Origin, mutation })),
     ...MUTATIONS.slice(i, i + 1).map((mutation) => ({ origin: 'hand' as Origin, mutation })),
   ]).flat();
-  // The generator takes its places from SOURCES; bugs made by hand may lie in further files.
+  // Generated bugs are in SOURCES. Hand-made ones may be in other files, too.
   const files = new Set([...SOURCES, ...MUTATIONS.map(({ file }) => file)]);
   const hashes = new Map([...files].map((file) => [file, digest(readSource(file))]));
   const tasks = all.map(({ origin, mutation }) => {
@@ -105,8 +105,8 @@ async function main(): Promise<number> {
     const result = await judgeOne(task, killers.get(changeOf(mutation)));
     done.set(id, result);
     open.delete(changeOf(mutation));
-    // A result for an older version of its file still names the likely killer until the mutation is
-    // judged again.
+    // A result for an older version of its file is kept until the mutation is judged again, because
+    // it names the test that is likely to detect the bug.
     const kept = [...done.values()].filter(
       (one) => one.fileHash === hashes.get(one.file) || open.has(changeOf(one)),
     );

@@ -102,7 +102,7 @@ function knotsIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   return found;
 }
 
-test('no files import each other in a cycle, by types or lazy parts either', () => {
+test('no files import each other in a cycle, not even through types or lazy parts', () => {
   assert.ok(shipped.length >= 1_000, `only ${shipped.length} files were seen`);
   const graph = graphOf((source) => [...importsOf(source), ...lazyImportsOf(source)]);
   assert.deepEqual(knotsIn(graph), []);
@@ -144,7 +144,7 @@ test('nothing in src names a path in web, except in comments', () => {
   assert.deepEqual(found, []);
 });
 
-test('a change of any source of the web apps rebuilds them', () => {
+test('a change to any source of the web apps rebuilds them', () => {
   const graph = graphOf(runtimeImportsOf);
   const built = new Set<string>();
   const visit = (name: string) => {

@@ -275,12 +275,12 @@ function markAll(node: Expression, marked: Set<unknown>): void {
   }
 }
 
-test('no visible text stands in a component', () => {
+test('no component contains a visible text of its own', () => {
   assert.ok(moved.length >= FEWEST_FILES, `only ${moved.length} files were seen`);
   assert.deepEqual(moved.flatMap(textsIn), []);
 });
 
-test('a text in a component is found, wherever it stands', () => {
+test('a text in a component is found wherever it is', () => {
   const found = textsIn({
     name: 'shown.tsx',
     text: `const WORDS = { a: 'Nothing was charged.' };
@@ -317,7 +317,7 @@ test('every text of the catalog is used', () => {
   assert.deepEqual(unused, []);
 });
 
-test('every place of a built page names a text that there is', () => {
+test('every placeholder of a built page names an existing text', () => {
   const missing = users
     .filter(({ name }) => name.endsWith('.html'))
     .flatMap(({ name, text }) =>
@@ -477,7 +477,7 @@ test('no text is left in English, except words that the language spells the same
   }
 });
 
-test('the list of same words holds no word that every language has another word for', () => {
+test('each listed same word occurs in a translation of its language', () => {
   for (const [language, words] of Object.entries(SAME_WORDS)) {
     const using = language === 'all' ? TRANSLATIONS : [language];
     const written = new Set(using.flatMap((one) => Object.values(readTexts(one))));

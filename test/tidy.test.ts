@@ -84,7 +84,7 @@ test('what works in a transaction is awaited', () => {
   assert.deepEqual(product.flatMap(unawaited), []);
 });
 
-test('nothing but tests imports the test support, and nobody imports main', () => {
+test('only tests import the test support, and no file imports main', () => {
   const problems = product.flatMap((source) =>
     importsOf(source)
       .filter((target) => target === '#app/main.ts' || target.startsWith('#testing/'))
@@ -105,7 +105,7 @@ const KEPT_IN_MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/app/score-command.ts': ['failed'],
 };
 
-test('no module is told at the start what its functions could be given', () => {
+test('no module has a mutable variable, except for the listed ones', () => {
   const files = product.filter(({ name }) => folderOf(name) !== 'testing');
   const kept = files.flatMap(({ name, text }) => {
     const names = [...text.matchAll(/^(?:export )?let (\w+)/gm)].map(([, one]) => String(one));
@@ -242,7 +242,7 @@ function functionLengths(name: string, text: string): { line: number; length: nu
 const ROW_INTERFACES = 60;
 const QUERY_LINES = 13_480;
 
-test('what describes rows by hand becomes less', () => {
+test('row types and statements written by hand only become fewer', () => {
   const rows = product.flatMap(({ text }) => text.match(/\binterface \w+Row\b/g) ?? []);
   const queries = product.filter(({ name }) => name.endsWith('-queries.ts'));
   const lines = queries.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
@@ -355,7 +355,7 @@ function keysBehindSpreads({ name, text }: Source): string[] {
   return found;
 }
 
-test('a key stands before what is spread, or the web apps do not build', () => {
+test('a key precedes spread props, or the web apps do not build', () => {
   const apps = all.filter(({ name }) => name.startsWith('web/') && name.endsWith('.tsx'));
   assert.ok(apps.length >= FEWEST_FILES, `only ${apps.length} files were seen`);
   assert.deepEqual(apps.flatMap(keysBehindSpreads), []);
@@ -363,7 +363,7 @@ test('a key stands before what is spread, or the web apps do not build', () => {
   assert.equal(keysBehindSpreads(wrong).length, 1);
 });
 
-test('every text of the web apps sits in an element: a browser may translate the page', () => {
+test('every text of the web apps is in an element: a browser may translate the page', () => {
   const apps = all.filter(({ name }) => name.startsWith('web/') && name.endsWith('.tsx'));
   assert.ok(apps.length >= FEWEST_FILES, `only ${apps.length} files were seen`);
   assert.deepEqual(apps.flatMap(bareTexts), [], 'return <>{text}</>');
@@ -380,7 +380,7 @@ test('every text of the web apps sits in an element: a browser may translate the
   assert.match(config, /importSource: '#text'/);
 });
 
-test('docs/where.md names files that are there', () => {
+test('docs/where.md names files that exist', () => {
   const text = readFileSync(path.join(ROOT, 'docs/where.md'), 'utf8');
   const files = [...text.matchAll(/^\| .* \| \[([^\]]+)\]/gm)].map(([, file]) => String(file));
   assert.ok(files.length >= 40, `only ${files.length} questions`);
@@ -455,7 +455,7 @@ test('no two advisory locks share a number', () => {
   );
 });
 
-test('migrations are numbered once each, and say why they are there', async () => {
+test('each migration has a number of its own and states its reason', async () => {
   const files: string[] = [];
   for await (const name of glob('migrations/*.sql', { cwd: ROOT })) files.push(name);
   assert.ok(files.length >= 8, `only ${files.length} migrations were seen`);

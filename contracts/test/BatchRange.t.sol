@@ -56,7 +56,7 @@ contract BatchRangeTest is SettlementFixture {
         }
     }
 
-    /// @dev A proof that is made now stays valid because of this.
+    /// @dev Guarantees that a proof stays valid for the next 128 batches.
     function test_everyBatchLiesBelowANodeThatStaysForMoreThan128Batches() public {
         uint64 last = 420;
         _settleTo(last);

@@ -8,10 +8,10 @@ import {ITestUSDC} from "../artifacts/ITestUSDC.sol";
 import {BooksHandler} from "./BooksHandler.sol";
 import {TestBase} from "./TestBase.sol";
 
-/// @title After any sequence of actions of all roles the books equal those of the model.
-/// @dev The handler compares the outcome of each action: no payment settles twice, refunds stay
-/// within payments, caps hold, failures have their reason. Here all balances are compared, so that
-/// nothing has changed that should not have.
+/// @title After any sequence of actions by all roles, the contract's books equal the model's.
+/// @dev The handler compares the result of each action: no payment settles twice, refunds stay
+/// within payments, caps hold, and each refusal has the right reason. The invariants here compare
+/// all balances, so that nothing else can have changed.
 contract BooksTest is TestBase {
     BooksHandler private handler;
     ISettlement private settlement;
@@ -91,7 +91,8 @@ contract BooksTest is TestBase {
         }
     }
 
-    /// @dev One long sequence must reach every reason; otherwise the campaign proves little.
+    /// @dev One long sequence must cause every refusal reason; otherwise the campaign proves
+    /// little.
     function test_theCampaignReachesEveryReason() external {
         bytes4[] memory selectors = this.targetSelectors()[0].selectors;
         for (uint256 i = 0; i < 8_000; ++i) {

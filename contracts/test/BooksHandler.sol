@@ -9,18 +9,20 @@ import {RangeModel} from "./RangeModel.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 import {TreeModel} from "./TreeModel.sol";
 
-/// @title Random actions of everybody, each compared with the model.
+/// @title Random actions by all roles, each compared with the model.
 contract BooksHandler is BooksModel, SettlementFixture {
     using RangeModel for RangeModel.Range;
 
-    /// @dev Few numbers, so that payments are often sent again: some at either end of the type, and
-    /// some around the powers of two in between.
+    /// @dev How many payment numbers there are. Few, so that payments are often sent again; they
+    /// lie at both ends of the type's range and around the powers of two in between.
     uint256 private constant NUMBERS = 640;
     uint256 private constant MAX_BATCH = 5;
     uint48 private constant HOLD = 2 days;
-    /// @dev Batches before the campaign: soon all peaks merge into one.
+    /// @dev The number of batches before the campaign, chosen so that all peaks soon merge into
+    /// one.
     uint256 private constant EARLIER = 2 ** 20 - 40;
-    /// @dev The keys of the wallets that are proposed: few, so that two merchants share one at times.
+    /// @dev The first key of the proposed wallets. Few wallets, so that two merchants sometimes
+    /// share one.
     uint256 private constant FIRST_WALLET_KEY = 0x3a11e7;
     uint256 private constant WALLETS = 4;
     address private constant SPARE_OPERATOR = address(0x0a);
@@ -31,8 +33,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
     uint64[] private withdrawalNumbers;
     mapping(uint64 number => bool) private withdrawalPaid;
 
-    /// @notice How often each thing happened: a campaign in which something never did proves
-    /// little.
+    /// @notice How often each result occurred. If one never occurs, the campaign proves little.
     mapping(uint8 reason => uint256) public reasonSeen;
     uint256 public refundsPaid;
     uint256 public refundsRefused;
@@ -79,8 +80,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         setup.hourlyCeiling = CEILING - 10_000;
     }
 
-    /// @notice Settles a batch of random payments, a single one separately, and expects the model's
-    /// reasons.
+    /// @notice Settles a batch of random payments (a single payment separately), and expects the
+    /// model's reasons.
     function settle(uint256 drawn) external {
         uint256 seed = _count(drawn);
         uint256 count = 1 + seed % MAX_BATCH;
@@ -111,7 +112,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         if (anySettled) _closeBatch();
     }
 
-    /// @notice Settles one payment with an authorization that sometimes is for another one.
+    /// @notice Settles one payment with an authorization that is sometimes for a different amount.
     function settleAuthorized(uint256 drawn) external {
         uint256 seed = _count(drawn);
         Item memory item = _randomItem(seed);
@@ -142,7 +143,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         _closeBatch();
     }
 
-    /// @notice Refunds a settled payment, too much or twice now and then.
+    /// @notice Refunds a settled payment, occasionally too much or twice.
     function refund(uint256 drawn) external {
         uint256 seed = _count(drawn);
         if (settledNumbers.length == 0) return;
@@ -160,7 +161,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
             (allowed, outflowsRefused) = (false, outflowsRefused + 1);
         }
         uint256 top = _drawNode(payment.batch, seed >> 200);
-        // Now and then it names the node of another batch.
+        // Occasionally names the node of another batch.
         uint256 index = RangeModel.indexOf((seed >> 240) % 8 == 0 ? batches : top);
         bool isProved = range.keeps(top) && index == RangeModel.indexOf(top);
         if (allowed && !isProved) (allowed, proofsRefused) = (false, proofsRefused + 1);
@@ -195,7 +196,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         (paid,) = address(settlement).call(call);
     }
 
-    /// @dev One of the nodes above the batch that were written: mostly one that is still kept.
+    /// @dev Returns a written node above the batch, usually one that the contract still keeps.
     function _drawNode(uint256 batch, uint256 seed) private view returns (uint256 top) {
         top = batch;
         bool isKept = seed % 8 != 0;
@@ -217,7 +218,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         }
     }
 
-    /// @notice Withdraws by operator or wallet: too much, twice or to another wallet now and then.
+    /// @notice Withdraws as the operator or the wallet, occasionally too much, twice or to another
+    /// wallet.
     function withdraw(uint256 drawn) external {
         uint256 seed = _count(drawn);
         uint32 to = uint32(1 + seed % MERCHANTS);
@@ -243,7 +245,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         merchantBalance[to] -= amount;
     }
 
-    /// @dev All over the range of the type, its edges too, and used ones again.
+    /// @dev Draws from the type's whole range, including its highest numbers, and sometimes repeats
+    /// a used number.
     function _withdrawalNumber(uint256 seed) private returns (uint64 number) {
         uint256 used = withdrawalNumbers.length;
         if (seed % 4 == 0 && used > 0) return withdrawalNumbers[(seed >> 8) % used];
@@ -252,7 +255,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         withdrawalNumbers.push(number);
     }
 
-    /// @notice Proposes, cancels, applies and drops wallets, by those who may and by others.
+    /// @notice Proposes, cancels, applies and drops wallets, with accounts that may and with
+    /// others.
     function changeWallet(uint256 drawn) external {
         uint256 seed = _count(drawn);
         uint32 whose = uint32(1 + seed % MERCHANTS);
@@ -333,7 +337,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         _forgetProposalsOfRegistrar();
     }
 
-    /// @dev Its proposals go with it, and do not come back with the role.
+    /// @dev Replaces the registrar, which ends its proposals. Granting the role again does not
+    /// restore them.
     function _replaceRegistrar() private {
         bytes32 role = settlement.REGISTRAR_ROLE();
         vm.prank(STEWARD);
@@ -350,7 +355,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         }
     }
 
-    /// @notice Holds first payouts, too late or too long now and then.
+    /// @notice Extends a merchant's payout hold. Some attempts come too late or are too long, and
+    /// must be refused.
     function hold(uint256 drawn) external {
         uint256 seed = _count(drawn);
         uint32 whose = uint32(1 + seed % MERCHANTS);
@@ -368,7 +374,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         ++holdsExtended;
     }
 
-    /// @notice Gives a role and takes it away. The last guardian never goes at once.
+    /// @notice Grants or revokes an operator's or a guardian's role. The first guardian always
+    /// stays.
     function changeRoles(uint256 drawn) external {
         uint256 seed = _count(drawn);
         bytes32 operators = settlement.OPERATOR_ROLE();
@@ -395,7 +402,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         settlement.revokeRole(role, account);
     }
 
-    /// @notice Enrols: for the terms in force or for others, well signed or not.
+    /// @notice Enrols a payer for the current terms or for others, with a valid or an invalid
+    /// signature.
     function enrol(uint256 drawn) external {
         uint256 seed = _count(drawn);
         uint256 index = seed % (PAYERS - 1);
@@ -412,7 +420,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         isSame = isSame || (!model.revoked && _sameTerms(policy, model.policy));
         bool forged = (seed >> 72) % 3 == 0;
         bytes memory signature = _signPolicy(forged ? 1 : model.key, policy, block.timestamp);
-        // Mostly enough for one payment or two, so that allowances run out.
+        // Usually enough for one or two payments, so that allowances run out.
         uint256 needed = policy.perPayment + policy.perPayment * policy.maxFeeRate / 10_000;
         uint256 value = needed + (seed >> 96) % 1e9;
         if ((seed >> 80) % 8 == 0) value = needed - 1;
@@ -430,7 +438,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         }
         ++enrolments;
         model.allowance = value;
-        // A good signature is used up, a bad one uses up nothing.
+        // Only a valid signature consumes its nonce.
         assertEq(settlement.nonces(model.account), forged ? nonce : nonce + 1, "nonce");
         if (!forged) _recordPolicy(model, policy);
     }
@@ -481,7 +489,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         _setPolicy(index, policy);
     }
 
-    /// @notice Gives, takes, approves and blocks.
+    /// @notice Funds or drains a payer, changes its allowance, or blocks it.
     function changePayer(uint256 drawn) external {
         uint256 seed = _count(drawn);
         uint256 index = seed % PAYERS;
@@ -506,8 +514,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         vm.warp(block.timestamp + seed % 1 days);
     }
 
-    /// @dev An operation that was not executed in time is never executed. Wallets that wait lapse meanwhile,
-    /// too; the model counts their days.
+    /// @dev An operation that was not executed in time can never be executed. Pending wallets
+    /// expire meanwhile, too, which the model tracks by their time.
     function _lapse(uint256 seed) private {
         bytes32 salt = keccak256(abi.encode(seed));
         ISettlement.Rates memory high = ISettlement.Rates(300, 0, 0);
@@ -532,7 +540,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         _execute(target, data, salt);
     }
 
-    /// @notice A proposer's stolen key schedules many operations, and a guardian stops all at once.
+    /// @notice A thief with a proposer's key schedules many operations, and a guardian cancels all
+    /// of them.
     function flood(uint256 drawn) external {
         uint256 seed = _count(drawn);
         bytes memory data =
@@ -559,7 +568,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
         rates = Fees(acquirer, protocol, cashback);
     }
 
-    /// @notice Pauses seldom, and never for long: a campaign should mostly pay.
+    /// @notice Pauses rarely and briefly, because a campaign should mostly pay.
     function pause(uint256 drawn) external {
         uint256 seed = _count(drawn);
         bool was = settlingPaused || refundingPaused;
@@ -587,8 +596,8 @@ contract BooksHandler is BooksModel, SettlementFixture {
         return (settlement, token);
     }
 
-    /// @dev forge likes small numbers and repeats itself: the parts of `seed` must not be zero by
-    /// that.
+    /// @dev Hashes the drawn number, because forge prefers small and repeated ones, which would
+    /// leave parts of `seed` zero.
     function _count(uint256 drawn) private returns (uint256 seed) {
         return uint256(keccak256(abi.encode(drawn, ++actions)));
     }
@@ -662,7 +671,7 @@ contract BooksHandler is BooksModel, SettlementFixture {
 
     function _drain(uint256 index, uint256 seed) private {
         if (payers[index].blocked) return;
-        // Mostly down to about one payment, so that money is really missing.
+        // Usually leaves enough for about one payment, so that payers do run out of money.
         uint256 rest = seed % 1e9;
         uint256 amount = payers[index].balance > rest ? payers[index].balance - rest : 0;
         vm.prank(payers[index].account);

@@ -90,7 +90,8 @@ abstract contract BooksModel is TestBase {
         return paidIn[block.timestamp / 1 hours] + amount <= ceiling * 1e6;
     }
 
-    /// @dev The reason that the contract must give, whether a policy or an authorization consents.
+    /// @dev Returns the reason expected from the contract, whether a policy or an authorization
+    /// consents.
     function _commonRefusal(Item memory item) internal view returns (uint8) {
         if (item.amount == 0 || item.amount > MAX_AMOUNT) return Reason.AMOUNT_INVALID;
         if (item.orderId == 0) return Reason.ORDER_ID_INVALID;
@@ -102,7 +103,7 @@ abstract contract BooksModel is TestBase {
         return Reason.NONE;
     }
 
-    /// @dev The reason that a batch must give for this payment.
+    /// @dev Returns the reason expected from a batch for this payment.
     function _policyRefusal(Item memory item) internal view returns (uint8) {
         PayerModel storage payer = payers[item.payer];
         if (payer.revoked) return Reason.POLICY_REVOKED;
@@ -160,7 +161,7 @@ abstract contract BooksModel is TestBase {
         });
     }
 
-    /// @dev The atoms that leave the payer's wallet.
+    /// @dev Returns the atoms that leave the payer's wallet.
     function _value(uint256 amount) internal view returns (uint256) {
         Fees memory fees = _fees(amount);
         return amount + fees.acquirer + fees.protocol - fees.cashback;

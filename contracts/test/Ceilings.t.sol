@@ -307,7 +307,7 @@ contract CeilingsTest is SettlementFixture {
         return vm.addr(WALLET_KEY);
     }
 
-    /// @dev The sale settled in the batch of its number.
+    /// @dev Refunds the sale with this number, which settled in the batch of that number.
     function _refund(uint64 number, uint64 amount) private {
         for (uint64 i = uint64(range.batches) + 1; i <= number; ++i) {
             range.append(keccak256(_sale(i)));

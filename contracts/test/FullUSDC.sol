@@ -4,7 +4,8 @@ pragma solidity 0.8.37;
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {TestUSDCLogic} from "../TestUSDC.sol";
 
-/// @title The test token with what Circle's has, and it lacks: transfers that contracts sign.
+/// @title The test token with transfers that contracts sign, which Circle's token has and ours
+/// lacks.
 contract FullUSDC is TestUSDCLogic {
     /// @notice EIP-3009 with a signature of any length.
     function transferWithAuthorization(

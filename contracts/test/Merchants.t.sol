@@ -175,7 +175,7 @@ contract MerchantsTest is SettlementFixture {
         vm.prank(WATCHER);
         settlement.cancelWallet(merchant);
         _requireNoChange(merchant);
-        // Neither a proposal that no longer exists, nor one that the merchant made itself.
+        // The watcher may cancel neither a proposal that no longer exists, nor a merchant's own.
         uint32[2] memory none = [merchant, otherMerchant];
         for (uint256 i = 0; i < none.length; ++i) {
             vm.expectRevert(

@@ -12,7 +12,7 @@ import {Reason} from "../PaymentTypes.sol";
 import {TestBase} from "./TestBase.sol";
 import {TreeModel} from "./TreeModel.sol";
 
-/// @title The packed words and the tree against plain models of them.
+/// @title Compares the packed words and the tree with plain models of them.
 contract PackedWordsTest is TestBase {
     function testFuzz_packedPaymentsDecodeToTheSameValues(
         uint64 number,

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
-/// @title OpenZeppelin's ERC-20 with nothing added: what the gas table is measured on.
+/// @title OpenZeppelin's ERC-20 with nothing added, for measuring the gas table.
 contract PlainToken is ERC20 {
     constructor() ERC20("Plain token", "PLAIN") {}
 

@@ -22,7 +22,7 @@ contract PullsTest is SettlementFixture {
     HostileToken private hostile;
     uint32 private heldMerchant;
 
-    /// @dev A second Settlement, over the hostile token, that also is an operator of itself.
+    /// @dev Replaces the contract with a second Settlement, whose token is the hostile one.
     function _useHostileToken() private {
         hostile = new HostileToken();
         settlement = _deploy(address(hostile));
@@ -110,7 +110,7 @@ contract PullsTest is SettlementFixture {
         return abi.encodeCall(settlement.setRates, (ISettlement.Rates(1, 1, 1)));
     }
 
-    /// @dev One more than the fixture's would not fit: the ceiling of these tests is the highest.
+    /// @dev Raises the ceiling to the highest one. The setup below starts one below it.
     function _raise() private view returns (bytes memory) {
         return abi.encodeCall(settlement.raiseCeiling, (CEILING));
     }
@@ -137,7 +137,7 @@ contract PullsTest is SettlementFixture {
         }
     }
 
-    /// @dev Calls that would all succeed from the hostile token, were it not for the lock.
+    /// @dev Calls that would all succeed from the hostile token if there were no reentrancy lock.
     function _reentries() private view returns (bytes[] memory calls) {
         bytes memory policySignature = _signPolicy(PAYER_KEY, _widePolicy(), block.timestamp);
         bytes memory revocation = _signRevocation(PAYER_KEY, block.timestamp);
@@ -254,8 +254,8 @@ contract PullsTest is SettlementFixture {
         assertTrue(settledWhole > 50 && settledWhole < 450, "the sweep crosses the limit");
     }
 
-    /// @dev One payment leaves the most gas to report a failure, so this is where EIP-150 would
-    /// bite.
+    /// @dev A batch of one payment leaves the most gas to report a failure, so it is the most
+    /// sensitive to the gas limit of calls (EIP-150).
     function test_noGasLimitFailsAValidPaymentOfATokenThatUsesAllItsGas() public {
         _useHostileToken();
         hostile.set(HostileToken.Answer.True, 196_000, "");

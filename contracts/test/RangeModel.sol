@@ -8,7 +8,8 @@ library RangeModel {
     struct Range {
         uint256 batches;
         mapping(uint256 height => mapping(uint256 position => bytes32)) nodes;
-        /// @dev The newest batch whose node the contract keeps there; zero if none is.
+        /// @dev The newest batch whose node the contract keeps at this index; zero if there is
+        /// none.
         mapping(uint256 index => uint256 batch) newest;
     }
 

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {BatchRange, RANGE_NODES} from "../BatchRange.sol";
 
-/// @title BatchRange from outside, for batch-range.test.ts and BatchRange.t.sol.
+/// @title Exposes BatchRange to batch-range.test.ts and BatchRange.t.sol.
 contract RangeProbe {
     uint256 public batches;
     bytes32[RANGE_NODES] public rangeNode;
@@ -14,7 +14,7 @@ contract RangeProbe {
         }
     }
 
-    /// @dev Roots that need no calldata: the hash of each batch's number.
+    /// @dev Appends batches whose root is the hash of their number, which takes no calldata.
     function appendCounted(uint256 count) external {
         for (uint256 i = 0; i < count; ++i) {
             uint256 batch = ++batches;

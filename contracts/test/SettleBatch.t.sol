@@ -204,8 +204,8 @@ contract SettleBatchTest is SettlementFixture {
         settlement.settleBatch(payment, _now());
     }
 
-    /// @dev No test lives to see so many fees, so they are put into the ledger, the slot that
-    /// pausing writes.
+    /// @dev Writes the fees directly into the ledger, because no test could earn so many. The
+    /// ledger is in the slot that pausing writes.
     function _bookAcquirerFees(uint64 fees) private {
         vm.record();
         vm.prank(GUARDIAN);

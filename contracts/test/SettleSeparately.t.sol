@@ -6,8 +6,8 @@ import {ISettlement} from "../artifacts/ISettlement.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 import {Vm} from "./TestBase.sol";
 
-/// @title One payment under its payer's policy. All that is not here, other tests show: every
-/// second payment that they settle alone goes this way.
+/// @title Settles one payment separately, under its payer's policy. The other tests cover the rest:
+/// the fixture settles every second payment in this way.
 contract SettleSeparatelyTest is SettlementFixture {
     function test_leavesTheSameStateAsABatchOfOne() public {
         _settle(_sale(1));

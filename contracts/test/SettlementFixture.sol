@@ -8,13 +8,13 @@ import {ITimelock} from "../artifacts/ITimelock.sol";
 import {RangeModel} from "./RangeModel.sol";
 import {TestBase} from "./TestBase.sol";
 
-/// @title A deployed Settlement with two merchants and payers in good order.
+/// @title A deployed Settlement with two merchants, and with payers that can pay.
 abstract contract SettlementFixture is TestBase {
     using RangeModel for RangeModel.Range;
 
     uint48 internal constant GOVERNANCE_DELAY = 7 days;
     uint48 internal constant WALLET_DELAY = 3 days;
-    /// @dev Of most tests; a hold has tests of its own.
+    /// @dev Most tests need no hold; the hold has separate tests.
     uint48 internal constant PAYOUT_HOLD = 0;
     /// @dev The highest ceiling, so that only tests of the ceiling reach it.
     uint24 internal constant CEILING = type(uint24).max;
@@ -82,7 +82,7 @@ abstract contract SettlementFixture is TestBase {
         admin.schedule(target, 0, data, 0, salt, GOVERNANCE_DELAY);
     }
 
-    /// @dev By anyone: a stranger executes.
+    /// @dev Executes an operation as a stranger, because anyone may do so.
     function _execute(address target, bytes memory data, bytes32 salt) internal {
         ITimelock admin = timelock();
         vm.prank(STRANGER);
@@ -196,7 +196,7 @@ abstract contract SettlementFixture is TestBase {
         uint256 slot = 0;
         while (uint256(vm.load(address(on), bytes32(slot))) != word) ++slot;
         vm.store(address(on), bytes32(slot), bytes32(word | (batches << 116)));
-        // The ring's nodes are 1 before the first batch.
+        // Before the first batch, every node of the ring is 1.
         uint256 nodes = 0;
         while (uint256(vm.load(address(on), bytes32(nodes))) != 1) ++nodes;
         require(uint256(vm.load(address(on), bytes32(nodes + 255))) == 1, "the ring");
@@ -208,7 +208,7 @@ abstract contract SettlementFixture is TestBase {
         }
     }
 
-    /// @dev The strictest deadline that holds.
+    /// @dev The current time, which is the earliest deadline that has not passed.
     function _now() internal view returns (uint40) {
         return uint40(block.timestamp);
     }
@@ -292,7 +292,7 @@ abstract contract SettlementFixture is TestBase {
         authorization.bindsOrder = bindsOrder;
     }
 
-    /// @dev One that binds no order and is not valid before `validAfter`.
+    /// @dev An authorization that binds no order and is not valid before `validAfter`.
     function _authorizationFrom(
         uint256 key,
         uint256 value,
@@ -322,7 +322,7 @@ abstract contract SettlementFixture is TestBase {
         authorization.signature = abi.encodePacked(r, s, v);
     }
 
-    /// @dev Written out instead of read from the contract: it is what wallets compute.
+    /// @dev Computes the separator as wallets do, instead of reading it from the contract.
     function _domainSeparator() private view returns (bytes32) {
         return keccak256(
             abi.encode(

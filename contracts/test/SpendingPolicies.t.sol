@@ -63,7 +63,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
         vm.prank(STRANGER);
         settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
-        // Sent again, it gives what the permit gave and changes nothing else.
+        // Repeating the call does not reset the sum spent.
         settlement.enrol(payer, _widePolicy(), block.timestamp, signature, permit);
         assertEq(lens().payerAccount(payer).spent, SALE, "spent");
     }

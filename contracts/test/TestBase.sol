@@ -39,15 +39,15 @@ interface Vm {
         returns (bytes32[] memory reads, bytes32[] memory writes);
 }
 
-/// @title Assertions and bounds, the needed part of a test library.
+/// @title The assertions and bounds that these tests need from a test library.
 abstract contract TestBase {
     Vm internal constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
 
     error NotEqual(uint256 actual, uint256 expected, string what);
     error NotTrue(string what);
 
-    /// @dev Deploys the committed artifact, or the one that the environment names instead: that is
-    /// how mutations.ts puts a changed contract under the same tests.
+    /// @dev Deploys the committed artifact, or the one that the environment names. With that,
+    /// mutations.ts runs the same tests on a changed contract.
     function deploy(string memory artifact, bytes memory arguments)
         internal
         returns (address deployed)

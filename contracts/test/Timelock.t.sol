@@ -5,7 +5,7 @@ import {ISettlement} from "../artifacts/ISettlement.sol";
 import {ITimelock} from "../artifacts/ITimelock.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
-/// @title Guardians alone cancel operations of the timelock, however many wait.
+/// @title Only guardians cancel operations of the timelock, however many are scheduled.
 contract TimelockTest is SettlementFixture {
     ITimelock private admin;
     bytes32 private proposer;
@@ -140,7 +140,7 @@ contract TimelockTest is SettlementFixture {
         for (uint256 i = 0; i < 4; ++i) {
             ids[7 + i] = _schedule(address(settlement), ofSettlement[i], "a");
         }
-        // Also with a ceiling of 0, and in the very second in which they become ready.
+        // Cancels with a ceiling of 0, and in the same second in which the operations become ready.
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(0);
         vm.warp(block.timestamp + GOVERNANCE_DELAY);
@@ -164,7 +164,7 @@ contract TimelockTest is SettlementFixture {
             )
         );
         this.executeAs(address(settlement), data, "a");
-        // It can be scheduled again, and waits again.
+        // The operation can be scheduled again, and then waits again.
         assertEq(_schedule(address(settlement), data, "a"), id, "the same operation");
         assertTrue(!admin.isOperationReady(id), "it waits");
         vm.warp(block.timestamp + GOVERNANCE_DELAY);

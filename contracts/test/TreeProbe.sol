@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {PaymentTree} from "../PaymentTree.sol";
 
-/// @title PaymentTree from outside, for payment-tree.test.ts.
+/// @title Exposes PaymentTree to payment-tree.test.ts.
 contract TreeProbe {
     function root(bytes32[] calldata leaves) external pure returns (bytes32) {
         uint256 nodes = PaymentTree.allocate(leaves.length);

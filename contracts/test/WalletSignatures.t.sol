@@ -21,7 +21,7 @@ contract ContractWallet {
         (answer, burning) = (answer_, burning_);
     }
 
-    /// @notice From now on a signature takes this much gas to check.
+    /// @notice Sets the gas that checking a signature takes from now on.
     function need(uint256 appetite_) external {
         appetite = appetite_;
     }

@@ -63,7 +63,8 @@ contract WindowsTest is SettlementFixture {
         settlement.setPolicy(policy);
     }
 
-    /// @dev Amounts up to a period's cap, often twice at once and often at a period's edges.
+    /// @dev Sells random amounts up to the period's cap, often two at the same time and often at a
+    /// period's edges.
     function _sellAtRandom(uint256 seed, uint256 period, uint40 cap) private {
         for (uint64 i = 0; i < STEPS; ++i) {
             uint256 drawn = uint256(keccak256(abi.encode(seed, i)));

@@ -11,7 +11,7 @@ type Value = bigint | Pointer | 'calldata' | 'any';
 interface Pointer {
   readonly base: number;
   readonly offset: bigint;
-  /** An unknown length was added, so the address is this one or a higher one. */
+  /** True if an unknown length was added, so that the address is this one or a higher one. */
   readonly isBehind: boolean;
 }
 

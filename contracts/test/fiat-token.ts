@@ -31,7 +31,8 @@ type Part = 'FiatTokenProxy' | 'FiatTokenV2_2' | 'SignatureChecker' | 'MockERC12
 /** Sends the transactions that deploy the token. */
 export interface FiatTokenChain {
   /**
-   * The sending address cannot use the token otherwise, because the proxy takes it as its admin.
+   * Deploys a contract. The sending address cannot use the token, because the proxy makes its
+   * deployer the admin.
    */
   deploy(data: Hex): Promise<Hex>;
   /** Sent by `roles.owner`. */

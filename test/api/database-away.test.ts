@@ -57,7 +57,7 @@ async function untilBack(work: () => Promise<Answered>): Promise<Answered> {
   }
 }
 
-test('without its database the API says so at once, and recovers by itself', async () => {
+test('without its database, the API says so immediately, and recovers on its own', async () => {
   await createTestIntent(api);
   const mend = cutWire();
   const key = randomUUID();
@@ -112,7 +112,7 @@ async function gauges(): Promise<Map<string, number>> {
   );
 }
 
-test('without its database it serves the last known metrics, and one says so', async () => {
+test('without its database, it serves the last known metrics, one of which says so', async () => {
   const depth = 'tapline_queue_depth{queue="expired_intents"}';
   const isUp = 'tapline_metrics_source_up{source="database"}';
   await sleep(2_100); // Metrics are refreshed after two seconds.

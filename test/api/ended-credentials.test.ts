@@ -156,7 +156,7 @@ test('a deactivated terminal creates, charges and refunds nothing', async () => 
   await api.db.query(setStatus, [terminal(), 'active']);
 });
 
-test('a valid key is not delayed by an ended one in the same batch', async () => {
+test('an ended key in the same batch does not delay a valid one', async () => {
   const ended = await api.addKey(api.merchant.test.tenant);
   await warmUp(ended.secret, '/v1/terminals');
   await api.db.query('update api_keys set revoked_at = now() where id = $1', [ended.id]);

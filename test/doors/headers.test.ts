@@ -44,7 +44,7 @@ test('responses and refusals carry a policy and nosniff, and no HSTS over http',
   }
 });
 
-test('responses to malformed HTTP carry them, too', async () => {
+test('responses to malformed HTTP carry these headers, too', async () => {
   const { hostname, port } = new URL(server.web);
   const socket = connect(Number(port), hostname);
   socket.write('NONSENSE\r\n\r\n');

@@ -203,7 +203,7 @@ test('the dashboard asks for a factor where a key of the merchant API shows its 
   ]);
 });
 
-test('without a factor a session changes of an account only what is listed', () => {
+test('without a factor, a session can change only the listed things of an account', () => {
   const ofAccounts = ROUTES.dashboard.filter(
     ({ method, path, moves }) =>
       method !== 'GET' && isSerious(moves) && path.startsWith('/accounts/{account}'),

@@ -71,7 +71,7 @@ before(async () => {
 
 after(() => server.close());
 
-test('every column of bytes is on the list of sealed ones, or known to be none', async () => {
+test('every column of bytes is listed as sealed or as not sealed', async () => {
   const rows = await database.db.query<{ name: string }>(
     `select c.table_name || '.' || c.column_name as name from information_schema.columns c
      join pg_class t on t.relname = c.table_name and t.relnamespace = 'public'::regnamespace
@@ -176,7 +176,7 @@ test('data that neither secret opens is counted, not changed', async () => {
   assert.equal(decrypt(stranger, rows[0]?.sealed ?? Buffer.alloc(0), 'a context'), 'x');
 });
 
-test('both settings are random bytes, and the previous one needs the present one', () => {
+test('both settings are random bytes, and the previous secret requires the current one', () => {
   const hex = (bytes: Buffer) => bytes.toString('hex');
   const env = { TAPLINE_SECRET: hex(NEW), TAPLINE_SECRET_PREVIOUS: hex(OLD) };
   const { secret } = readConfig(env, []);

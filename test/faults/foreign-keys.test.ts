@@ -121,7 +121,7 @@ describe("an operator's key settles, refunds and withdraws without the service",
     assert.equal(await count('select count(*) from agent_tokens where revoked_at is not null'), 0);
   });
 
-  it('holds exactly the foreign sum from withdrawals', async () => {
+  it('withholds exactly the foreign sum from withdrawals', async () => {
     const { ground, db } = world;
     const idKey = await openIdKey(db, idSealingKey(ground.secret));
     const accountId = world.sandbox.account;

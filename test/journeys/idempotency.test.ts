@@ -165,7 +165,7 @@ test('every operation that takes an Idempotency-Key is tried', () => {
 
 for (const [operationId, { surface, prepare }] of Object.entries(OPERATIONS)) {
   describe(operationId, () => {
-    test('runs once however often and however simultaneously it is sent', async () => {
+    test('runs once, however often it is sent, even at the same time', async () => {
       const send = sender(surface);
       const { path, body } = await prepare();
       const key = randomUUID();

@@ -146,7 +146,7 @@ async function fund(network: Network, addresses: readonly Hex[]): Promise<void> 
   }
 }
 
-test('keys are created and the contract is deployed by command', async () => {
+test('commands create the keys and deploy the contract', async () => {
   const key = generatePrivateKey();
   const deployerKey = key;
   const payer = privateKeyToAccount(deployerKey);

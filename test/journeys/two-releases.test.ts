@@ -86,7 +86,7 @@ async function until(merchant: Caller, path: string, status: string): Promise<Bo
   return body;
 }
 
-test('the previous release takes, settles and refunds a payment on the new schema', async (t) => {
+test('the previous release accepts, settles and refunds a payment on the new schema', async (t) => {
   const release = await previousRelease();
   if (release === null) return t.skip(`the history of ${PREVIOUS_RELEASE} is not in this copy`);
   undo.push(release.remove);

@@ -498,7 +498,7 @@ test('a Safe that is not deployed approves over HTTP, and then pays by its pass'
   assert.equal(summary(tapped), '200 succeeded');
 });
 
-test('a Safe that a payment has deployed goes on like any other', async () => {
+test('a Safe that a payment has deployed then works like any other', async () => {
   const kind = await undeployedSafe();
   assert.equal(await byLink(kind), '200 succeeded');
   assert.deepEqual([await bySignIn(kind), await byPolicy(kind)], ['201 signed in', 'valid']);

@@ -55,7 +55,7 @@ test('the client and the command run', async () => {
   assert.match(version.stdout, /^\d+\.\d+\.\d+$/m);
 });
 
-test('the facilitator runs, and says which settings it misses', async () => {
+test('the facilitator runs, and says which settings are missing', async () => {
   const program = `
     import { openFacilitator, paywallOf, routesOf, serverOf } from 'tapline-x402';
     console.log([openFacilitator, paywallOf, routesOf, serverOf].map((one) => typeof one).join());`;

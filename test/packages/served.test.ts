@@ -300,7 +300,7 @@ function unzipped(bytes: Buffer): ReadonlyMap<string, string> {
   return files;
 }
 
-test('the PHP archive is what Composer reads: one class a file, where PSR-4 looks', async () => {
+test('the PHP archive suits Composer: one class per file, where PSR-4 looks', async () => {
   const files = unzipped(Buffer.from(await (await get('tapline-php.zip')).arrayBuffer()));
   const manifest = JSON.parse(files.get('composer.json') ?? '');
   assert.deepEqual(manifest.autoload['psr-4'], { 'Tapline\\': 'src/' });

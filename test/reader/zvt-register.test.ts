@@ -160,7 +160,7 @@ test('a reversal returns the whole sale, and a refund names its receipt', async 
   await served.end();
 });
 
-test('an end of day of more sales than can be read is no sum', async () => {
+test('an end of day with more sales than can be read reports no sum', async () => {
   let isEndless = false;
   class Endless extends DeviceApi {
     override async payments(...asked: Parameters<DeviceApi['payments']>) {
@@ -310,7 +310,7 @@ test('a paid sale is found behind the newest page of payments', async () => {
   await served.end();
 });
 
-test('a refund whose answer was lost, and which then is pending, is made once', async () => {
+test('a refund whose response was lost, and which is then pending, is made once', async () => {
   let isLost = true;
   const keys: string[] = [];
   class Slow extends DeviceApi {
@@ -350,7 +350,7 @@ test('a refund whose answer was lost, and which then is pending, is made once', 
   await served.end();
 });
 
-test('an answer of a proxy refuses nothing, and a bug is not retried', async () => {
+test('a proxy’s response refuses nothing, and a bug is not retried', async () => {
   const pages = { '/bad': 502, '/fine': 200, '/wall': 403 } as const;
   const proxy = createServer((request, response) => {
     const [, status] = Object.entries(pages).find(([at]) => request.url?.startsWith(at)) ?? [];
