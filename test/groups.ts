@@ -31,8 +31,8 @@ function rank(group: readonly string[]): number {
 }
 
 /**
- * Returns the files that may share a process with this one. Files in `src` have similar imports;
- * browser tests are long.
+ * Returns a key that is equal for files that may share a process. Files in `src` have similar
+ * imports; browser tests are long.
  */
 function roomOf(file: string): string {
   const folder = path.dirname(file);

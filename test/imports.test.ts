@@ -116,7 +116,8 @@ test('no files import each other in a cycle, not even through types or lazy part
 /** Shared folders of the web apps. Each may import those before it. */
 const SHARED = ['ui', 'data', 'desk'];
 /**
- * Folders of `web` that import another app, or a shared folder that comes later. May only decrease.
+ * Folders of `web` that import another app, or a shared folder that comes later. The list may only
+ * get shorter.
  */
 const ACROSS = [...['pay → wallet', 'tag → pay', 'terminal → wallet', 'wallet → terminal']];
 

@@ -46,9 +46,7 @@ function withFolders(file: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
-/**
- * @returns the tests that depend on a changed file, nearest first; paths are relative to `root`.
- */
+/** Returns the tests that depend on a changed file, nearest first. Paths are relative to `root`. */
 export function testsReachedBy(
   changed: readonly string[],
   tests: readonly string[],

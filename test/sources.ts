@@ -7,7 +7,7 @@ import { parseSync } from 'oxc-parser';
 
 export const ROOT = path.join(import.meta.dirname, '..');
 
-/** Rows of the table in docs/folders.md, in order. */
+/** A row of the table in docs/folders.md. */
 interface Folder {
   /** Relative to src/. */
   readonly name: string;

@@ -91,7 +91,7 @@ const FLAVORS: readonly Flavor[] = [
   })),
 ];
 
-/** Returns the statements that a function sends with any arguments. */
+/** Returns the statements that a function sends, over all flavors of placeholder arguments. */
 async function textsOf(run: Called): Promise<Set<string>> {
   const texts = new Set<string>();
   for (const flavor of FLAVORS) {

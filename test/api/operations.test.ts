@@ -84,7 +84,7 @@ test('HEAD of a path that only takes POST is not allowed', async () => {
   assert.equal(response.headers.get('allow'), 'POST');
 });
 
-test('HEAD of the event stream ends immediately, and does not count as an open stream', async () => {
+test('HEAD of the event stream ends immediately and does not count as open', async () => {
   for (let count = 0; count <= MAX_STREAMS_OF_KEY; count++) {
     const { response } = await answerOf('HEAD', '/api/v1/events/stream');
     assert.equal(response.status, 200);

@@ -34,8 +34,8 @@ const compiled: Env = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache };
 
 function start(args: readonly string[], env: Env, input?: string): ChildProcess {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
-    // Hides the test runner's own environment from the command. Node's compile cache only makes its
-    // start cheaper.
+    // Hides the test runner's environment from the command, except for Node's compile cache, which
+    // makes its start cheaper.
     env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...compiled, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

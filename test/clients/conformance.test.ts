@@ -269,7 +269,7 @@ for (const [name, headersOf, outcome] of SIGNATURES) {
   });
 }
 
-/** Run with `UPDATE=1` to write it. */
+/** `UPDATE=1` writes the table into docs/clients.md. */
 test('docs/clients.md shows the results of each client', (t) => {
   const missing = programs.filter((program) => !isHere(program));
   if (!existsSync(GUZZLE)) missing.push('php-guzzlehttp-guzzle');

@@ -284,7 +284,7 @@ describe('a process killed while it notifies an owner of a change', () => {
         assert.ok(await waitUntil(() => worker.starts() > 1, DEATH_MS), 'nothing died');
         const before = (await mailsOf(name, subject)).length;
         assert.equal(before, point === 'mail.taken' ? 0 : 1);
-        // Another worker takes it over after a minute, which the test skips.
+        // Another worker takes the email over after a minute. The test skips this wait.
         await db.query(`update mail_outbox set due_at = '-infinity' where sent_at is null`);
         const isSent = async () => (await mailsOf(name, subject)).length > before;
         assert.ok(await waitUntil(isSent, REST_MS), 'the mail was never sent');

@@ -12,7 +12,7 @@ import { openRestoreGround, persist, type RestoreGround } from '#testing/restore
  * evidence.
  */
 
-/** From the node's recovery until every job has a result. */
+/** Time limit, from the node's recovery until every job has a result. */
 const DECIDED_MS = 15_000;
 
 let world: RestoreGround;

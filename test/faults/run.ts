@@ -54,7 +54,7 @@ type Schedule = Pick<
 const CLIENTS = 64;
 /** Few, because a soak sells slowly: about one sale in two seconds. */
 const SOAK_CLIENTS = 8;
-/** Low enough to be reached in the last third of a run. */
+/** Daily refund limit per second of a run, low enough to be reached in the run's last third. */
 const REFUNDS_PER_SECOND = 600_000n;
 const SOAK_REFUNDS_PER_SECOND = 40_000n;
 

@@ -120,7 +120,10 @@ async function loseAfter({ label, cells, promote = false, ...rest }: Loss): Prom
 
 const paymentOf = ({ result }: Play) => String(result?.payment);
 
-/** Refunds in every way, for a payment in the backup and for one that will be lost. */
+/**
+ * Refunds in every way, once for a payment in the backup and once for one that will be lost. Then
+ * withdraws.
+ */
 async function refundAndWithdraw(before: readonly Play[], all: readonly Play[]): Promise<void> {
   const office = await openOffice(ways);
   const at = { ...ways, office };

@@ -111,7 +111,7 @@ async function clickInMail(email: string): Promise<void> {
   assert.equal(clicked.status, 200, await clicked.text());
 }
 
-/** Decodes quoted-printable, as mail clients write it. */
+/** Decodes the quoted-printable encoding of an email. */
 function decode(message: string): string {
   return message.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=');
 }
@@ -137,7 +137,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Deploys a token and gives every account gas, which is not part of the service. */
+/** Gives each address native currency for gas, which the service does not do. */
 async function fund(network: Network, addresses: readonly Hex[]): Promise<void> {
   const wallet = walletOn(network, generatePrivateKey());
   for (const address of addresses) {
@@ -197,7 +197,7 @@ test('commands create the keys and deploy the contract', async () => {
 
 test('a production start names missing settings, and succeeds once they are set', async () => {
   env.NODE_ENV = 'production';
-  // A static pass is tapped below for the first time.
+  // Off, because a static pass is tapped below for the first time, and would ask its payer.
   env.STATIC_PASS_CONFIRM_FROM = 'off';
   env.DATABASE_URL = database.url;
   env.DATABASE_DURABILITY = 'single';

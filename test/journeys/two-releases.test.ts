@@ -98,7 +98,7 @@ test('the previous release accepts, settles and refunds a payment on the new sch
   const sale = { amount: 2_500_000, terminal: mode.terminal, order_id: 'TWO-REL' };
   const created = await merchant.post('/payment_intents', sale);
   assert.equal(created.status, 201, JSON.stringify(created.body));
-  // Repeats the order, which takes the other path of creation, under locks.
+  // Repeats the order ID, so that the create takes its other path, which locks rows.
   assert.equal((await merchant.post('/payment_intents', sale)).status, 409);
   const path = `/payment_intents/${created.body.id}`;
   const credential = { type: 'nfc_id', value: mode.passes.ok };

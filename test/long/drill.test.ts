@@ -106,7 +106,7 @@ test('a restored backup is completed from the chain, and says what cannot come b
   await sleep(1_000);
   const lost = await sellFor(4_000);
   const endpoint = await addEndpoint();
-  // Only data archived by now can be restored.
+  // Waits for the archive, because only archived data can be restored.
   await sleep(8_000);
   const began = performance.now();
   await archived.lose();

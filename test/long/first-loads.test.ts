@@ -46,7 +46,7 @@ async function openPages(): Promise<(readonly [Page, string, TestWindow])[]> {
   const { web_url: web } = sandbox;
   const bare = () => browser.open(OPTIONS);
   const terminal = await addTestTerminal(sandbox);
-  // The first page shows the open payment.
+  // The till gets a different terminal, because it would show the open payment of this one.
   const other = await addTestTerminal(sandbox);
   const { url: link } = await askForPayment(sandbox, terminal);
   const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 2_500_000 });

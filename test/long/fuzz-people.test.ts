@@ -149,7 +149,7 @@ async function unrecorded(
 /** Results of one user's requests. */
 interface Watched {
   refused: number;
-  /** Changes that were made or already in effect. */
+  /** Number of changes that were made or already in effect. */
   done: number;
   /** Requests that the audit log must contain, by request id. */
   readonly changes: Map<string, string>;

@@ -79,7 +79,8 @@ test('libhalo signs a sale that the till submits, once and for this sale alone',
   const chipKey = generatePrivateKey();
   const chip = privateKeyToAccount(chipKey);
   await fund(sandbox, chip, CHIP_USDC);
-  // The library's dependencies were written for Node and check its version.
+  // The library's dependencies were written for Node and check its version, so the page gets a
+  // `process` object.
   await window.page.evaluate((key) => {
     const process = { env: {}, version: 'v24.0.0', browser: true, nextTick: queueMicrotask };
     Object.assign(globalThis, { chipKey: key, process });

@@ -21,7 +21,7 @@ const SHOP_ENV = {
   ...{ PATH: process.env.PATH ?? '', NODE_ENV: 'production', MEDUSA_DISABLE_TELEMETRY: 'true' },
 };
 
-/** Medusa logs a line per request. */
+/** Limit of a program's output in bytes, because Medusa logs a line per request. */
 const OUTPUT = 64 * 2 ** 20;
 
 let folder: string;

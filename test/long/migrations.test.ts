@@ -67,7 +67,10 @@ async function generate(): Promise<void> {
   await database.db.query('analyze payment_intents');
 }
 
-/** Creates one intent at a time until stopped. @returns each duration. */
+/**
+ * Creates intents in two parallel loops until stopped. @returns a function that stops them and
+ * returns the durations, sorted.
+ */
 function keepCreating() {
   const took: number[] = [];
   let stopping = false;

@@ -203,7 +203,7 @@ async function undeployedSafe(): Promise<Kind> {
   return { from, sign: async (digest) => wrap(await sign(digest)) };
 }
 
-/** Creates an ERC-4337 account behind its proxy, which accepts its owner's signatures. */
+/** Creates an ERC-4337 account behind a proxy. The account accepts its owner's signatures. */
 async function accountKind(): Promise<Kind> {
   const compiled = compileContract('smart-wallets/ConfirmingAccount', {
     root: path.dirname(tool.cwd),
@@ -373,7 +373,7 @@ async function byX402({ from, sign }: Kind): Promise<string> {
   return (await opened.transfer(authorization, WAIT_MS)).status;
 }
 
-/** Pays by permit, with Circle's token if it is available. */
+/** Signs a permit, for Circle's token if it is available. */
 function byPermit(kind: Kind): Promise<string> {
   const config = token ?? ground.world.network.config;
   const permit = { payer: kind.from, value: 1n, nonce: 0n, deadline: FAR_FUTURE };

@@ -324,7 +324,7 @@ describe('a wallet that is deployed for its payment, when the database is restor
     await checkPaid(sale, said, 'payment_intent_unexpected_state');
   });
 
-  test('to before the settlement, after it: is paid once, and its request is answered', async () => {
+  test('to before the settlement, after it: is paid once, its request is answered', async () => {
     const sale = await begin();
     const paying = await deployOnly(sale);
     const restore = await backUp(sale);

@@ -38,7 +38,7 @@ export interface Result {
   readonly fileHash: string;
 }
 
-/** Parses the results, one per line. */
+/** Reads the results, by mutation ID. */
 export function readResults(file: string): Map<string, Result> {
   const results = JSON.parse(readFileSync(file, 'utf8')) as Result[];
   return new Map(results.map((result) => [result.id, result]));

@@ -98,7 +98,7 @@ test('one source builds the same bytes anywhere, in at most 3 s of processor tim
   assert.deepEqual(first, second);
 });
 
-test('a production install builds at its first command; many parallel ones keep one build', async () => {
+test('a production install builds at its first command; parallel ones keep one build', async () => {
   const clone = await productionClone('installed');
   const version = () => at(clone, 'cli/bin/tapline.js', '--version');
   const starts = await Promise.all([version(), version(), version()]);

@@ -82,7 +82,7 @@ interface Machine {
 /** Prints the user, terminal, home folder and other users. */
 const PROOF = 'id; tty; ls -A "$HOME"; ls /etc/passwd';
 
-/** Creates empty folders and, if possible, a user without a name. */
+/** Creates empty folders. As root, gives them to a user ID without a name. */
 async function emptyFolders(name: string): Promise<{ cwd: string; home: string }> {
   const [cwd, home] = [path.join(folder, name, 'shop'), path.join(folder, name, 'home')];
   await chmod(folder, 0o755);

@@ -119,7 +119,10 @@ function smartTap(nonce: Uint8Array): Uint8Array {
   return Buffer.concat([hex('00000001'), message, OK]);
 }
 
-/** @returns the session keys, or `null` if the reader is not authorized. */
+/**
+ * Verifies the reader's proof. @returns the session keys, or `null` if the reader is not
+ * authorized.
+ */
 function negotiate(
   data: Uint8Array,
   phone: { nonce: Uint8Array; key: EphemeralKey; options: GooglePhoneOptions },

@@ -167,7 +167,9 @@ function mutated(bytes: Uint8Array, random: () => number): Uint8Array {
   return copy;
 }
 
-/** Returns reproducible random numbers, so that a failure can name its round. */
+/**
+ * Returns a random generator that depends only on the seed, so that a failure can name its round.
+ */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -21,7 +21,7 @@ const SYSTEM_ERROR = '061e01ff';
 const ABORTED = '061e016c';
 const NOT_POSSIBLE = '061e0183';
 const BUSY = '849c00';
-/** Returns 5.00 of the sale with receipt 1042. */
+/** The command to return 5.00 of the sale with receipt 1042. */
 const REFUND = '06310d0000000400000000050087' + '1042';
 /** The beginning of a result: paid, or aborted. */
 const PAID_RESULT = /^040f..270004000000001250/;

@@ -31,7 +31,7 @@ const MUTATED = 100_000;
 const BURST = 50;
 const ANSWER_MS = 2_000;
 
-/** Returns every payment that a terminal has taken, by the amount in cents. */
+/** Returns how often a terminal was paid, by the amount in cents. */
 async function paidBy({ till }: ServedRegister): Promise<Map<number, number>> {
   const paid = new Map<number, number>();
   let cursor = '';

@@ -97,7 +97,9 @@ export async function rehearse(rehearsal: Rehearsal): Promise<Rehearsed> {
   }
 }
 
-/** @returns the settings for the service. */
+/**
+ * Deploys the contract and, without a USDC address, a token. @returns the settings for the service.
+ */
 async function deploy(rehearsal: Rehearsal, chain: ChainSide): Promise<Record<string, string>> {
   const [url = ''] = rehearsal.rpcUrls;
   const operators = Array.from({ length: OPERATORS }, newKey);
@@ -228,7 +230,10 @@ async function until(what: string, look: () => Promise<Body>, status: string): P
   throw new Error(`waited in vain for ${what}: ${JSON.stringify(found)}`);
 }
 
-/** @throws if the second provider contradicts the service. */
+/**
+ * Reads the day's transactions and balances again. @throws if the second provider contradicts the
+ * service.
+ */
 async function readAgain(network: SpawnedNetwork, chain: ChainSide, day: Day): Promise<string[]> {
   const lines: string[] = [];
   const agree = (what: string, told: unknown, ours: unknown) => {

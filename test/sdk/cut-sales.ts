@@ -7,7 +7,10 @@ import { type Cut, startCuttingProxy } from './cutting-proxy.ts';
 /** Enough parallel sales to keep the server busy and the test short. */
 const AT_ONCE = 32;
 
-/** Makes one sale per byte of request and response, whose connection is cut at that byte. */
+/**
+ * Cuts the connections of many sales: one for every `everyBytes` bytes of the request and of the
+ * response.
+ */
 export async function cutSales(t: TestContext, everyBytes: number): Promise<void> {
   const api = await startTestApi();
   const port = Number(new URL(api.url).port);

@@ -13,7 +13,7 @@ const WHOLE_BYTES = 10_000;
 /** Budget for two signature formats and the key cache. */
 const WEBHOOKS_BYTES = 1_500;
 
-/** Returns the size of the published modules. */
+/** Returns the compressed size of these published modules. */
 function gzipped(files: readonly string[]): number {
   const text = files.map((file) => readFileSync(path.join(DIST, file), 'utf8')).join('');
   return gzipSync(text, { level: 9 }).length;

@@ -65,7 +65,10 @@ async function readTable(): Promise<Map<string, Row>> {
   );
 }
 
-/** Fails if the journey took more clicks than the table allows or is not in the table. */
+/**
+ * Fails if the journey took more clicks than the table allows or is not in the table. With
+ * `WRITE_CLICKS`, it writes the table instead.
+ */
 export async function compareClicks(name: string, found: Row): Promise<void> {
   const table = await readTable();
   if (process.env.WRITE_CLICKS !== undefined) {

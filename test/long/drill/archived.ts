@@ -62,7 +62,10 @@ interface Place {
   readonly config: string;
 }
 
-/** Waits until it accepts writes. @returns a psql command line to which a statement is added. */
+/**
+ * Starts the server and waits until it accepts writes. @returns a psql command line to which a
+ * statement is added.
+ */
 async function startServer({ folder, bin, port, config }: Place): Promise<string> {
   const settings = [
     ...[`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`],

@@ -71,7 +71,10 @@ const CHOOSE = `
   list.dispatchEvent(new Event('change', { bubbles: true }));
   return true;`;
 
-/** Clicks by coordinates, because WebKit's driver does not accept a table cell as clickable. */
+/**
+ * The coordinates of an element's middle, because WebKit's driver does not accept a table cell as
+ * clickable.
+ */
 const MIDDLE = `${AT_REST}
   const { x, y, width, height } = at(document.querySelector(arguments[0])) ?? {};
   if (x === undefined) return null;

@@ -25,7 +25,7 @@ export interface Hands {
   /** Continues in the window that the last click opened. */
   followNewWindow(): Promise<void>;
   evaluate<T>(expression: string): Promise<T>;
-  /** Takes a screenshot; two are equal if nothing differs. */
+  /** Takes a screenshot. Two are equal if the screens look the same. */
   picture(): Promise<string>;
   close(): Promise<void>;
 }

@@ -69,7 +69,7 @@ export interface Cluster {
   primary(): Promise<Machine | null>;
   /** The database's timeline, which grows with each failover. */
   timeline(): Promise<number>;
-  /** Waits until one machine leads and the others follow. @returns seconds */
+  /** Waits until one machine leads and the others follow. */
   whole(): Promise<void>;
   close(): Promise<void>;
 }

@@ -14,8 +14,8 @@ export interface Restorable {
   /** Sells for a few seconds. */
   sellFor(): Promise<Sales>;
   /**
-   * @param moment In PostgreSQL's format.
-   * @param timeline The previous timeline, if an earlier restore's target was too early.
+   * Restores the database to a moment. @param moment In PostgreSQL's format. @param timeline The
+   * previous timeline, if an earlier restore's target was too early.
    */
   restore(moment: string, timeline?: string): Promise<void>;
 }

@@ -90,7 +90,7 @@ export async function openFrontDoor(front: Front, undo: Undo): Promise<string> {
   return `http://127.0.0.1:${portOf(server)}`;
 }
 
-/** Opens a connection to the room's current primary, through HAProxy. */
+/** Starts an HAProxy that leads to the machines' current primary. @returns its port. */
 export async function openWayToPrimary(undo: Undo): Promise<number> {
   const proxy = await startProxy(OUTSIDE.slice(0, OUTSIDE.lastIndexOf('.')));
   undo.push(() => proxy.process.kill('SIGKILL'));

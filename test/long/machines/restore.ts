@@ -32,7 +32,9 @@ function commandsOf(block: string): Command[] {
   });
 }
 
-/** @throws with PostgreSQL's output during the restore if it did not start. */
+/**
+ * Runs a command with Patroni's settings. @throws with the end of the restore's log if it fails.
+ */
 async function typed(machine: GuideMachine, command: string): Promise<void> {
   try {
     await machine.type(`${READ_SETTINGS}\n${command}`);

@@ -16,7 +16,7 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 /** The repository's path on each machine. */
 const REPOSITORY = '/srv/tapline';
 const ROOM = 'tlroom';
-/** This machine's address as seen from the room. */
+/** This machine's address as seen from the simulated machines. */
 export const OUTSIDE = '10.0.0.1';
 const FOLDER = path.join(tmpdir(), 'tapline-room-');
 const NAMES = ['db1', 'db2', 'db3', 'backup'] as const;
@@ -52,7 +52,10 @@ export interface GuideMachine {
   readonly root: string;
   /** Runs commands as root in the repository. @throws with their output if one fails. */
   type(commands: string, env?: Readonly<Record<string, string>>): Promise<string>;
-  /** Runs commands like `type`, with access to package registries, which the room does not have. */
+  /**
+   * Runs commands like `type`, with access to package registries, which the simulated network does
+   * not reach.
+   */
   typeOnline(commands: string): Promise<string>;
   /** Sends SIGKILL to every process on the machine. */
   kill(): Promise<void>;
