@@ -11,9 +11,9 @@ import { NoContract } from './state.ts';
 import { connectTo, OtherChain } from './wallet.ts';
 
 /**
- * Lets users act on the contract through their own wallet: withdraw, revoke, pause and cancel. The
- * page contacts only the wallet's node, so it also works as a single file after the service has
- * shut down.
+ * This page lets users act on the contract through their own wallet: withdraw, revoke, pause and
+ * cancel. It contacts only the wallet's node, so it also works as a single file after the service
+ * has shut down.
  */
 
 let wallet: Provider | null = null;

@@ -49,7 +49,10 @@ async function carryOut({ provider, account }: Deps, steps: readonly Step[]): Pr
   return 'Done: it is on the chain.';
 }
 
-/** Returns a button that sends its transactions once and shows the result. */
+/**
+ * Returns a button that sends the transactions and shows the result. It is disabled while they are
+ * being sent.
+ */
 function action(deps: Deps, name: string, steps: readonly Step[]): HTMLElement {
   const button = element('button', { class: 'act', type: 'button' }, name) as HTMLButtonElement;
   const said = element('p', { class: 'soft', role: 'status' });

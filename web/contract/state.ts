@@ -18,7 +18,7 @@ import type { Provider } from '../data/injected-wallets.ts';
 
 /** A pending change, which takes effect unless a guardian cancels it. */
 export interface Announcement {
-  /** Describes the change in one sentence. */
+  /** The change in words, one sentence per call. */
   readonly says: string;
   readonly by: string;
   /** Time at which it takes effect, in Unix seconds. */

@@ -1,4 +1,4 @@
-/** Converts bytes to and from base64 for storage, and hex for display. */
+/** This module converts bytes to and from base64, for storage, and hex, for display. */
 
 export type Hex = `0x${string}`;
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -2,8 +2,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { fromHex, type Hex, toHex } from './bytes.ts';
 
 /**
- * Encodes calls of the settlement contract, and splits responses into 32-byte words, without an ABI
- * library.
+ * This module encodes calls of the settlement contract, and splits responses into 32-byte words,
+ * without an ABI library.
  */
 
 const WORD = 64;

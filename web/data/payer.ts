@@ -94,7 +94,10 @@ export interface PayerApi {
   }): Promise<Answer<ListConfirmationsResponse>>;
   confirmation(intent: string): Promise<Answer<Confirmation>>;
   answer(intent: string, yes: boolean): Promise<Answer<Confirmation>>;
-  /** Returns whether this browser gets push notifications while the wallet is closed. */
+  /**
+   * Returns the service's Web Push key, and whether this browser gets notifications while the
+   * wallet is closed.
+   */
   push(): Promise<Answer<Push>>;
   savePush(endpoint: string): Promise<Answer<Push>>;
   endPush(): Promise<Answer<Push>>;

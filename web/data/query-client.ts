@@ -7,7 +7,10 @@ const RETRIES = 2;
  */
 const PAGINATION_KEPT_MS = 3_600_000;
 
-/** True after any failure except a refusal, which the service would repeat. */
+/**
+ * True if a failed read should be retried. The service would repeat a refusal, so a refusal is
+ * final.
+ */
 function mayRetry(failures: number, error: Error): boolean {
   const isRefused = error instanceof ApiFailure && error.answer.is === 'refused';
   return !isRefused && failures < RETRIES;

@@ -11,7 +11,6 @@ import { useSend } from './send.ts';
 import { Sheet } from './sheet.tsx';
 
 /** Returns the token in the URL fragment of an emailed link, or `null` without one. */
-
 function tokenInLink(): string | null {
   return new URLSearchParams(location.hash.slice(1)).get('token');
 }

@@ -24,7 +24,10 @@ export function readKept(text: string | null): readonly KeptFilter[] {
   }
 }
 
-/** Returns the filters in a canonical order, so that equal filters yield equal strings. */
+/**
+ * Returns the filters without the list position, in a canonical order, so that equal filters yield
+ * equal strings.
+ */
 export function searchOf(params: URLSearchParams): string {
   const chosen = [...params].filter(([name]) => name !== 'cursor');
   return new URLSearchParams(chosen.sort(([one], [other]) => (one < other ? -1 : 1))).toString();

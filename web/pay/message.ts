@@ -4,10 +4,10 @@ import type { Pin } from '../wallet/contracts.ts';
 import { type PayLink, type TypedData, totalOf } from './link.ts';
 
 /**
- * Builds the message to sign from the contents of the page. This module loads when the user pays. A
- * compromised service cannot obtain any other signature: a different amount or order changes the
- * message, and a different receiver or token fails the check against the pinned contracts
- * (pins.ts).
+ * This module builds the message to sign from the contents of the page. It loads when the user
+ * pays. A compromised service cannot obtain any other signature: a different amount or order
+ * changes the message, and a different receiver or token fails the check against the pinned
+ * contracts (pins.ts).
  */
 
 const DOMAIN_FIELDS = [

@@ -3,7 +3,7 @@ import '../receipt/receipt.css';
 import { usdcWords } from '../ui/elements.ts';
 import { addUp, type Contract, type Holdings, type Verdict } from './holdings.ts';
 
-/** Queries the chains and adds up the amounts. The page works without this script. */
+/** This script queries the chains and adds up the amounts. The page works without it. */
 
 type Network = Contract & { readonly network: string };
 

@@ -54,7 +54,7 @@ export async function charge(
   runner.dispatch({ type: 'not_offline', message: problemWords(sale) });
 }
 
-/** Returns the label of `Charge`; `null` if there is nothing to charge. */
+/** Returns the label of `Charge`, with the amount unless that is `null`. */
 export function chargeWords(units: bigint | null, currency: string | null): string {
   if (units === null) return t('till.charge.button');
   return t('till.charge.button_sum', { sum: formatMoney(units, currency) });

@@ -213,7 +213,10 @@ export function asksCustomer({ status }: Intent): boolean {
   return status === 'requires_action';
 }
 
-/** True if the payment may be canceled: nothing that could charge the customer was sent. */
+/**
+ * True if the payment may be canceled: no pass was sent, or the service waits for the payer's
+ * confirmation.
+ */
 export function takesCancel(phase: Phase): phase is Open | Following {
   return phase.at === 'open' || (phase.at === 'following' && asksCustomer(phase.intent));
 }

@@ -229,7 +229,7 @@ const LONG_NAME = 'Donaudampfschifffahrtsgesellschaftstorte mit Sahne '
   .slice(0, 200)
   .trim();
 
-/** Returns the words that are broken over several lines. */
+/** Code that returns the words that are broken over several lines. */
 const BROKEN_WORDS = `[...document.querySelectorAll('.keypad-more > *')].flatMap((link) => {
   const texts = document.createTreeWalker(link, NodeFilter.SHOW_TEXT);
   const broken = [];
@@ -243,7 +243,7 @@ const BROKEN_WORDS = `[...document.querySelectorAll('.keypad-more > *')].flatMap
   return broken;
 })`;
 
-/** Returns the elements that overflow their box. */
+/** Code that returns the texts that overflow their box. */
 const OUTSIDE = `[['.outcome', '*'], ['.result-facts', '.amount']].flatMap(([box, parts]) => {
   const { left, right, top, bottom } = document.querySelector(box).getBoundingClientRect();
   return [...document.querySelectorAll(box + ' ' + parts)]

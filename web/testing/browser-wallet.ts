@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 
-/** Returns an injected wallet (EIP-1193) connected to the sandbox's test chain. */
-
+/**
+ * Calls the node of the sandbox's test chain.
+ * @throws AssertionError if the node returned an error.
+ */
 export async function askNode(
   sandbox: SandboxFile,
   method: string,

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { DAY_MS } from '#core/durations.ts';
 
 /**
- * Returns made-up statistics of a shop's month, for screenshots that would otherwise need weeks of
- * sales.
+ * This module makes up statistics of a shop's month, for screenshots that would otherwise need
+ * weeks of sales.
  */
 
 const ATOMS = 1_000_000;

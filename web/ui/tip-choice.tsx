@@ -43,7 +43,10 @@ interface Offer {
   readonly atoms: bigint;
 }
 
-/** Returns round tips for a sale below ten units of its currency: a half, one and two units. */
+/**
+ * Returns round tips (a half, one and two units) for a sale below ten units of its currency, and
+ * none for larger sales.
+ */
 function roundTips({ currency, amount }: Quoted): bigint[] {
   const { decimals = 0 } = sumRules(currency);
   const one = 10n ** BigInt(decimals);
@@ -71,8 +74,8 @@ function pricedOffers(quoted: Quoted, percentages: readonly number[]): Offer[] {
 }
 
 /**
- * Returns the tips to offer: the shop's percentages. For a small amount these would be a few cents,
- * so it offers round amounts instead.
+ * Returns the tips to offer: the shop's percentages and, for a small sale, also round amounts,
+ * because a percentage of it is only a few cents.
  */
 function offersOf(amount: bigint, percentages: readonly number[]): Offer[] {
   const parts = percentages.map((percentage) => {

@@ -79,7 +79,9 @@ function onAnswered(flow: Sending, answer: Answer<PayerRequest>): Approval {
   }
 }
 
-/** True if the nonces are used up, which only this wallet's signatures can do. */
+/**
+ * True if the nonces of the signatures are used up. Only signatures of this wallet can use them up.
+ */
 function isUsed({ body, nonces }: SignedApproval, wallet: Wallet): boolean {
   if (body.policy !== undefined) return wallet.nonces.policy > nonces.policy;
   return (wallet.nonces.permit ?? 0) > (nonces.permit ?? 0);

@@ -3,8 +3,9 @@ import { textLocale } from '../ui/text/t.ts';
 import type { ChainFacts } from './signing.ts';
 
 /**
- * Reads the chain independently of the service, through an injected wallet (EIP-1193) or a public
- * node: how much the contract may charge. Also builds the transaction that ends this permission.
+ * This module reads, independently of the service, how much the contract may charge: through an
+ * injected wallet (EIP-1193) or a public node. It also builds the transaction that ends this
+ * permission.
  */
 
 export interface Provider {

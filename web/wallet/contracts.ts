@@ -11,8 +11,8 @@ export type Pin = Omit<ChainFacts, 'rpcUrl'>;
 export type PinnedField = 'chain' | 'token' | 'token name' | 'token version' | 'receiver' | 'fees';
 
 /**
- * Returns the contract addresses to compare, with their names. The receiver is the contract that
- * may pull the token.
+ * Returns the facts to compare, with their names. The receiver is the contract that may pull the
+ * token.
  */
 export function fieldsOf(pin: Pin): readonly (readonly [PinnedField, string])[] {
   return [

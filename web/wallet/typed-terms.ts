@@ -30,7 +30,10 @@ export const USUAL_TERMS: TypedTerms = {
   days: 90,
 };
 
-/** Returns the form's initial values: the current policy, or the one of the previous contract. */
+/**
+ * Returns the form's initial values: from the current policy, from the policy at the previous
+ * contract, or the defaults.
+ */
 export function presentTerms(wallet: Wallet): TypedTerms {
   const { policy, allowance } = wallet.policy === null ? (wallet.former ?? wallet) : wallet;
   if (policy === null) return USUAL_TERMS;

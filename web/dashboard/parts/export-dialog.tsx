@@ -22,7 +22,7 @@ const KINDS = [
 export type ExportKind = (typeof KINDS)[number];
 
 /**
- * Returns the route of an export, for example `GET /accounts/{account}/{mode}/exports/payments`.
+ * Returns the URL of an export (a route such as `GET /accounts/{account}/{mode}/exports/payments`).
  */
 function exportUrl(
   place: { readonly account: string; readonly mode: string },

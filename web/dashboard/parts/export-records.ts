@@ -1,5 +1,6 @@
 /**
- * Tracks which rows of an export have arrived, so that the download can resume after the last one.
+ * This module tracks which rows of an export have arrived, so that the download can resume after
+ * the last one.
  */
 
 export type ExportFormat = 'csv' | 'csv_atoms' | 'jsonl';

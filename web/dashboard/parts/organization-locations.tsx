@@ -17,7 +17,7 @@ interface LocationsProps {
   readonly canChange: boolean;
 }
 
-/** Returns the column of the account, for organizations that have several. */
+/** Returns the account column, or no column if the organization has only one account. */
 export function accountColumn(
   accounts: Organization['accounts'],
 ): readonly Column<{ readonly account: string | null }>[] {
@@ -82,7 +82,10 @@ interface LocationDialogProps {
   readonly onClose: () => void;
 }
 
-/** Returns the request for the typed values: a new location of the current account, or a change. */
+/**
+ * Returns a function that stores the typed values: as a new location of the current account, or as
+ * a change of `location`.
+ */
 function useRequest(org: string, location: Location | null) {
   const { call, account } = useMerchant();
   return (typed: Fields) => {

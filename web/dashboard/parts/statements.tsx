@@ -18,7 +18,6 @@ import { FormatChoice } from './statement-formats.tsx';
 const MIN_PAYOUT = 20_000_000n;
 
 /** Shows statements for the accountant, and settings for automatic payouts and exports. */
-
 export function Statements(): ReactNode {
   const { may } = useMerchant();
   const query = useAccount();

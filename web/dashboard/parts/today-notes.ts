@@ -19,8 +19,8 @@ export function salesNote({ payments, volume }: DayBefore, weekday: string): str
 }
 
 /**
- * Compares the number of payments with last week's. @returns `null` if there were none then,
- * because the note about sales already says that.
+ * Compares the number of payments with last week's.
+ * @returns `null` if there were none then, because the note about sales already says that.
  */
 export function paymentsNote({ payments }: DayBefore, weekday: string): string | null {
   if (payments === 0) return null;

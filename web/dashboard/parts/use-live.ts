@@ -13,7 +13,8 @@ const READ_EVERY_MS = 1_000;
 const OPEN_AGAIN_MS = 10_000;
 
 /**
- * Returns a function that calls `run` immediately. Calls during the pause cause one call after it.
+ * Limits how often `run` is called. `ask` calls it immediately; calls of `ask` during the pause
+ * cause one call after the pause.
  */
 function atMostEvery(ms: number, run: () => void): { ask(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;

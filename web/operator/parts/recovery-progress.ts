@@ -16,8 +16,8 @@ function count(blocks: bigint): string {
 }
 
 /**
- * Returns the share of the chain that has been read. The head advances meanwhile, so it never
- * reaches 1.
+ * Returns how much of the chain has been read. The share stays below 1, because the head advances
+ * meanwhile.
  */
 export function progressOf({ from_block: from, read_to: to, head }: RecoveryPlace): Progress {
   if (head === null)

@@ -37,7 +37,7 @@ export function signCommand(digest: Uint8Array, proof: Uint8Array | null): Uint8
 
 /**
  * Returns the reason why a chip did not sign: it needs its PIN, or it is locked after too many
- * wrong ones.
+ * wrong ones. `null` for any other response.
  */
 export function refusalIn(answer: Uint8Array): 'wants_pin' | 'locked' | null {
   const [failed, code = 0] = answer;

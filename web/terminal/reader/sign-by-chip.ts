@@ -35,7 +35,10 @@ function integerAt(der: Uint8Array, at: number): { readonly value: bigint; reado
   return { value: BigInt(toHex(der.subarray(at + 2, end))), end };
 }
 
-/** Decodes a signature. @throws RangeError unless the input is two integers below the order. */
+/**
+ * Decodes a DER signature. Of the two possible values of `s`, returns the lower one.
+ * @throws RangeError unless the input is two integers below the order.
+ */
 export function readDer(der: Uint8Array): { readonly r: bigint; readonly s: bigint } {
   if (der[0] !== 0x30) throw new RangeError('DER');
   const r = integerAt(der, 2);
@@ -142,7 +145,7 @@ export async function signByChip(payment: ChipPayment, until: AbortSignal): Prom
   }
   const { balance, typed_data } = asked.value;
   const typedData = typed_data as unknown as TypedDataDefinition;
-  // Checks the card's balance before the card signs, so that its holder can use another one.
+  // Checks the card's balance before the card signs, so that its holder can use another card.
   if (balance !== null && BigInt(balance) < BigInt(String(typedData.message.value))) {
     return { is: 'not_signed', message: emptyCardWords(BigInt(balance)) };
   }

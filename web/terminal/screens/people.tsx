@@ -11,7 +11,9 @@ import { keptPairing } from '../till-storage.ts';
 import { PersonForm } from './person-form.tsx';
 import type { TillContext } from './till-context.ts';
 
-/** Hooks and forms about the signed-in cashier, and about actions that require a PIN. */
+/**
+ * The hooks and forms in this file concern the signed-in cashier, and actions that require a PIN.
+ */
 
 export function useShiftApi(): ShiftApi {
   return useMemo(() => createShiftApi(keptPairing()?.key ?? ''), []);

@@ -7,7 +7,7 @@ import { caller } from '#testing/api-client.ts';
 import type { HeldSale } from '../../terminal/offline/held-sales.ts';
 import type { TestTerminal } from '../till.ts';
 
-/** Compares the sales of a run according to the tills, the API and the contract. */
+/** This module compares the sales of a run according to the tills, the API and the contract. */
 
 export interface Run {
   readonly sandbox: SandboxFile;
@@ -111,7 +111,7 @@ async function readChain({ sandbox }: Run) {
   };
 }
 
-/** Returns the order id under which each sale's intent was settled. */
+/** Returns the order ids under which the sales were settled, by the sales' nonces. */
 async function ordersOf({ db }: Run): Promise<ReadonlyMap<string, string>> {
   const rows = await db.query<{ nonce: string; order_id: string }>(
     `select o.nonce, i.order_id from offline_payments o

@@ -18,7 +18,10 @@ import { Time } from '../time.tsx';
 import { useToast } from '../toast.tsx';
 import { readSum } from '../typed-sum.ts';
 
-/** Shows every component in every state, for visual review and for browser tests (`/dev/ui`). */
+/**
+ * This page (`/dev/ui`) shows every component in every state, for visual review and for browser
+ * tests.
+ */
 
 const LONG_NAME =
   'Конditorei & Café Zur schönen Aussicht am Fluß, Inhaber Wołodymyr Nguyễn-Smith 3';

@@ -19,7 +19,7 @@ import { useHere } from '../wallet-context.tsx';
 import { keep, useKept } from '../wallet-storage.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 
-/** Returns whether the service offers Web Push and has a subscription of this browser. */
+/** Loads whether the service offers Web Push and whether this session is subscribed. */
 function usePush() {
   const { api, network } = useHere();
   const push = useQuery({
