@@ -31,8 +31,6 @@ import {
   type Task,
 } from '#testing/relayer-model/world.ts';
 
-// Executes the next effect. Returns a scene for every possible result.
-
 /** Executes the next effect. Returns a scene for every possible result. */
 export function carryOut(scene: Scene, machine: Machine): Scene[] {
   const [task, ...tasks] = scene.worker.tasks;
