@@ -78,7 +78,7 @@ async function readingOf(explain: Explain, statement: Executed, index: number): 
   }
 }
 
-/** Plans all statements as the service would. */
+/** Plans all statements as the service does. */
 export async function keepPlans(
   url: string,
   label: string,

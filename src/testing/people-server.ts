@@ -84,7 +84,7 @@ function contextOf(
 export interface PeopleServerOptions {
   readonly key?: Buffer;
   /**
-   * How old a new second factor must be before it counts. Default: it counts immediately, as in a
+   * Minimum age, in milliseconds, of a new second factor before it counts. Default: 0, as in a
    * sandbox.
    */
   readonly factorAgeMs?: number;

@@ -46,7 +46,8 @@ export async function openPlanLog(): Promise<PlanLog> {
   await migrate(db);
   const folder = path.join(server.cluster, FOLDER);
   return {
-    // Only closes the connections: a database can be copied only when nothing is connected to it.
+    // Closes only the connections, because a database can be copied only while nothing is connected
+    // to it. `close` below stops the server.
     database: { db, url: server.url, close: () => db.close() },
     executed: () => readStatements(folder),
     close: () => server.stop(),
@@ -67,8 +68,8 @@ interface Explained {
 const HEAD = /^duration: [\d.]+ ms {2}plan:\n/;
 const PLANNER_SETTINGS = /^\s*select set_config\('enable_/;
 /**
- * Matches the service's own statements, but not migration files, which hold many statements in one
- * text.
+ * Matches statements of the service. Migration files do not match, because they contain many
+ * statements.
  */
 const PREPARABLE = /^\s*(?:with|select|insert|update|delete)\b[^;]*$/i;
 const VALUE = /\$\d+ = (?:NULL|'((?:[^']|'')*)')/g;

@@ -14,25 +14,27 @@ type WholeAnswer =
   /** The provider never answers. */
   | 'silent';
 
-/** How a provider misbehaves. An omitted field leaves that part of the exchange unchanged. */
+/** How a provider misbehaves. Whatever a field does not change stays as it is. */
 export interface Behavior {
-  /** Returns how many milliseconds to wait before forwarding. */
+  /** Returns the milliseconds to wait before a request is forwarded. */
   readonly delayMs?: () => number;
-  /** Returns the complete HTTP response to send; `null` for normal behavior this time. */
+  /**
+   * Returns the HTTP response to send without asking the node; `null` to behave normally this time.
+   */
   readonly whole?: (calls: readonly ProviderCall[]) => WholeAnswer | null;
-  /** Returns the block up to which the node that serves the call has synced. */
+  /** Returns the newest block of the node that serves the call. */
   readonly sees?: (call: ProviderCall, head: bigint) => bigint;
   /** Delays broadcasts by this many blocks. */
   readonly holdsBlocks?: bigint;
-  /** Returns true for calls to withhold from the node. */
+  /** Returns true if the call must not reach the node. */
   readonly keeps?: (call: ProviderCall) => boolean;
-  /** Returns the response to one call; `undefined` omits it from a batch. */
+  /** Returns the response to one call; `undefined` leaves it out of a batch. */
   readonly answer?: (
     call: ProviderCall,
     real: ProviderAnswer,
     head: bigint,
   ) => ProviderAnswer | undefined;
-  /** Changes the text of the complete response. */
+  /** Changes the text of the whole response. */
   readonly text?: (text: string) => string;
 }
 
@@ -78,7 +80,7 @@ function dropping(share: number): Behavior {
   return { keeps: (call) => sends(call) && sometimes(share) };
 }
 
-/** Simulates a node that stopped receiving blocks this long ago. */
+/** Simulates a node that receives no new blocks for this long. */
 function standingStill(forMs: number): Behavior {
   let stopped: { readonly at: number; readonly head: bigint } | null = null;
   return {
@@ -89,7 +91,7 @@ function standingStill(forMs: number): Behavior {
   };
 }
 
-/** Returns the number of the block this far below the head, or 0 if the chain is shorter. */
+/** Returns the number of the block that is this far below the head; 0 if the chain is shorter. */
 const behind = (head: bigint, blocks: number) => {
   const seen = head - BigInt(blocks);
   return seen < 0n ? 0n : seen;
@@ -98,8 +100,7 @@ const behind = (head: bigint, blocks: number) => {
 const READS = /^eth_(call|estimateGas|getTransactionCount|getBalance|feeHistory)$/;
 
 /**
- * Misbehaving providers, by name. Each call creates a new one, which shares no state with other
- * tests.
+ * Misbehaving providers by name. Each call creates a new one, which shares no state with others.
  */
 export const BEHAVIORS = {
   'limits with -32029 and HTTP 200': () => refusing(-32_029, 'Too Many Requests'),
@@ -169,7 +170,7 @@ export const BEHAVIORS = {
   'says "nonce too low" to all': () => lying('nonce too low'),
   'says "underpriced" to all': () => lying('transaction underpriced'),
   'says "insufficient funds" to all': () => lying('insufficient funds for gas * price + value'),
-  // Must come last, because the relayer avoids the address for a minute afterwards.
+  // Must be the last one, because the relayer then avoids the provider's address for a minute.
   'has become one of another chain': () => ({
     answer: (call: ProviderCall, _: ProviderAnswer, head: bigint) => answerElsewhere(call, head),
   }),

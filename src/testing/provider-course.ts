@@ -9,7 +9,7 @@ import { askRefund, settledNumbers } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { StartNode } from '#testing/test-network.ts';
 
-/** A relayer with two provider addresses of one chain, which mines on its own. */
+/** A relayer that reaches its chain through two provider addresses. The chain mines on its own. */
 export interface ProviderCourse {
   readonly world: RelayerWorld;
   readonly first: ProviderProxy;
@@ -34,7 +34,8 @@ export async function startProviderCourse(
     async (rpcUrl) => {
       proxies.push(await startProviderProxy(rpcUrl), await startProviderProxy(rpcUrl));
       const rpcUrls = proxies.map((proxy) => proxy.url);
-      // Disables subscriptions, which such providers refuse; the relayer polls the head instead.
+      // Gives the relayer an address without subscriptions, as some providers have none. It then
+      // polls for new blocks.
       return { rpcUrls, rpcTimeoutsMs: TIMEOUTS_MS, headsUrl: headsUrlOf(rpcUrls[0] ?? '') };
     },
     database,
@@ -65,22 +66,25 @@ const AMOUNT = 1_000_000n;
 const REFUND = 400_000n;
 const WAIT_MS = 90_000;
 /**
- * Time-out in blocks. A transaction may be mined 20 blocks late and revert, and then the next one
- * is late, too.
+ * Time-out in blocks. A transaction may be mined 20 blocks late and revert; the next one may then
+ * be late as well.
  */
 const WAIT_BLOCKS = 60;
 /**
- * Minimum settlement time-out in seconds. After the deadline a payment is declined, which is
- * correct but proves nothing here.
+ * Shortest settlement time-out in seconds. After a shorter one, payments would be declined, which
+ * is right but proves nothing here.
  */
 const LEAST_WITHIN_S = 60;
-/** How many blocks exist after the set-up; even lagging nodes have them. */
+/**
+ * Number of blocks after the set-up before a behavior starts, so that even lagging nodes know its
+ * results.
+ */
 const KNOWN_BLOCKS = 4;
 const KNOWN_MS = 2_000;
 
 /**
- * Makes payments and a refund while the first address misbehaves as named. Afterwards, chain and
- * database must agree: no payment is lost or doubled, and no payer is charged after a decline.
+ * Makes payments and a refund while the first address misbehaves in this way. Afterwards, chain and
+ * database must agree: no payment is lost or made twice, and no payer is charged after a decline.
  */
 export async function runBehavior(
   course: ProviderCourse,
@@ -117,7 +121,7 @@ export async function runBehavior(
   const refund = await askRefund(world, paymentId, REFUND);
   const [refunded] = await world.outcomes([refund], waitMs);
   assert.equal(refunded?.succeeded, true, 'the refund');
-  // Waits, because the checks read the chain through the same addresses.
+  // Waits, because the checks read the chain through the same misbehaving addresses.
   await onceAllNodesKnow(blockMs, async () => {
     const balance = await network.merchantBalance(merchantNumber);
     assert.equal(balance - before, BigInt(paid.length) * AMOUNT - REFUND);
@@ -128,7 +132,7 @@ export async function runBehavior(
   return { taps: rounds * 2, refunds: 1, calls };
 }
 
-/** Repeats a check for some blocks, until lagging nodes know the newest payments. */
+/** Repeats a check for some blocks, until lagging nodes have the newest payments. */
 async function onceAllNodesKnow(blockMs: number, check: () => Promise<void>): Promise<void> {
   const until = performance.now() + KNOWN_MS + 2 * KNOWN_BLOCKS * blockMs;
   for (;;) {

@@ -10,11 +10,11 @@ import type { Behavior } from '#testing/provider-behaviors.ts';
 /** A third-party provider in front of the test's chain. */
 export interface ProviderProxy {
   readonly url: string;
-  /** The current misbehavior; `null` for none. */
+  /** The current misbehavior; `null` if there is none. */
   behavior: Behavior | null;
-  /** The number of calls received, counting each call in a batch. */
+  /** The number of calls received. Each call in a batch counts. */
   calls: number;
-  /** Listeners called for each received call. */
+  /** Functions that are called for each call received. */
   readonly watchers: Set<(call: ProviderCall) => void>;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
   const held: HeldBroadcast[] = [];
   const releasing = setInterval(() => release(target, held), RELEASE_MS);
   const server = createServer(async (request, response) => {
-    // Refuses anything but POST, because this provider offers no subscriptions.
+    // Accepts only POST, because this provider offers no subscriptions.
     if (request.method !== 'POST') return void response.writeHead(405).end();
     const parsed: unknown = JSON.parse(await text(request));
     const isBatch = Array.isArray(parsed);
@@ -52,7 +52,7 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
   });
 }
 
-/** A broadcast that the proxy has not forwarded to the chain yet. */
+/** A broadcast that the proxy is holding back from the chain. */
 interface HeldBroadcast {
   readonly call: ProviderCall;
   readonly fromBlock: bigint;
@@ -124,7 +124,10 @@ async function answerAll(
   });
 }
 
-/** Responds with a wrong transaction hash, and drops the transaction. */
+/**
+ * Returns the response to a broadcast that was not forwarded: its hash if the proxy holds it back,
+ * or a wrong hash if the proxy drops it.
+ */
 function takenAnswer({ params }: ProviderCall, isHeld: boolean): ProviderAnswer {
   return { result: isHeld ? keccak256(params[0] as `0x${string}`) : `0x${'00'.repeat(32)}` };
 }

@@ -9,11 +9,11 @@ import {
 } from '#testing/store.ts';
 
 /**
- * How many accounts there are. The commits of one account are sequential, so it takes several to
- * keep all processors busy.
+ * Number of accounts. Commits of one account are sequential, so several are needed to keep all
+ * processors busy.
  */
 const COUNTERS = 32;
-/** How many processes race against each other. */
+/** Number of processes that race against each other. */
 const NODES = 4;
 /** Number of concurrent races. */
 const AT_ONCE = 48;
@@ -24,17 +24,17 @@ export interface RaceCourse {
   readonly clock: FakeClock;
   counterOf(index: number): Counter;
   /**
-   * Returns the store as another process would use it; its payments never share a transaction with
-   * other processes' payments.
+   * Returns the store as a separate process would use it. Its payments share no transaction with
+   * those of other processes.
    */
   nodeOf(index: number): TestStore;
-  /** Checks that each intent is paid at most once, and that the sums match the simulated chain. */
+  /** Checks that no intent was paid twice, and that the sums match the simulated chain. */
   checkMoney(): Promise<void>;
   /** Returns how many of these intents have each status. */
   statusesOf(ids: readonly string[]): Promise<Map<string, number>>;
 }
 
-/** Runs `race(0)` … `race(count - 1)`, several concurrently. */
+/** Runs `race(0)` to `race(count - 1)`, several at a time. */
 export async function inParallel<T>(
   count: number,
   race: (index: number) => Promise<T>,

@@ -5,7 +5,7 @@ import { type LineItem, linePrice, salePrice, taxTable } from '#prices/lines.ts'
 
 const EXAMPLE = RECEIPT_EXAMPLE as unknown as ShownReceipt;
 
-/** Generates names as shops in many countries write them, and unusual ones. */
+/** Generates names: some as shops in many countries have them, some unusual. */
 const NAME = fc
   .oneof(
     { weight: 4, arbitrary: fc.constantFrom('Flat white', 'Açaí 500 g', '日替わり定食（大盛り）') },
@@ -56,7 +56,7 @@ const quoteOf = (currency: string, amount: number) => ({
 });
 
 /**
- * Generates receipts of random sales with lines, discounts, taxes, tips and refunds, in any
+ * Generates receipts of random sales, with lines, discounts, taxes, tips and refunds, in any
  * currency and time zone.
  */
 export const RANDOM_RECEIPT: fc.Arbitrary<ShownReceipt> = fc

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** The seed of all random histories in this process. `SEED=…` repeats a failed one. */
+/** The seed of all random histories in this process. Set `SEED` to repeat one that failed. */
 export const SEED = Number(process.env.SEED ?? randomInt(2 ** 31));
 
 /** A range of milliseconds from which pauses are chosen. */
@@ -9,22 +9,22 @@ export interface PauseMs {
   readonly high: number;
 }
 
-/** Random choices that a seed reproduces. Each part of a history has its own stream. */
+/** Random choices that a seed reproduces. Each part of a history has its own stream of them. */
 export interface Random {
   /** Returns a whole number from 0 to `limit - 1`. */
   below(limit: number): number;
   /** Returns a whole number from `low` to `high`, both included. */
   between(low: number, high: number): number;
-  /** Returns true with a probability of `percent` %. */
+  /** Returns true with this probability in percent. */
   chance(percent: number): boolean;
   pick<T>(list: readonly T[]): T;
-  /** Returns 24 hex digits, different at every call. */
+  /** Returns 24 hex digits. No two calls return the same. */
   key(): string;
 }
 
 const UINT32 = 0x1_0000_0000;
 
-/** Hashes a text to 32 bits, so that streams of one seed differ by name. */
+/** Hashes a text to 32 bits, so that streams with the same seed but different names differ. */
 function hash(text: string): number {
   let value = 0x811c_9dc5;
   for (const character of text) {
@@ -34,8 +34,8 @@ function hash(text: string): number {
 }
 
 /**
- * Creates a stream of random numbers with xorshift and a Weyl sequence: little code, and random
- * enough to choose faults.
+ * Creates a stream of random numbers by xorshift and a Weyl sequence, which is little code and
+ * random enough to choose faults.
  */
 export function createRandom(seed: number, stream: string): Random {
   let state = (hash(`${seed} ${stream}`) | 1) >>> 0;

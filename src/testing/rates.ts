@@ -1,7 +1,7 @@
 import { addSeconds } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Stores exchange rates as a worker would: USDC per unit, by currency. */
+/** Stores exchange rates as a worker does: the USDC for one unit of each currency. */
 export async function putRates(
   sql: Sql,
   rates: Readonly<Record<string, string>>,

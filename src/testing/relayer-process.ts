@@ -1,4 +1,4 @@
-// Runs a relayer in its own process, which relayer-world.ts starts and tests kill.
+// Runs a relayer in its own process. relayer-world.ts starts it, and tests kill it.
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';

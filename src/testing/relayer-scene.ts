@@ -18,7 +18,7 @@ import type { TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** A proxy in front of the test's chain that a test can make misbehave. */
+/** A proxy in front of the test's chain. A test can make it misbehave. */
 interface OddNode {
   readonly url: string;
   stop(): Promise<void>;
@@ -30,14 +30,14 @@ interface OddWorldOptions {
   /** Number of nodes; default: one. */
   readonly nodes?: number;
   readonly config?: Partial<NetworkConfig>;
-  /** True if the chain's own node announces its blocks. */
+  /** True to use the block announcements of the chain's own node. */
   readonly announces?: boolean;
   /** Default: a new one. */
   readonly database?: TestDatabase;
 }
 
 /**
- * A world whose relayer reaches its chain only through these nodes, which stop together with it.
+ * A world whose relayer reaches its chain only through these nodes. They stop when the world stops.
  */
 export interface OddWorld<Node> extends RelayerWorld {
   readonly nodes: readonly Node[];
@@ -60,7 +60,7 @@ export async function startOddWorld<Node extends OddNode>(
   return { ...world, nodes, stop };
 }
 
-/** An odd world with a payer, automatic blocks, and a running relayer. */
+/** An odd world with a payer, blocks that are mined automatically, and a running relayer. */
 export interface BusyWorld<Node> extends OddWorld<Node> {
   readonly payer: PrivateKeyAccount;
 }
@@ -85,7 +85,10 @@ interface Sale {
   readonly amount: bigint;
 }
 
-/** Waits until the sale is settled. @returns the id of its payment, which is then booked. */
+/**
+ * Waits until the sale is settled, and books its payment.
+ * @returns the payment's id
+ */
 export async function settleSale(
   world: RelayerWorld,
   sale: Sale,
@@ -105,7 +108,7 @@ export async function askRefund(
   return world.ask({ kind: 'refund', payload: await refundPayload(world, paymentId, amount) });
 }
 
-/** Returns the payload of a refund's settlement job, with a new reference. */
+/** Returns the payload of a settlement job for a refund with a new reference. */
 export async function refundPayload(
   { database }: Pick<RelayerWorld, 'database'>,
   paymentId: string,
@@ -131,7 +134,7 @@ export function askWithdrawal(world: RelayerWorld, amount: bigint): Promise<stri
   return world.ask({ kind: 'withdrawal', payload });
 }
 
-/** Returns the settlement numbers of the settled payments, in the order of the chain. */
+/** Returns the settlement numbers of settled payments, in the chain's order. */
 export async function settledNumbers({ chain, config }: TestNetwork): Promise<bigint[]> {
   const { number: toBlock } = await chain.newest();
   const logs = await chain.logs({ fromBlock: 0n, toBlock });
@@ -154,12 +157,12 @@ export async function applyOutcomes({ database }: RelayerWorld): Promise<void> {
   });
 }
 
-/** Minimum time to wait, because a busy machine may mine faster than its relayer can follow. */
+/** Minimum time limit, because a busy machine may mine faster than its relayer can follow. */
 const LEAST_MS = 20_000;
 
 /**
- * Mines blocks one by one, pausing before and after each, until `check` succeeds. @throws after
- * `blocks` blocks, but not before {@link LEAST_MS}.
+ * Mines blocks one by one, with pauses before and after each, until `check` succeeds.
+ * @throws after `blocks` blocks, but never before {@link LEAST_MS}
  */
 export async function mineUntil(
   network: TestNetwork,
@@ -178,7 +181,7 @@ export async function mineUntil(
 
 type Switch = 'pauseSettling' | 'unpauseSettling' | 'pauseRefunding' | 'unpauseRefunding';
 
-/** Returns the account that may do this: the guardian pauses, the admin resumes. */
+/** Returns the account that may use this switch: the guardian pauses, the admin resumes. */
 function switcher({ guardian, admin }: TestNetwork, name: Switch): PrivateKeyAccount {
   return name.startsWith('pause') ? guardian : admin;
 }
@@ -186,15 +189,15 @@ function switcher({ guardian, admin }: TestNetwork, name: Switch): PrivateKeyAcc
 const switchData = (functionName: Switch) =>
   encodeFunctionData({ abi: settlementAbi, functionName });
 
-/** Pauses or resumes a part of the contract, in its own block. */
+/** Pauses or resumes part of the contract, in a block of its own. */
 export async function switchContract(network: TestNetwork, name: Switch): Promise<void> {
   await network.send(switcher(network, name), network.config.settlement, switchData(name));
 }
 
 /**
  * Pauses or resumes like {@link switchContract}, but leaves the transaction in the pool. The node
- * orders transactions by fee, so that one block can pause before the relayer's transaction and
- * resume after it.
+ * orders transactions by fee, so one block can pause before the relayer's transaction and resume
+ * after it.
  */
 export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint): Promise<void> {
   const { config, rpc, chain } = network;
@@ -213,7 +216,7 @@ export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint
   await rpc.call('eth_sendRawTransaction', [raw]);
 }
 
-/** Signs the payer's transaction that changes the allowance, with high fees. */
+/** Signs a transaction by which the payer changes the allowance. Its fees are high. */
 export function signApproval(
   { config }: TestNetwork,
   payer: PrivateKeyAccount,

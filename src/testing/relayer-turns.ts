@@ -9,12 +9,12 @@ interface Watched {
 
 const WAIT_MS = 15_000;
 /**
- * How many requests to wait for. The first may already be in progress; only the second shows that
- * the response to the first was handled.
+ * Number of requests to wait for. The first one may be in progress already. Only the second one
+ * shows that the response to the first was handled.
  */
 const TURNS = 2;
 
-/** Resolves after this many more calls. */
+/** Resolves after this many further calls. */
 function callsLater(
   { watchers }: Watched,
   isMeant: (call: ProviderCall) => boolean,
@@ -36,17 +36,17 @@ function callsLater(
 }
 
 /**
- * Resolves once the relayer has sent this request and handled the response, which it has when it
- * sends the next one. By then it has done everything that the chain's state requires.
+ * Resolves once the relayer has sent such a request and handled the response, which is certain only
+ * when it sends the next one. By then, it has done everything that the chain's state requires.
  */
 export function turnsLater(node: Watched, asks: (call: ProviderCall) => boolean): Promise<void> {
   return callsLater(node, asks, TURNS);
 }
 
 /**
- * Resolves once the relayer has handled the chain's current head. Requires a single relayer that is
- * not preparing a refund, withdrawal or similar, whose request for the newest block would look like
- * a poll of the head.
+ * Resolves once the relayer has handled the chain's current head. There must be only one relayer,
+ * and it must not be preparing a refund, withdrawal or the like, because its requests for the
+ * newest block would look like polls for the head.
  */
 export function headFollowed(node: Watched): Promise<void> {
   return turnsLater(
@@ -55,7 +55,10 @@ export function headFollowed(node: Watched): Promise<void> {
   );
 }
 
-/** Sends queued payments and waits for the node's response. @returns how many were sent. */
+/**
+ * Sends queued payments and waits for the node's response.
+ * @returns the number of payments sent
+ */
 export async function sendPaymentsNow(sender: HeldSender): Promise<number> {
   const { payments, sent } = await sendPayments(sender);
   await sent;

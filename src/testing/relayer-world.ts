@@ -36,22 +36,28 @@ export interface RelayerWorld {
   readonly database: TestDatabase;
   readonly merchant: TestMerchant;
   readonly wakeups: Wakeups;
-  /** Error lines of relayers in this process. */
+  /** Error lines that relayers in this process logged. */
   readonly complaints: string[];
-  /** Starts a relayer with the network's keys, or with these only. */
+  /** Starts a relayer with the network's keys, or with only these. */
   startRelayer(keys?: Partial<Keys>): Relayer;
   /**
-   * Starts a relayer in a separate process, which the test can kill. With a failpoint, the process
-   * exits when it reaches it.
+   * Starts a relayer in a process of its own, which the test can kill. Given a failpoint, the
+   * process kills itself there.
    */
   spawnRelayer(failpoint?: Failpoint, keys?: Partial<Keys>): RelayerProcess;
   pay(payment: TestPayment): Promise<string>;
   payMany(payments: readonly TestPayment[]): Promise<string[]>;
   ask<K extends OtherKind>(request: AskedFor<K>): Promise<string>;
   outcome(subjectId: string): Promise<TestOutcome | null>;
-  /** Waits until each job has a result. @throws after `timeoutMs`. */
+  /**
+   * Waits until each job has a result.
+   * @throws after `timeoutMs`
+   */
   outcomes(subjectIds: readonly string[], timeoutMs?: number): Promise<TestOutcome[]>;
-  /** Inserts the row of a settled payment as the payments domain would. @returns its id. */
+  /**
+   * Inserts the row of a settled payment, as the payments domain does.
+   * @returns the payment's id
+   */
   recordPayment(subjectId: string): Promise<string>;
   count(sql: string): Promise<number>;
   stop(): Promise<void>;
@@ -83,11 +89,14 @@ interface RelayerProcess {
   readonly ended: Promise<unknown>;
 }
 
-/** Lease duration. Short, so that another worker soon takes over from a killed one. */
+/**
+ * Duration of a lease. It is short, so that another worker soon takes over from one that was
+ * killed.
+ */
 export const TEST_LEASE_MS = 600;
 const WAIT_MS = 15_000;
 const LOOK_MS = 10;
-/** Tables to empty, in an order that the foreign keys allow. */
+/** Tables to empty, ordered so that foreign keys allow it. */
 const CHAIN_TABLES = [
   'chain_alarms',
   'chain_payments',
@@ -182,7 +191,7 @@ function toRequest(
   };
 }
 
-/** Creates payment jobs for the relayer. */
+/** Returns a function that creates payment jobs for the relayer. */
 function createPayer(world: Pick<RelayerWorld, 'database' | 'network' | 'merchant' | 'wakeups'>) {
   const { database, network, merchant, wakeups } = world;
   const { livemode } = network.config;
@@ -201,8 +210,8 @@ function ownNumber(kind: string) {
 }
 
 /**
- * Returns a function that assigns settlement numbers. All jobs of a payment get the same number, as
- * those of an intent do.
+ * Returns a function that assigns settlement numbers. All jobs for one payment get the same number,
+ * as all jobs of an intent do.
  */
 function numberer(database: TestDatabase, livemode: boolean) {
   const numbers = createSettlementNumbers(database.db);
@@ -218,7 +227,8 @@ function numberer(database: TestDatabase, livemode: boolean) {
 }
 
 /**
- * Empties the tables of a database that another chain used, which is faster than a new database.
+ * Empties the tables of a database that was used with another chain. This is faster than creating a
+ * database.
  */
 async function emptyChainTables(database: TestDatabase): Promise<TestDatabase> {
   for (const table of CHAIN_TABLES) await database.db.query(`delete from ${table}`);

@@ -16,7 +16,7 @@ export interface RemoteSigner {
   readonly keys: readonly RemoteKey[];
   /** Makes it stop answering. */
   down(): Promise<void>;
-  /** Restarts it on the same port, with the state that it stored. */
+  /** Restarts the signer on the same port, with the state that it stored. */
   up(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -12,7 +12,7 @@ import { type ChaosProcess, makeShop, startChaosProcess } from '#testing/chaos/c
 import { readContractEvents } from '#testing/invariants/contract-invariants.ts';
 import { comeToRest } from '#testing/invariants/invariants.ts';
 
-/** Time limit for retries of a request, or for a recovery. */
+/** Time limit for the retries of a request, and for a recovery. */
 export const REST_MS = 45_000;
 const AMOUNT = 2_500_000;
 
@@ -33,11 +33,13 @@ export interface CreateOptions {
   /** The idempotency key. Default: one per order. */
   readonly key?: string;
   readonly amount?: number;
-  /** Request body fields, for example a price in another currency instead of the amount. */
+  /**
+   * Fields of the request's body, for example a price in another currency instead of the amount.
+   */
   readonly sale?: object;
 }
 
-/** Two API nodes and the workers of a service whose database a test can restore. */
+/** Two API nodes and the workers of a service. Tests can restore the service's database. */
 export interface RestoreGround {
   readonly ground: ChaosGround;
   readonly db: Database;
@@ -46,16 +48,16 @@ export interface RestoreGround {
   readonly nodes: ChaosProcess[];
   node(place: number): { readonly merchant: Caller; readonly terminal: Caller };
   create(place: number, order: string, options?: CreateOptions): Promise<Reply>;
-  /** Taps the pass `ok` or another named pass. */
+  /** Taps with the demo pass `ok`, or with another one. */
   tap(place: number, intent: unknown, key: string, pass?: 'ok' | 'ok_2'): Promise<Reply>;
   /** Taps once, whatever the answer. */
   tapOnce(place: number, intent: unknown, key: string): Promise<Reply>;
   pay(order: string, options?: CreateOptions): Promise<{ intent: string; payment: string }>;
-  /** Returns how many payments the contract has settled for this order. */
+  /** Returns the number of payments for this order that the contract has settled. */
   settledOnChain(order: string): Promise<number>;
   onChain<T>(read: (chain: Chain) => Promise<T>): Promise<T>;
   recovery(): Promise<RecoveryRow>;
-  /** Waits until a recovery has ended that was requested after `requestCount` was read. */
+  /** Waits for the end of a recovery that was requested after `requestCount` was read. */
   recovered(requestCount: bigint): Promise<RecoveryRow>;
   /** Waits until all invariants hold, including those between ledger and chain. */
   comeToRest(): Promise<void>;
@@ -63,8 +65,8 @@ export interface RestoreGround {
 }
 
 /**
- * Repeats the request until it gets a final response, because a node may be down or starting, or
- * may respond with 503.
+ * Repeats the request until it gets a final response. A node may be down, be starting, or respond
+ * with 503.
  */
 export async function persist(ask: () => Promise<Reply>): Promise<Reply> {
   let answer: Reply | undefined;
@@ -133,9 +135,10 @@ function watching(ground: ChaosGround, db: Database) {
 }
 
 /**
- * Starts two API nodes and the workers. Each chain is reached through one proxy, which can
- * misbehave like a provider. `env`: extra environment variables of every process. `delays`: the
- * contracts' delays.
+ * Starts two API nodes and the workers. They reach each chain through one proxy, which can
+ * misbehave as a provider might.
+ * @param env additional environment variables for every process
+ * @param delays the contracts' delays
  */
 export async function openRestoreGround(
   workers = 1,

@@ -7,7 +7,10 @@ import type { QuickNetwork } from '#testing/model-network.ts';
 import { TEST_CHAIN_ID } from '#testing/test-network.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** A shop that makes every kind of sale over HTTP, with refunds and lists, as on a business day. */
+/**
+ * A shop that makes every kind of sale over HTTP, with refunds and lists, as on a normal business
+ * day.
+ */
 export interface Shop {
   /** Sells, refunds and lists once. */
   round(): Promise<void>;
@@ -20,7 +23,7 @@ interface Parties {
   readonly mode: QuickNetwork['sandbox']['test'];
 }
 
-/** How long background loops get to finish the work of a round. */
+/** How long background loops have to finish the work of a round. */
 const REST_MS = 2_000;
 
 async function ask(reply: Promise<Reply>, status = 200): Promise<Body> {
@@ -56,7 +59,7 @@ const credential = (value: string | undefined) => ({ credential: { type: 'nfc_id
 
 async function sell(parties: Parties, key: string) {
   const { merchant, till, mode } = parties;
-  // Omits `tax_inclusive`, so that each create takes the default from the account's settings.
+  // Omits `tax_inclusive`, so that each request takes the default from the account's settings.
   const line_items = [{ name: 'Flat white', quantity: 1, unit_amount: 2_000_000, tax_rate: 700 }];
   const order = { amount: 2_000_000, terminal: mode.terminal, order_id: key, line_items };
   const intent = idOf(await ask(merchant.post('/payment_intents', order, key), 201));
@@ -78,7 +81,8 @@ async function sell(parties: Parties, key: string) {
 }
 
 /**
- * Makes intents that are canceled, expired, declined, awaiting confirmation, and paid by an agent.
+ * Makes intents of the other kinds: canceled, expired, declined, awaiting confirmation, and paid by
+ * an agent.
  */
 async function sellOtherwise({ merchant, till, mode }: Parties): Promise<void> {
   const create = async (amount: number, terminal = mode.terminal) =>

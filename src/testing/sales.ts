@@ -4,18 +4,23 @@ import type { Sql } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 
 export interface SalesOptions {
-  /** Returns the API URL of the node for the next request, for example `http://127.0.0.1:1/api`. */
+  /**
+   * Returns the API URL of the node that gets the next request, such as `http://127.0.0.1:1/api`.
+   */
   readonly node: () => string;
-  /** The merchant, whose pass `ok` pays. */
+  /** The merchant. Its customers pay with the pass `ok`. */
   readonly shop: Pick<SandboxFile['test'], 'secret_key' | 'device_key' | 'terminal' | 'passes'>;
   readonly clients: number;
-  /** How many clients create ten intents a second each without paying them; default 0. */
+  /**
+   * Number of additional clients, each of which creates ten intents per second and does not pay
+   * them. Default: 0.
+   */
   readonly writers?: number;
-  /** Milliseconds between two sales of a client; default 0. */
+  /** Each client's pause between two sales, in milliseconds. Default: 0. */
   readonly pauseMs?: number;
   /**
-   * `report`: each unexpected response is a failure. `repeat`: repeats the request with the same
-   * key until it succeeds.
+   * What to do about an unexpected response. `report`: count it as a failure. `repeat`: send the
+   * request again with the same key until it succeeds.
    */
   readonly onFailure: 'report' | 'repeat';
 }
@@ -24,19 +29,17 @@ export interface Sale {
   readonly orderId: string;
   /** `null` until the response to the create request has arrived. */
   intentId: string | null;
-  /** The status in the response to the tap; `null` until the response has arrived. */
+  /** The status in the response to the tap; `null` until that has arrived. */
   status: string | null;
 }
 
-/**
- * A shop that sells without pausing, through a load balancer that picks a node for each request.
- */
+/** A shop that sells all the time, through a load balancer that picks a node for each request. */
 export interface Sales {
   readonly sales: readonly Sale[];
   readonly failures: readonly string[];
-  /** Returns when a write last succeeded, by `performance.now()`. */
+  /** Returns the time of the last successful write, from `performance.now()`. */
   lastWriteAt(): number;
-  /** Stops new sales. Resolves once every started sale has ended. */
+  /** Starts no further sales. Resolves once every started sale has ended. */
   stop(): Promise<void>;
 }
 
@@ -45,7 +48,8 @@ const ANSWER_MS = 35_000;
 const REPEAT_PAUSE_MS = 100;
 const WRITE_PAUSE_MS = 100;
 /**
- * How long a request is repeated. Longer than any simulated outage, including alert and restart.
+ * For how long a request is repeated: longer than any simulated outage takes, including alert and
+ * restart.
  */
 const REPEAT_MS = 360_000;
 
@@ -58,7 +62,10 @@ interface Post {
   readonly body: Body;
 }
 
-/** Sends a request. @returns the object, or an error message. */
+/**
+ * Sends a request.
+ * @returns the object in the response, or an error message
+ */
 async function attempt(node: string, { path, bearer, key, body }: Post): Promise<Body | string> {
   try {
     const response = await fetch(`${node}${path}`, {
@@ -79,8 +86,8 @@ async function attempt(node: string, { path, bearer, key, body }: Post): Promise
 }
 
 /**
- * Returns a function that sends one shop's requests, retries them as configured, and records
- * results.
+ * Returns a function that sends the requests of one shop, repeats them as configured, and records
+ * the results.
  */
 function openCounter(options: SalesOptions) {
   const failures: string[] = [];
@@ -159,8 +166,8 @@ interface Booked {
 }
 
 /**
- * Compares the responses that the shop received with the ledger. @returns contradictions:
- * acknowledged sales that are lost or doubled.
+ * Compares the responses that the shop received with the ledger.
+ * @returns contradictions: acknowledged sales that are missing or exist twice
  */
 export async function compareSales(db: Sql, { sales }: Pick<Sales, 'sales'>): Promise<string[]> {
   const rows = await db.query<Booked>(

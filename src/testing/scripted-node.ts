@@ -18,7 +18,7 @@ export interface ScriptedReply {
   readonly delayMs?: number;
 }
 
-/** A third-party node that has no chain and sends scripted responses. */
+/** A third-party node that has no chain and sends the responses that a test sets. */
 export interface ScriptedNode {
   readonly url: string;
   /** The requested methods, in order. */
@@ -26,12 +26,12 @@ export interface ScriptedNode {
   /** Headers of the newest request. */
   headers: IncomingHttpHeaders;
   reply: (call: ScriptedCall) => ScriptedReply;
-  /** Returns the response to `eth_chainId`; `null` responds with the node's own chain id. */
+  /** Returns the response to `eth_chainId`. If `null`, the node responds with its own chain id. */
   chainId: (() => ScriptedReply) | null;
   stop(): void;
 }
 
-/** Starts a node that by default responds with its own name. */
+/** Starts a node whose response to every call is its own name, unless the test sets another one. */
 export async function startScriptedNode(name: string, chainId: number): Promise<ScriptedNode> {
   const calls: string[] = [];
   const node = {

@@ -6,13 +6,15 @@ import { testDatabase } from '#testing/database.ts';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 /**
- * Environment variable with the path of the file that describes the test run's shared sandbox;
- * `test/run.ts` sets it. The file appears once the sandbox is ready, so that tests that need none
- * start earlier.
+ * Environment variable with the path of the file that describes the sandbox of a test run.
+ * `test/run.ts` sets it. The file appears once the sandbox is ready, so that tests that do not need
+ * it can start earlier.
  */
 export const SANDBOX_SETTING = 'TAPLINE_TEST_SANDBOX';
 
-/** Time limit of a start. While the first tests of a run were starting, one took half a minute. */
+/**
+ * Time limit for a start, which has taken half a minute while a run's first tests were starting.
+ */
 const START_MS = 180_000;
 
 export interface SharedSandbox {
@@ -22,8 +24,8 @@ export interface SharedSandbox {
 }
 
 /**
- * Starts a real network as `npm start` does. It uses a database in the run's cluster, because
- * creating and migrating a cluster takes half of the start. Tests that share the network create
+ * Starts a real network, as `npm start` does. It uses a database on the test run's server, because
+ * creating and migrating a server takes half of the start. Tests that share the network create
  * their own terminals.
  */
 export async function startSharedSandbox(
@@ -46,7 +48,7 @@ export async function startSharedSandbox(
   };
 }
 
-/** Opens the run's sandbox, or starts one for a test file that runs alone. */
+/** Opens the sandbox of the test run. A test file that runs alone starts one. */
 export async function openSharedSandbox(): Promise<SharedSandbox> {
   const file = process.env[SANDBOX_SETTING];
   if (file === undefined) return startSharedSandbox();

@@ -12,7 +12,7 @@ export const TERMS = {
 
 interface Signer {
   readonly account: PrivateKeyAccount;
-  /** The contract wallet that the account's key controls, if any. */
+  /** A contract wallet that the account's key controls. Default: none. */
   readonly wallet?: Hex;
   readonly nonce: number;
 }
@@ -43,7 +43,7 @@ export async function signPolicyOn(
   return { ...terms, expires_at: expiresAt, deadline, signature };
 }
 
-/** Signs the permit for the same request. */
+/** Signs the permit for `POST /api/payer/v1/approvals`. */
 export async function signPermitOn(
   network: NetworkConfig,
   signed: Signer & { readonly value?: number },

@@ -18,8 +18,8 @@ export interface SignedTransfer {
 }
 
 /**
- * Signs a USDC transfer that the operator submits, paying the gas. `now` is the chain's time, in
- * seconds.
+ * Signs a USDC transfer, which the operator submits and pays the gas for. `now` is the chain's time
+ * in seconds.
  */
 export async function signTransfer(
   config: NetworkConfig,
@@ -39,7 +39,7 @@ export async function signTransfer(
   return { to, amount, valid_before: validBefore, nonce, signature };
 }
 
-/** Returns the settlement job that the service creates for the transfer. */
+/** Returns the payload of the settlement job that the service creates for the transfer. */
 export function transferPayload(
   from: Hex,
   { to, amount, valid_before, nonce, signature }: SignedTransfer,

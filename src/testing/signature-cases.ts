@@ -14,24 +14,24 @@ import { newWallet } from '#testing/wallet-sign-in.ts';
 
 /**
  * The expected verdict on a payment's signature, for each kind of code at the payer's address and
- * each form of signature. The server (`verify-signature.ts`) and the package `tapline-x402`
- * (`wallets.ts`), which cannot share code, must both agree with this table. The contract wallets of
- * these tests check the first 65 bytes and accept both values of s.
+ * each form of signature. Both verifiers must agree with this table: the server's
+ * (`verify-signature.ts`) and that of the package `tapline-x402` (`wallets.ts`), which cannot share
+ * code. The contract wallets in these tests check the first 65 bytes and accept both values of s.
  */
 
 /**
- * `none`: an account with a key and no code. `wallet`: a contract wallet. `delegated`: an account
- * delegated (EIP-7702) to a wallet with another device's key. `mute`: delegated to a contract that
- * confirms no signature. `undeployed`: a contract wallet of a listed factory that is not deployed
- * yet.
+ * What is at the payer's address. `none`: an account with a key and no code. `wallet`: a contract
+ * wallet. `delegated`: an account that is delegated (EIP-7702) to a wallet with another device's
+ * key. `mute`: an account that is delegated to a contract which confirms no signature.
+ * `undeployed`: a contract wallet that its factory, which is listed, has not deployed yet.
  */
 const CODES = ['none', 'wallet', 'delegated', 'mute', 'undeployed'] as const;
 type Code = (typeof CODES)[number];
 
 /**
- * Forms of a signature, made with the account's or wallet's own key unless named otherwise.
- * `small_v`: 0 or 1 instead of 27 or 28. `high_s`: the other valid form of the signature. `long`:
- * with an extra byte. `listed`, `unlisted`: wrapped with the deployment call of a listed or
+ * Forms of a signature, made with the account's or wallet's own key unless the name says otherwise.
+ * `small_v`: with 0 or 1 instead of 27 or 28. `high_s`: the other valid form of the same signature.
+ * `long`: with an extra byte. `listed`, `unlisted`: wrapped with the deployment call of a listed or
  * unlisted factory (ERC-6492). `badly_wrapped`: with the suffix of such a wrapper but without its
  * content.
  */
@@ -116,13 +116,13 @@ const NO_SALT = numberToHex(0, { size: 32 });
 const WRAPPER_MARK: Hex = `0x${'6492'.repeat(16)}`;
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** One account, with one signature of a digest on its behalf. */
+/** An account, and a signature of a digest that is presented as the account's own. */
 export interface CasePresented {
   readonly from: Hex;
   signatureOf(digest: Hex): Promise<Hex>;
 }
 
-/** Runs each case on this network. Its factories must be deployed and listed. */
+/** Runs each case on this network, on which the factories must be deployed and listed. */
 export async function verdictsOf(
   network: TestNetwork,
   check: (presented: CasePresented) => Promise<string>,

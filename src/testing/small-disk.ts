@@ -4,22 +4,27 @@ import { mkdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** A small file system in memory, which a test fills up. */
+/** A small file system in memory that a test can fill. */
 export interface SmallDisk {
   readonly path: string;
-  /** Fills the disk completely. @returns a function that frees the space again. */
+  /**
+   * Makes the disk full.
+   * @returns a function that frees the space again
+   */
   fill(): Promise<() => Promise<void>>;
   unmount(): Promise<void>;
 }
 
-/** How many times to try, because a write may happen between reading the used size and resizing. */
+/**
+ * Number of tries. A write may come between reading how much is used and resizing the disk to that.
+ */
 const FILL_TRIES = 20;
 
 function mount(...args: readonly string[]): boolean {
   return spawnSync('/bin/mount', args, { stdio: 'ignore' }).status === 0;
 }
 
-/** Shrinks the disk to its used size. Filling it with a file would take memory. */
+/** Shrinks the disk to the size of its content. Filling it with a file would take up memory. */
 async function shrink(folder: string): Promise<void> {
   for (let tries = 0; tries < FILL_TRIES; tries++) {
     const { blocks, bfree, bsize } = await statfs(folder);
@@ -29,7 +34,10 @@ async function shrink(folder: string): Promise<void> {
   throw new Error(`the disk at ${folder} could not be filled`);
 }
 
-/** Mounts a file system of this size. @returns `null` if the current user may not mount one. */
+/**
+ * Mounts a file system of this size.
+ * @returns `null` if the current user may not mount one
+ */
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | null> {
   if (process.platform !== 'linux') return null;
   const folder = path.join(tmpdir(), `tapline-small-${randomUUID()}`);

@@ -9,16 +9,22 @@ import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { SETTING_NAMES } from '#settings/setting-names.ts';
 
-/** A whole network in its own process, started like `npm start`. */
+/** A whole network in its own process, started as `npm start` does. */
 export interface SpawnedNetwork {
   readonly sandbox: SandboxFile;
   readonly dataDir: string;
   readonly process: ChildProcess;
-  /** Returns the standard error output so far. */
+  /** Returns what the process has written to stderr so far. */
   logs(): string;
-  /** Kills only this process with SIGKILL. Database and chains continue, as after a crash. */
+  /**
+   * Kills only the process itself, with SIGKILL. Its database and chains continue, as after a
+   * crash.
+   */
   kill(): Promise<void>;
-  /** Sends SIGTERM and waits until the process has ended. @returns the exit code. */
+  /**
+   * Sends SIGTERM and waits until the process has ended.
+   * @returns the exit code
+   */
   stop(): Promise<number | null>;
 }
 
@@ -26,23 +32,23 @@ export interface SpawnOptions {
   readonly dataDir: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** True to start it through npm, as operators do; npm forwards signals. */
+  /** True to start it through npm, as operators do. npm forwards signals to it. */
   readonly throughNpm?: boolean;
-  /** The folder of the release to run; default: this working copy. */
+  /** The folder of the release to run. Default: this working copy. */
   readonly root?: string;
 }
 
 /**
- * Time limit of a start. A first start takes 3 to 6 s on an idle machine; while long tests were
- * running, one took more than 90 s.
+ * Time limit for a start. A first start takes 3 to 6 s on an idle machine; during long tests, one
+ * has taken more than 90 s.
  */
 const START_MS = 180_000;
 const POLL_MS = 25;
 const ROOT = path.join(import.meta.dirname, '../..');
 
 /**
- * Creates a temporary folder for one test's data. @returns its path, and a function that removes
- * it.
+ * Creates a temporary folder for the data of one test.
+ * @returns the path, and a function that removes the folder
  */
 export async function temporaryDataDir(): Promise<{ path: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-test-'));
@@ -53,7 +59,7 @@ export async function temporaryDataDir(): Promise<{ path: string; remove(): Prom
 }
 
 /**
- * Returns a clean environment, so that settings in the developer's shell cannot affect a test's
+ * Returns a clean environment, so that variables in the developer's shell do not affect a test's
  * network.
  */
 function cleanEnv(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
@@ -64,7 +70,7 @@ function cleanEnv(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), ...extra };
 }
 
-/** Starts the process without waiting until it is ready, for tests of starts that must fail. */
+/** Starts the process but does not wait until it is ready, for tests of starts that must fail. */
 export function spawnMain(options: SpawnOptions): { child: ChildProcess; logs(): string } {
   const root = options.root ?? ROOT;
   const program =
@@ -100,7 +106,7 @@ async function readSandbox(dataDir: string): Promise<SandboxFile | null> {
   }
 }
 
-/** Starts a network and waits for its sandbox.json. */
+/** Starts a network and waits until its sandbox.json exists. */
 export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwork> {
   await rm(path.join(options.dataDir, 'sandbox.json'), { force: true });
   const { child, logs } = spawnMain(options);
@@ -130,7 +136,7 @@ export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwor
   };
 }
 
-/** Returns the words of a release's start script. */
+/** Returns the words of a release's `start` script. */
 function startWords(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
@@ -139,11 +145,12 @@ function startWords(root: string): string[] {
 }
 
 /**
- * Returns Node's flags from `npm start`, so that tests and benchmarks run like users' services. The
+ * Returns Node's flags in `npm start`, so that tests and benchmarks run as the service does. The
  * flags limit the garbage that a busy second leaves in memory.
  */
 export function startFlags(): string[] {
-  // Skips the check of the Node version (`--import`), which earlier releases lack.
+  // Leaves out `--import`, the check of the Node version, because earlier releases do not have that
+  // file.
   return startWords(ROOT).filter((word) => word.startsWith('--') && word !== '--import');
 }
 

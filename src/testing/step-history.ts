@@ -7,10 +7,10 @@ import type {
   Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
 
-// Records the observations of running relayers and their effects. `test/faults/record-steps.ts`
-// makes the recordings in runs with faults, and a test replays them.
+// Records the observations that running relayers make, and their effects.
+// `test/faults/record-steps.ts` makes recordings in runs with faults, and a test replays them.
 
-/** One step that a relayer has taken. */
+/** One step of a relayer. */
 export interface TakenStep {
   readonly before: Transaction;
   readonly observation: Observation;
@@ -26,7 +26,7 @@ interface Entry {
   readonly effects: Step['effects'];
 }
 
-/** All observations that one process made of a transaction since reading its rows. */
+/** What one process observed of a transaction after it read its row. */
 export interface History {
   readonly start: Transaction;
   readonly entries: readonly Entry[];
@@ -34,14 +34,17 @@ export interface History {
 
 type Line = Entry & { readonly id: bigint; readonly start?: Transaction };
 
-/** Writes one line per step. @returns a function that stops the recording. */
+/**
+ * Writes a line for each step.
+ * @returns a function that stops the recording
+ */
 export function recordSteps(write: (line: string) => void): () => void {
   const newest = new Map<bigint, Transaction>();
   const listen = (message: unknown) => {
     const { before, observation, now, after } = message as TakenStep;
     const { transaction, effects } = after;
     const { id } = before;
-    // Stores the starting state if it came from the rows rather than from the previous step.
+    // Stores the state before the step, if that came from the rows and not from the previous step.
     const start = newest.get(id) === before ? {} : { start: before };
     newest.set(id, transaction);
     const line: Line = { id, ...start, observation, now, phase: transaction.phase, effects };
@@ -51,7 +54,7 @@ export function recordSteps(write: (line: string) => void): () => void {
   return () => steps.unsubscribe(listen);
 }
 
-/** Groups one process's lines into histories. */
+/** Groups the lines of one process into histories. */
 export function toHistories(lines: readonly string[]): History[] {
   const open = new Map<bigint, { start: Transaction; entries: Entry[] }>();
   const all: History[] = [];
@@ -67,7 +70,10 @@ export function toHistories(lines: readonly string[]): History[] {
   return all;
 }
 
-/** Replays the observations. @returns where phases or effects differ from the recording. */
+/**
+ * Replays the observations of a history.
+ * @returns the differences in phases or effects from the recording
+ */
 export function replay({ start, entries }: History, by: typeof step = step): string[] {
   let transaction = start;
   return entries.flatMap(({ observation, now, phase, effects }, index) => {
@@ -81,7 +87,7 @@ export function replay({ start, entries }: History, by: typeof step = step): str
   });
 }
 
-/** Fields that no step reads and that would bloat the recordings. */
+/** Fields that no step reads. They would only make the recordings larger. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['input', 'raw', 'logs', 'payload', 'second', 'transactions'],
 ]);

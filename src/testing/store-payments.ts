@@ -19,14 +19,14 @@ import {
   type TestStore,
 } from '#testing/store.ts';
 
-/** Adds another merchant in the same database, with its own terminal and clock. */
+/** Adds another merchant to the same database, with a terminal and a clock of its own. */
 export async function addStore(store: TestStore, clock: Clock): Promise<TestStore> {
   const merchant = await addMerchant(store.db, { now: clock.now() });
   const counter = await addTerminal(store.db, merchant, clock.now());
   return { ...store, ...counter, merchant, clock, ctx: { ...store.ctx, clock } };
 }
 
-/** Returns a request for a new intent, as a merchant's server sends it. */
+/** Returns a request for a new intent, as a merchant's server would send it. */
 export function newCreate(
   store: Pick<TestStore, 'clock' | 'merchant' | 'terminalId'>,
   input: Partial<NewIntent> = {},
@@ -56,11 +56,11 @@ export function newCreate(
 
 export type JsonObject = { readonly [field: string]: Json };
 
-/** The part of a response that a client sees. */
+/** What a client sees of a response. */
 export interface Seen {
   readonly status: number;
   readonly replayed: boolean;
-  /** The error's code or the object's status. */
+  /** The error's code or, without an error, the object's status. */
   readonly said: string;
   readonly body: JsonObject;
 }
@@ -89,7 +89,7 @@ export async function findPayment(
   return (await selectPaymentPage(store.db, wanted, page))[0];
 }
 
-/** Adds a settled payment of a new payer. */
+/** Adds a settled payment by a new payer. */
 export async function addPayment(
   store: TestStore,
   amount: NewIntent['amount'] = 2_500_000,
@@ -103,7 +103,10 @@ export async function addPayment(
   return payment;
 }
 
-/** Simulates relayer and contract: completes all pending refunds. @returns how many there were. */
+/**
+ * Plays the parts of relayer and contract: completes all pending refunds.
+ * @returns the number of refunds
+ */
 export async function playRefunds(
   store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>,
   failure?: FailureReason,
@@ -123,7 +126,7 @@ export async function playRefunds(
   return rows.length;
 }
 
-/** Returns the types of the merchant's events in order, optionally only those of one object. */
+/** Returns the types of the merchant's events, in order; optionally only those about one object. */
 export async function eventTypes(
   store: Pick<TestStore, 'db' | 'merchant'>,
   objectId: string | null = null,
@@ -136,7 +139,7 @@ export async function eventTypes(
   return rows.map((row) => row.type);
 }
 
-/** Returns the data of the merchant's newest event of a type. */
+/** Returns the `data` of the merchant's newest event of a type. */
 export async function lastData(
   store: Pick<TestStore, 'db' | 'merchant'>,
   type: string,

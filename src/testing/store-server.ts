@@ -18,19 +18,19 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import { startBareServer } from '#testing/http-kit.ts';
 import type { TestStore } from '#testing/store.ts';
 
-/** A store's APIs over HTTP. Its check before a payment uses the simulated chain. */
+/** A store's APIs over HTTP. The check before each payment uses the simulated chain. */
 export interface StoreServer {
   readonly url: string;
   /**
-   * Returns a client of the terminal protocol with this device key. Default: the key of the store's
+   * Returns a client of the terminal API that uses this device key. Default: the key of the store's
    * own terminal.
    */
   device(key?: string): Caller;
-  /** A client of the pay links, which send no key, as in wallets. */
+  /** A client of the pay links. It sends no key, as wallets do. */
   readonly pay: Caller;
-  /** Returns a client of the payer app's API with this session token. */
+  /** Returns a client of the payer app's API that uses this session token. */
   payer(token: string): Caller;
-  /** Returns a client of the merchant API with a new key of the store's account. */
+  /** Returns a client of the merchant API that uses a new key of the store's account. */
   merchant(options?: { readonly livemode?: boolean }): Promise<Caller>;
   close(): Promise<void>;
 }
@@ -43,19 +43,19 @@ export interface StoreServerOptions {
   /** The web apps' URL; default: as configured. */
   readonly webUrl?: string;
   readonly push?: PushSettings;
-  /** Private addresses that webhooks may reach. */
+  /** CIDR ranges of private addresses that webhooks may reach. */
   readonly allowCidrs?: readonly string[];
-  /** Time limit of every merchant API route. Default: each route's own. */
+  /** Time limit for every route of the merchant API. Default: each route's own. */
   readonly timeLimitMs?: number;
 }
 
-/** Chain ids of test networks for which no chain runs. */
+/** Chain ids that the tests' networks get, although no chain runs. */
 const CHAIN_IDS = [
   { chainId: 31_337, livemode: false },
   { chainId: 31_338, livemode: true },
 ];
 
-/** Returns a process context with all surfaces, according to the options. */
+/** Returns the context of a process with all surfaces, set up according to the options. */
 function contextOf(store: TestStore, options: StoreServerOptions): ApiContext {
   const { db, wakeups, clock, idKey } = store;
   const { chains = [], passFiles, push = null, webUrl } = options;

@@ -35,11 +35,11 @@ import { settling } from '#testing/settling.ts';
 import { addressPolicy } from '#webhooks/address-check.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
-/** The id key that all tests share, so that ids are valid across a test's parts. */
+/** The id key that all tests share, so that one part of a test knows the ids of another part. */
 export const TEST_ID_KEY = toIdKey(Buffer.alloc(32, 'id key'));
 export const TEST_RECEIPTS: ReceiptPages = { idKey: TEST_ID_KEY, webUrl: () => DEFAULT_WEB_URL };
 
-/** The key that encrypts the keys of cards. */
+/** Encrypts the keys of cards. */
 export const TEST_CARD_KEY = Buffer.alloc(32, 'card key');
 
 /** The keys of a test's process. */
@@ -51,7 +51,7 @@ export const TEST_KEYS: ProcessKeys = {
   people: Buffer.alloc(32, 'people'),
 };
 
-/** A merchant that is live in test mode, in its own database. */
+/** A merchant that is live in test mode, in a database of its own. */
 export interface TestStore {
   readonly database: TestDatabase;
   readonly db: TestDatabase['db'];
@@ -63,7 +63,9 @@ export interface TestStore {
   readonly merchant: MerchantAccount;
   readonly terminalId: string;
   readonly deviceKey: string;
-  /** The context of the store's process. A copy acts as another process, with its own batches. */
+  /**
+   * The context of the store's process. A copy of it acts as another process, with its own batches.
+   */
   readonly ctx: ApiContext;
   readonly readiness: Readiness;
   readonly settleWithinS: number;
@@ -74,14 +76,14 @@ export interface StoreOptions {
   readonly clock?: Clock;
   readonly preflight?: Preflight;
   readonly maxConnections?: number;
-  /** An existing database. Closing the store leaves it open. */
+  /** An existing database, which stays open when the store is closed. */
   readonly database?: TestDatabase;
   readonly wakeups?: Wakeups;
   /** The networks that settle. Default: both. */
   readonly readiness?: Readiness;
-  /** The terms of the decline rule STATIC_PASS; default: off. */
+  /** Terms of the decline rule STATIC_PASS. Default: off. */
   readonly staticPass?: StaticPassTerms;
-  /** The merchant's number on a real contract. */
+  /** The merchant's number on a real contract, if there is one. */
   readonly merchantNumber?: bigint;
 }
 
@@ -130,7 +132,7 @@ export async function addTerminal(
   return { terminalId, deviceKey };
 }
 
-/** Returns the context of payouts and recovery, with the test keys or those of `people`. */
+/** Returns the context that payouts and recovery need, with the test keys or those of `people`. */
 export function chainContext(
   parts: Pick<ChainContext, 'db' | 'wakeups' | 'clock'> & { readonly people?: Mailing },
   chains: readonly Chain[],
@@ -142,7 +144,7 @@ export function chainContext(
   return { ...context, keys: { ...TEST_KEYS, people: people.secretKey }, pages };
 }
 
-/** Returns the context of a store's process, which reaches nothing but its database. */
+/** Returns the context of a store's process. It can reach its database and nothing else. */
 function contextOf(
   parts: Pick<ApiContext, 'db' | 'clock' | 'wakeups' | 'readiness'> & {
     readonly preflight: Preflight;
@@ -218,7 +220,7 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
   };
 }
 
-/** Returns a wallet address without a known key, for tests that do not use the chain. */
+/** Returns a wallet address whose key is unknown, for tests that do not use the chain. */
 export function anyAddress(): Hex {
   return getAddress(`0x${randomBytes(20).toString('hex')}`);
 }
@@ -242,7 +244,7 @@ let keys = 0;
 /** Where a sale is made: a merchant and one of its terminals. */
 export type Counter = Pick<TestStore, 'merchant' | 'terminalId'>;
 
-/** Returns a request, with a new Idempotency-Key unless one is given. */
+/** Returns a request with this Idempotency-Key, or with a new one. */
 export function newRequest(counter: Pick<Counter, 'merchant'>, key = `key-${++keys}`) {
   return {
     tenant: counter.merchant.tenant,
@@ -264,13 +266,13 @@ export interface IntentOptions {
 
 export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
 
-/** Returns a function that creates intents as a separate process would. */
+/** Returns a function that creates intents as another process would. */
 export function intentCreator({ ctx }: Pick<TestStore, 'ctx'>): CreateIntent {
   const own = { ...ctx };
   return (request) => createIntent(own, request);
 }
 
-/** Returns a function that creates open intents. Concurrent calls share a database transaction. */
+/** Returns a function that creates open intents. Concurrent calls share a transaction. */
 export function intentMaker(store: Pick<TestStore, 'clock' | 'ctx'>) {
   const create = intentCreator(store);
   return async (counter: Counter, options: IntentOptions = {}): Promise<string> => {
@@ -296,7 +298,10 @@ export function intentMaker(store: Pick<TestStore, 'clock' | 'ctx'>) {
   };
 }
 
-/** Adds an open intent at the store's own terminal. @returns its id. */
+/**
+ * Adds an open intent at the store's own terminal.
+ * @returns the intent's id
+ */
 export function addIntent(store: TestStore, options: IntentOptions = {}): Promise<string> {
   return intentMaker(store)(store, options);
 }
@@ -318,13 +323,19 @@ export interface IntentBody {
   } | null;
 }
 
-/** Returns the intent in a response. @throws if it is a refusal. */
+/**
+ * Returns the intent in a response.
+ * @throws if the response is a refusal
+ */
 export function bodyOf(answer: Answer | Refusal): IntentBody {
   if (isRefusal(answer)) throw new Error(`refused: ${answer.code} ${answer.message}`);
   return JSON.parse(answer.body);
 }
 
-/** Returns the most specific of a response's `status`, `decline_code` and error code. */
+/**
+ * Returns a code for the response: its error code if there is one, else its decline code, else its
+ * status.
+ */
 export function summaryOf(answer: Answer | Refusal): string {
   if (isRefusal(answer)) return answer.code;
   const body = JSON.parse(answer.body);
@@ -341,11 +352,13 @@ export interface Payment {
   readonly tip?: number;
   readonly key?: string;
   readonly now?: Date;
-  /** True if the client disconnects immediately. The work continues, as after a client crash. */
+  /**
+   * True if the client disconnects right away. The work continues, as after a crash of the client.
+   */
   readonly hangUp?: boolean;
 }
 
-/** Pays by tapping a pass, or by confirming with an agent token. */
+/** Pays by tapping a pass, or by presenting an agent token. */
 export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusal> {
   const { intentId, counter = store, pass, token, tip, key } = payment;
   const { now = store.clock.now() } = payment;
@@ -369,8 +382,9 @@ export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusa
 type Chainlike = Pick<TestStore, 'db' | 'clock' | 'wakeups'>;
 
 /**
- * Simulates relayer and contract: gives every pending payment job a result (success or `failure`)
- * and applies the results. @returns how many there were.
+ * Plays the parts of relayer and contract: gives every pending payment job a result (success or
+ * `failure`) and applies the results.
+ * @returns the number of jobs
  */
 export async function playChain(
   store: Chainlike,
@@ -410,7 +424,7 @@ export async function playChain(
   return rows.length;
 }
 
-/** Simulates the chain until stopped. New jobs wake it up as they would the relayer. */
+/** Simulates the chain until stopped. New jobs wake it up, as they wake the relayer. */
 export function keepSettling(store: Chainlike): { stop(): Promise<void> } {
   const loop = startLoop({
     name: 'played chain',

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The default maximum age of a signature, in seconds. */
+/** The default maximum age of a signature in seconds. */
 const TOLERANCE_S = 300;
 
 /**

@@ -7,11 +7,11 @@ export interface TcpProxy {
   readonly port: number;
   /** The target of new connections. */
   targetPort: number;
-  /** Decides what to do with the bytes that the client sends. */
+  /** Decides what happens to bytes that the client sends. */
   onClientBytes: (text: string) => Passage;
-  /** Returns true while the server's responses must be held back. */
+  /** Returns true while the proxy must hold back the server's responses. */
   holdAnswers: () => boolean;
-  /** Cuts all connections. The proxy still accepts new ones. */
+  /** Cuts all connections, but still accepts new ones. */
   cutAll(): void;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
     const passage = proxy.onClientBytes(bytes.toString('latin1'));
     if (passage === 'cut') return cut();
     server.write(bytes);
-    // The server has done the work when it responds, but its response is dropped.
+    // The server does the work before it responds, and only its response is dropped.
     answersAreLost ||= passage === 'pass_and_cut';
     release();
   });
@@ -42,7 +42,7 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
   for (const socket of [client, server]) socket.on('close', cut).on('error', cut);
 }
 
-/** Starts a proxy between a client and a local server; tests can cut its connections. */
+/** Starts a proxy between a client and a local server. Tests can cut its connections. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

@@ -29,20 +29,20 @@ import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSD
 
 export const TEST_CHAIN_ID = 31_400;
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
-/** Whole USDC per hour: the highest ceiling that the contract allows. */
+/** The highest hourly ceiling that the contract allows, in whole USDC. */
 const MAX_CEILING = 2 ** 24 - 1;
 const GAS_LIMIT = 16_000_000n;
 const GAS_PRICE = 10_000_000_000n;
-/** Expiry of policies, in Unix seconds: no policy expires during a test. */
+/** Expiry of policies in Unix seconds, so late that none expires during a test. */
 const FAR_FUTURE = 4_000_000_000;
 
-/** A new chain with the contracts deployed. It mines only on demand. */
+/** A new chain with the contracts on it. It mines only when a test requests it. */
 export interface TestNetwork {
   readonly config: NetworkConfig;
   readonly rpc: Rpc;
   readonly chain: Chain;
   readonly node: ThrowawayChain;
-  /** Account that is the contract's proposer, steward and treasurer, and the token's owner. */
+  /** The account that is the contract's proposer, steward and treasurer, and owns the token. */
   readonly admin: PrivateKeyAccount;
   readonly guardian: PrivateKeyAccount;
   /** A watchtower's account. */
@@ -51,22 +51,31 @@ export interface TestNetwork {
   mine(blocks?: number): Promise<void>;
   /** Mines a block every `ms` until the returned function is called. */
   mineEvery(ms: number): () => Promise<void>;
-  /** Waits until the node's pool has a transaction. @throws after a minute. */
+  /**
+   * Waits until there is a transaction in the node's pool.
+   * @throws after a minute
+   */
   pending(): Promise<void>;
-  /** Sends a transaction and mines it. @throws if it reverts. */
+  /**
+   * Sends a transaction and mines it.
+   * @throws if the transaction reverts
+   */
   send(account: PrivateKeyAccount, to: Hex | null, data: Hex): Promise<void>;
-  /** Changes the contract through the timelock, which has no delay here. */
+  /** Changes the contract through its timelock, which has no delay in tests. */
   govern(data: Hex): Promise<void>;
-  /** Deploys the contract's next version with the same keys. @returns settings that name both. */
+  /**
+   * Deploys the contract's next version, with the same keys.
+   * @returns network settings that name both contracts
+   */
   addContract(): Promise<NetworkConfig>;
   /**
-   * Registers a merchant with the registrar's key. `key` is the private key of the merchant's
+   * Registers a merchant, using the registrar's key. `key` is the private key of the merchant's
    * wallet.
    */
   addMerchant(key?: Hex): Promise<TestMerchant>;
   /**
-   * Adds payers with USDC, allowance and policy. The options can omit each of these, for payers who
-   * are declined.
+   * Adds payers with USDC, an allowance and a policy. The options can leave these out, for payers
+   * who must be declined.
    */
   addPayers(count: number, options?: PayerOptions): Promise<PrivateKeyAccount[]>;
   usdcOf(address: Hex): Promise<bigint>;
@@ -84,13 +93,13 @@ export interface PayerOptions {
   readonly allowance?: bigint;
   /** `null` for no policy. */
   readonly perPayment?: bigint | null;
-  /** Private keys of the wallets; default: new ones. */
+  /** Private keys of the payers' wallets. Default: new ones. */
   readonly keys?: readonly Hex[];
 }
 
-/** Contract parameters that a test can choose. */
+/** Parameters of the contract that a test can choose. */
 export interface ContractTerms {
-  /** Seconds for which a new merchant gets no payouts. */
+  /** Seconds after its registration during which a merchant gets no payouts. */
   readonly payoutHold: number;
 }
 
@@ -98,7 +107,7 @@ export type Overrides = (
   rpcUrl: string,
 ) => Partial<NetworkConfig> | Promise<Partial<NetworkConfig>>;
 
-/** Starts a node that mines this chain on demand. */
+/** Starts a node with this chain id, which mines on demand. */
 export type StartNode = (chainId: number) => Promise<ThrowawayChain>;
 
 const startManualAnvil: StartNode = (chainId) =>
@@ -130,7 +139,8 @@ export async function startTestNetwork(
     settlement: getContractAddress({ from: roles.admin.address, nonce: 1n }),
     relayerKeys: roles.relayerKeys,
     registrarKey: roles.registrarKey,
-    // Accepts any block time: tests mine on demand, so that time-outs count only blocks.
+    // Accepts any block interval. Tests mine on demand, so only the number of blocks may cause
+    // time-outs.
     minBlockMs: 1,
     headPollMs: 10,
     idleHeadMs: 250,
@@ -161,7 +171,7 @@ export async function startTestNetwork(
 
 type Sender = ReturnType<typeof createSender>;
 
-/** Returns a function that signs, sends and mines a transaction with the next nonce in the pool. */
+/** Returns a function that signs a transaction with the next nonce, sends it, and mines it. */
 function createSender(rpc: Rpc) {
   const mine = async (blocks = 1) => {
     for (let i = 0; i < blocks; i++) await rpc.call('evm_mine', []);
@@ -236,8 +246,8 @@ function deploymentOf(config: NetworkConfig, wanted: Wanted): Hex {
 }
 
 /**
- * Time limit, so that a test that would otherwise wait forever fails with a reason, long before the
- * runner ends its file.
+ * Time limit for waiting, so that a test fails with a reason, long before the test runner ends its
+ * file.
  */
 const PENDING_WAIT_MS = 60_000;
 

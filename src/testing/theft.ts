@@ -6,7 +6,7 @@ import type { RelayerWorld } from '#testing/relayer-world.ts';
 import { carryOut } from '#watch/carry-out.ts';
 import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
 
-/** A theft: in each block a thief acts, and then a watchtower polls the block. */
+/** A simulated theft. In each block, a thief acts and then a watchtower polls. */
 export interface Theft {
   readonly world: RelayerWorld;
   readonly chains: readonly [Chain, Chain];
@@ -16,7 +16,7 @@ export interface Theft {
   readonly rounds: number;
 }
 
-/** Deletes the watchtower's findings and steps from earlier thefts. */
+/** Deletes what the watchtower found and did in earlier thefts. */
 async function emptyWatchTables({ database }: RelayerWorld): Promise<void> {
   for (const table of ['watch_steps', 'watch_findings', 'watch_cursors']) {
     await database.db.query(`delete from ${table}`);
@@ -30,8 +30,8 @@ async function isStopped(world: RelayerWorld): Promise<boolean> {
 }
 
 /**
- * Runs the theft. @returns how many blocks the watchtower needed to stop it, or `null` if it did
- * not.
+ * Runs the theft.
+ * @returns the number of blocks that the watchtower needed to stop it; `null` if it did not
  */
 export async function watchTheft(
   { world, chains, watchKey, pauseFrom, rounds }: Theft,
@@ -45,8 +45,7 @@ export async function watchTheft(
   const first = (await chains[0].newest()).number;
   memory.nextBlock = first;
   for (let round = 0; round < rounds; round++) {
-    // Ignores refusals: once paused, the contract refuses further thefts, but the block must still
-    // be mined.
+    // Ignores a refusal: the paused contract refuses further thefts, but the block must be mined.
     await act().catch(async (refused: unknown) => {
       if (round === 0) throw refused;
       await world.network.mine();

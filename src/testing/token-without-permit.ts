@@ -7,8 +7,8 @@ const TAKEN = [
   'DOMAIN_SEPARATOR()',
 ];
 /**
- * Storage slot in which the token's proxy (contracts/TestUSDC.sol) keeps its implementation's
- * address.
+ * Storage slot in which the token's proxy (contracts/TestUSDC.sol) stores the address of its
+ * implementation.
  */
 const LOGIC_SLOT = keccak256(toHex('tapline.test-usdc.logic'));
 
@@ -29,8 +29,7 @@ async function replaceCode(
 }
 
 /**
- * Disables functions by replacing their selectors in the bytecode's dispatcher (PUSH4 selector,
- * EQ).
+ * Disables functions by changing their selectors in the bytecode's dispatcher (PUSH4 selector, EQ).
  */
 function without(code: string, names: readonly string[]): string {
   return names
@@ -38,7 +37,10 @@ function without(code: string, names: readonly string[]): string {
     .reduce((text, selector) => text.replaceAll(`63${selector}14`, '63ffffffff14'), code);
 }
 
-/** Removes EIP-2612 permits from the network's token. @returns a function that restores them. */
+/**
+ * Removes EIP-2612 permits from the network's token.
+ * @returns a function that restores them
+ */
 export function takePermit(token: TokenOnChain): Promise<() => Promise<void>> {
   return replaceCode(token, (code) => without(code, TAKEN));
 }
@@ -46,8 +48,8 @@ export function takePermit(token: TokenOnChain): Promise<() => Promise<void>> {
 const NAME = 'Test USD Coin';
 
 /**
- * Renames the network's token, as Circle can, in its functions and its EIP-712 domain. @returns a
- * function that undoes it.
+ * Renames the network's token, as Circle could, in its functions and its EIP-712 domain.
+ * @returns a function that undoes this
  */
 export async function renameToken(
   token: TokenOnChain,

@@ -11,10 +11,10 @@ import type {
   Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
 
-// Transactions in every phase and observations of every kind, for the table of the relayer's states
-// and for random sequences.
+// Transactions in every phase, and observations of every kind, for the table of the relayer's
+// states and for random sequences.
 
-/** Returns all kinds. The type checker verifies that the list is complete. */
+/** Returns all kinds. The type checker makes sure that none is missing. */
 const all = <Kind extends string>(kinds: Readonly<Record<Kind, true>>) =>
   Object.keys(kinds) as Kind[];
 
@@ -133,7 +133,7 @@ const RULE = { from: 0n, waitsFor: 'time', ms: 5_000 } as const;
 const SENT = { sentAtBlock: 8n, seenAtBlock: 8n, early: null };
 const NEW = { wanted: null, overdue: 0, query: 'if_listed' } as const;
 
-/** Example transactions, at least one for each phase and each variant within it. */
+/** Example transactions: at least one for each phase, and for each variant of a phase. */
 export const SITUATIONS = {
   unsigned: {
     ...FACTS,
@@ -294,7 +294,7 @@ export const CASES = {
 } as const satisfies Record<string, Case>;
 export type CaseName = keyof typeof CASES;
 
-/** Returns the pairs of situation and observation for which two step functions differ. */
+/** Returns the pairs of transaction and observation for which two step functions differ. */
 export function differsFrom(right: typeof step, other: typeof step): string[] {
   const situations = Object.entries<Transaction>(SITUATIONS).filter(([name]) => name !== 'done');
   return situations.flatMap(([situation, transaction]) =>

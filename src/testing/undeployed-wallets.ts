@@ -5,9 +5,12 @@ import { keyWalletCode } from '#testing/pay-links.ts';
 import type { TestNetwork } from '#testing/test-network.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
-/** Code of a factory that deploys its call data (CREATE2, salt 0). */
+/** Code of a factory that deploys its call data as a contract (CREATE2, salt 0). */
 const HONEST: Hex = '0x365f5f375f365f5ff500';
-/** The same, but deploys only if gas is free, as in a simulation; reverts in a transaction. */
+/**
+ * Code of a factory that does the same if gas is free, as in a simulation, but reverts in a real
+ * transaction.
+ */
 const HOSTILE: Hex = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
 
 export const FACTORIES = {
@@ -16,7 +19,7 @@ export const FACTORIES = {
   unlisted: numberToHex(0xfac70003n, { size: 20 }),
 } as const;
 
-/** Returns the settings of a network whose operator lists the honest and the hostile factory. */
+/** Returns settings that list the honest and the hostile factory. */
 export function listing() {
   return { walletFactories: [FACTORIES.honest, FACTORIES.hostile] };
 }
@@ -28,18 +31,18 @@ export async function addFactories({ rpc }: Pick<TestNetwork, 'rpc'>): Promise<v
   await rpc.call('anvil_setCode', [hostile, HOSTILE]);
 }
 
-/** A wallet, with the call by which its factory deploys it. */
+/** A wallet and the call by which its factory deploys it. */
 interface Deployable {
   readonly from: Hex;
   readonly factory: Hex;
   readonly data: Hex;
 }
 
-/** A wallet that its factory has not deployed. */
+/** A wallet that its factory has not deployed yet. */
 export interface FactoryWallet extends Deployable {
   /**
-   * Signs with the wallet's key and wraps the signature with the call that deploys the wallet
-   * (ERC-6492).
+   * Signs with the wallet's key and, as in ERC-6492, wraps the signature with the call that deploys
+   * the wallet.
    */
   readonly account: PrivateKeyAccount;
 }
@@ -47,7 +50,7 @@ export interface FactoryWallet extends Deployable {
 interface Made {
   readonly factory?: Hex;
   readonly manner?: 'honest' | 'two_faced';
-  /** Bytes appended to each signature, which the wallet ignores. */
+  /** Bytes that are appended to each signature. The wallet ignores them. */
   readonly tail?: Hex;
 }
 
@@ -62,7 +65,7 @@ export function factoryWallet(made: Made = {}): FactoryWallet {
 }
 
 /**
- * Returns an account with the wallet's address that signs with this key and wraps its signatures.
+ * Returns an account with the wallet's address. It signs with this key and wraps its signatures.
  */
 export function wrapping(
   key: PrivateKeyAccount,
@@ -78,7 +81,10 @@ export function wrapping(
   return { ...key, address: from, signTypedData, signMessage };
 }
 
-/** Returns the states of all deployments, or of one wallet's, in the order of the requests. */
+/**
+ * Returns the states of all deployments, or of one wallet's, in the order in which they were
+ * requested.
+ */
 export async function deploymentsIn(sql: Sql, wallet?: Hex): Promise<string[]> {
   const rows = await sql.query<{ status: string }>(
     `select status from chain_requests

@@ -9,8 +9,7 @@ import type { PassFileLocations } from '#payers/load-pass-files.ts';
 const run = promisify(execFile);
 
 /**
- * Credentials like those that Apple and Google issue to an operator, from a test certificate
- * authority.
+ * Credentials such as Apple and Google issue to an operator, but from a test certificate authority.
  */
 export interface WalletCredentials {
   readonly locations: PassFileLocations & {
@@ -22,7 +21,7 @@ export interface WalletCredentials {
   /** Returns the path of a file in the folder. */
   at(name: string): string;
   openssl(...args: string[]): Promise<{ readonly stderr: string }>;
-  /** A server certificate for this machine, from the same authority. */
+  /** A server certificate for this machine, from the same certificate authority. */
   readonly server: { readonly key: string; readonly cert: string; readonly ca: string };
   remove(): Promise<void>;
 }
@@ -32,7 +31,7 @@ export const ISSUER = '3388000000012345678';
 export const SERVICE_ACCOUNT = 'passes@example.iam';
 
 /**
- * Creates the credentials. `tokenUrl`: where the service account gets its tokens; default: Google's
+ * Creates the credentials. The service account gets its tokens from `tokenUrl`. Default: Google's
  * URL.
  */
 export async function makeWalletCredentials(tokenUrl?: string): Promise<WalletCredentials> {

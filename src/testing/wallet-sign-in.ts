@@ -3,7 +3,7 @@ import { createSiweMessage } from 'viem/siwe';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { caller } from '#testing/api-client.ts';
 
-/** A wallet's sign-in message. Tests change a field to a value that the service must refuse. */
+/** A wallet's sign-in message. Tests set a field to a value that the service must refuse. */
 export interface SignInMessage {
   readonly chainId: number;
   readonly domain: string;
@@ -18,7 +18,7 @@ export function newWallet(): PrivateKeyAccount {
   return privateKeyToAccount(generatePrivateKey());
 }
 
-/** Returns the message as EIP-4361 text. */
+/** Returns the message as the text that EIP-4361 defines. */
 export function messageOf(
   { address }: Pick<PrivateKeyAccount, 'address'>,
   message: SignInMessage,
@@ -34,16 +34,19 @@ export function messageOf(
 interface SignInOptions {
   readonly chainId?: number;
   readonly now?: Date;
-  /** The service's public URL; default: the URL that the request is sent to. */
+  /** The service's public URL. Default: the URL to which the request goes. */
   readonly publicUrl?: string;
   /**
-   * The contract wallet that signs in, controlled by this account's key; default: the account
+   * A contract wallet to sign in with, which the account's key controls. Default: the account
    * itself.
    */
   readonly from?: Hex;
 }
 
-/** Signs in as a browser does. @returns the session's token. */
+/**
+ * Signs in as a browser does.
+ * @returns the token of the session
+ */
 export async function signInWallet(
   url: string,
   account: PrivateKeyAccount,

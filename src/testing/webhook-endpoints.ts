@@ -8,10 +8,10 @@ import { createEndpoint, type RevealedEndpoint } from '#webhooks/create-endpoint
 import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
-/** An account with what its endpoints' use cases depend on. */
+/** An account, and what the use cases of its endpoints depend on. */
 type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;
 
-/** Returns the endpoints of a store's merchant. */
+/** Returns what the endpoints of a store's merchant need. */
 export function endpointsOf(store: TestStore): EndpointBench {
   const { db, wakeups, clock, merchant } = store;
   const network = { policy: addressPolicy(LOCAL_CIDRS), resolver: systemResolver() };
@@ -19,7 +19,7 @@ export function endpointsOf(store: TestStore): EndpointBench {
   return { db, wakeups, clock, tenant: merchant.tenant, keys, outside: { webhooks: network } };
 }
 
-/** Adds an endpoint that gets all events, or only `enabledEvents`. */
+/** Adds an endpoint. It gets all events, or only those of the types in `enabledEvents`. */
 export async function addEndpoint(
   bench: EndpointBench,
   url: string,

@@ -26,8 +26,8 @@ export async function writeTestEvents(
 }
 
 /**
- * Waits until all of the account's deliveries have been made. Deliveries are queued together with
- * their event, so no earlier event adds more.
+ * Waits until all of the account's deliveries have been made. A delivery is queued together with
+ * its event, so earlier events cannot add any.
  */
 export async function drainDeliveries(bench: WebhookBench): Promise<void> {
   const waiting = 'select from webhook_due where account_id = $1';

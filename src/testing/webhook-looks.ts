@@ -7,8 +7,8 @@ import type { WebhookWorker } from '#webhooks/worker.ts';
 
 /**
  * Resolves once the worker has finished its deliveries in flight, polled for due ones, and finished
- * those. A request that has not arrived by then never will. It waits for a delivery to another
- * endpoint, because the poll that finds it covers all endpoints.
+ * those. A request that has not arrived by then will never arrive. To see the poll, makes the
+ * worker deliver to another endpoint: one poll covers all endpoints.
  */
 export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): Promise<void> {
   const idle = () => eventually('nothing in flight', async () => worker.stats().inFlight === 0);
@@ -24,8 +24,8 @@ export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): 
 }
 
 /**
- * Resolves once a worker can claim the endpoint again. A worker that pauses an endpoint first has
- * to release its lease.
+ * Resolves once a worker can claim the endpoint again. A worker that pauses an endpoint must first
+ * release its lease.
  */
 export function leaseGivenBack(bench: WebhookBench, endpointId: string): Promise<true> {
   const leased =

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A request as a merchant's server received it. */
+/** A request as the merchant's server received it. */
 export interface Received {
   readonly method: string;
   readonly path: string;
@@ -17,11 +17,14 @@ export interface TestReceiver {
   readonly url: string;
   readonly port: number;
   readonly received: readonly Received[];
-  /** Returns the number of connections accepted so far. */
+  /** Returns the number of connections that the server has accepted. */
   connections(): number;
-  /** Sets how to respond to the next requests. Default: 200 with `ok`. */
+  /** Sets how the server responds from now on. Default: 200 with `ok`. */
   answer(answerer: Answerer): void;
-  /** Returns the first `count` requests once they have arrived. @throws after the time limit. */
+  /**
+   * Returns the first `count` requests once they have arrived.
+   * @throws if they do not arrive in time
+   */
   waitFor(count: number, limitMs?: number): Promise<readonly Received[]>;
   close(): Promise<void>;
 }
@@ -35,7 +38,7 @@ async function readBody(request: http.IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Starts a merchant's server, which records requests and responds as the test tells it to. */
+/** Starts a merchant's server that records requests and responds as the test tells it to. */
 export async function startReceiver(
   host = '127.0.0.1',
   create: (listener: http.RequestListener) => http.Server = (listener) =>

@@ -6,8 +6,8 @@ import { LOCAL_CIDRS } from '#testing/webhooks.ts';
 import { startWebhookWorker } from '#webhooks/worker.ts';
 
 /**
- * Runs a webhook worker in its own process, for tests that kill it. Arguments: `<database url> <key
- * hex>`.
+ * Runs a webhook worker in a process of its own, for tests that kill it. Its arguments are the
+ * database's URL and a key in hex.
  */
 const [url = '', key = ''] = process.argv.slice(2);
 

@@ -13,7 +13,7 @@ import { startWebhookWorker, type WebhookWorker } from '#webhooks/worker.ts';
 
 export const LOCAL_CIDRS = ['127.0.0.0/8', '::1/128'];
 
-/** A database with one account, and what the webhook use cases depend on. */
+/** A database with one account, and everything that webhook use cases depend on. */
 export interface WebhookBench extends WebhookDeps {
   readonly url: string;
   readonly tenant: Tenant;
@@ -35,7 +35,7 @@ export async function insertAccount(db: Database, at: Date): Promise<Tenant> {
   return { accountId: id, livemode: false };
 }
 
-/** Returns the same bench with a new account. */
+/** Returns the same bench, but with a new account. */
 export async function withNewAccount(bench: WebhookBench): Promise<WebhookBench> {
   return { ...bench, tenant: await insertAccount(bench.db, bench.clock.now()) };
 }
@@ -82,7 +82,10 @@ export async function openBench({
   };
 }
 
-/** Waits until `check` returns a value. @throws after the time limit. */
+/**
+ * Waits until `check` returns a value.
+ * @throws if it does not in time
+ */
 export async function eventually<T>(
   what: string,
   check: () => Promise<T | undefined | false>,

@@ -11,11 +11,11 @@ import {
 import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/world.ts';
 
 /**
- * Number of blocks within which everything must settle once faults stop. Fees are raised and
- * cancellations mined within it.
+ * Number of blocks within which everything must settle once faults have stopped. It leaves time to
+ * raise fees and mine cancellations.
  */
 const BLOCKS = 30;
-/** More tasks than one new head can cause. */
+/** Maximum number of tasks in one turn: more than a new head can cause. */
 const TASKS = 40;
 
 interface Situation {
@@ -25,8 +25,8 @@ interface Situation {
 }
 
 /**
- * Continues without faults: nodes answer correctly, each block includes what it can, and no worker
- * dies. Then every job must get its result, as long as it can get a nonce.
+ * Continues without faults: nodes respond correctly, each block includes what it can, and no worker
+ * crashes. Then every job must get its result, unless no nonce is left for it.
  */
 export function requireProgress(start: Situation, step: Machine['step'], bounds: Bounds): void {
   let { chain, rows } = start;
@@ -44,7 +44,7 @@ export function requireProgress(start: Situation, step: Machine['step'], bounds:
 }
 
 function isSettled({ jobs, transactions }: Rows, chain: ChainState, { slots }: Bounds): boolean {
-  // A nonce may also have been used by someone else's transaction.
+  // True if no nonce is left. Someone else's transaction may have used one.
   const isFull = slots.every(
     (_, slot) => transactions[slot] !== null || chain.mined[slot] !== null,
   );
@@ -52,7 +52,7 @@ function isSettled({ jobs, transactions }: Rows, chain: ChainState, { slots }: B
   return !isOpen && jobs.every(({ status }) => status === 'succeeded' || isFull);
 }
 
-/** Mines the fullest possible block of the newest attempts. */
+/** Mines a block with as many transactions as possible, each in its newest attempt. */
 function calmBlock(chain: ChainState, bounds: Bounds): ChainState {
   const quiet = { ...bounds, reorganizations: 0, evictions: 0, isStolen: false };
   return chainMoves(chain, quiet).at(-1) ?? chain;
@@ -71,7 +71,7 @@ function calmTurn(start: Scene, machine: Machine): Scene {
 
 function calmMove(scene: Scene, machine: Machine): Scene | null {
   const done = carryOut(scene, machine);
-  // Simulates the remote signer, which returns its signed bytes.
+  // Takes the last possible result. If the signer is remote, it returns the signed bytes there.
   if (done.length > 0) return done.at(-1) ?? null;
   return (
     earlyAnswers(scene, machine).at(-1) ??

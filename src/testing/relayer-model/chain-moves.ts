@@ -3,7 +3,7 @@ import type { Bounds, Branch, ChainState } from '#testing/relayer-model/world.ts
 /** The deepest reorganization. */
 const DEEPEST = 3;
 
-/** Returns all states that the chain and its nodes can reach next without the relayer. */
+/** Returns all states that the chain and its nodes can reach in one move without the relayer. */
 export function chainMoves(chain: ChainState, bounds: Bounds): ChainState[] {
   return [
     ...minings(chain, bounds),
@@ -12,7 +12,10 @@ export function chainMoves(chain: ChainState, bounds: Bounds): ChainState[] {
   ];
 }
 
-/** Returns an empty block, and blocks with a transaction of one sender or of both. */
+/**
+ * Returns the chain after an empty block, and after blocks with a transaction of one sender or of
+ * both.
+ */
 function minings(chain: ChainState, bounds: Bounds): ChainState[] {
   const height = chain.height + 1;
   let variants: Branch['mined'][] = [chain.mined];
@@ -41,7 +44,10 @@ function bitsOf(bits: number): number[] {
   return found;
 }
 
-/** Returns reorganizations: the last blocks are replaced by others, without our transactions. */
+/**
+ * Returns the chain after reorganizations, which replace its last blocks with blocks without our
+ * transactions.
+ */
 function reorganizations(chain: ChainState, bounds: Bounds): ChainState[] {
   if (chain.reorganizations >= bounds.reorganizations) return [];
   const { height, cuts, mined } = chain;

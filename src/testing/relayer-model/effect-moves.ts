@@ -31,7 +31,7 @@ import {
   type Task,
 } from '#testing/relayer-model/world.ts';
 
-/** Executes the next effect. Returns a scene for every possible result. */
+/** Executes the next effect. Returns a scene for each possible result. */
 export function carryOut(scene: Scene, machine: Machine): Scene[] {
   const [task, ...tasks] = scene.worker.tasks;
   if (task === undefined) return [];
@@ -52,8 +52,8 @@ export function carryOut(scene: Scene, machine: Machine): Scene[] {
 }
 
 /**
- * Returns the scene after another worker took the sender, which makes this worker's memory of it
- * invalid.
+ * Returns the scene after another worker took over the sender, so that this worker's memory of it
+ * is invalid.
  */
 function lost({ worker, ...scene }: Scene, { bounds }: Machine, sender: number): Scene {
   const isOfIt = (task: Task) =>
@@ -97,8 +97,8 @@ function commits(
 }
 
 /**
- * Requires that jobs move to a new transaction only if the old one can never be mined, or if its
- * rows forbid a resend.
+ * Requires that jobs move to another transaction only if the old one can never be mined, or if its
+ * row forbids resending it.
  */
 function requireDead(
   { worker, rows }: Scene,
@@ -132,7 +132,8 @@ function signatures(
 }
 
 /**
- * Handles a nonce that another transaction used: marks ours as foreign and queues its jobs again.
+ * Handles a nonce that another transaction has used: marks our transaction as foreign and queues
+ * its jobs again.
  */
 function inspected(
   scene: Scene,
@@ -171,7 +172,7 @@ function applied(
   return { ...scene, rows, worker: learn(scene.worker, machine, slot, { kind: 'result_written' }) };
 }
 
-/** Reopens rows whose blocks a reorganization removed. */
+/** Reopens rows whose blocks were removed by a reorganization. */
 function watchFinality(scene: Scene, machine: Machine): Scene {
   const { chain, worker } = scene;
   let next = scene;
@@ -197,7 +198,7 @@ function askAgain(scene: Scene, machine: Machine): Scene {
   return { ...scene, worker };
 }
 
-/** Returns the scenes after a broadcast: the bytes reach nodes, are lost, or are refused. */
+/** Returns the scenes after a broadcast: the bytes reach nodes, get lost, or are refused. */
 function broadcasts(scene: Scene, machine: Machine, slot: number): Scene[] {
   const { chain, rows } = scene;
   const transaction = present(openOf(scene.worker, machine, slot), 'open transaction');
@@ -234,8 +235,8 @@ function broadcasts(scene: Scene, machine: Machine, slot: number): Scene[] {
 }
 
 /**
- * Returns the scenes in which a receipt arrives together with an announced head, before it is
- * requested.
+ * Returns the scenes in which a receipt arrives together with an announced head, before the worker
+ * requests it.
  */
 export function earlyAnswers(scene: Scene, machine: Machine): Scene[] {
   const { worker, chain } = scene;

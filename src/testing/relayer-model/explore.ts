@@ -24,13 +24,13 @@ import { EFFECTS, OBSERVATIONS, PHASES } from '#testing/transaction-cases.ts';
 export interface Exploration {
   /** The number of distinct states. */
   readonly states: number;
-  /** Number of moves from the first state to the farthest one. */
+  /** Number of moves from the first state to the most distant one. */
   readonly depth: number;
-  /** The violated invariant with the moves that led to it; `null` if all hold. */
+  /** The violated invariant, and the moves that led to the violation; `null` if there is none. */
   readonly violation: { readonly what: string; readonly path: readonly string[] } | null;
 }
 
-/** What the explorations of one run covered. */
+/** What the explorations of a run have covered. */
 export interface Met {
   readonly observations: Set<string>;
   readonly effects: Set<string>;
@@ -45,9 +45,9 @@ export function nothingMet(): Met {
 export const ALL = { observations: OBSERVATIONS, effects: EFFECTS, phases: PHASES };
 
 /**
- * Interns values: equal values get equal numbers, so that a few numbers identify a state. A value's
- * text refers to its parts by number, because most moves change only a few parts, and immutable
- * parts can be compared by identity.
+ * Assigns a number to each value. Equal values get equal numbers, so that a few numbers identify a
+ * state. The text that identifies a value contains the numbers of its parts, because most moves
+ * change only a few parts; known parts are recognized by identity.
  */
 class Numbers<T extends object> {
   readonly #known = new WeakMap<object, number>();
@@ -68,7 +68,7 @@ class Numbers<T extends object> {
     return number;
   }
 
-  // Inlines lists and times, which are rarely the same object as before, so that numbering them
+  // Writes lists and times in full. They are rarely the same object as before, so numbering them
   // would not pay off.
   readonly #partOf = (value: unknown): string => {
     if (typeof value !== 'object' || value === null) return String(value);
@@ -95,20 +95,22 @@ function writtenOut(value: object, partOf: (part: unknown) => string): string {
   return `{${text}}`;
 }
 
-/** Formats a value for the path to a violation, which developers read. */
+/** Formats a value for the path to a violation, which a developer reads. */
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? writtenOut(value, textOf) : String(value);
 
 type State = readonly [chain: number, rows: number, first: number, second: number];
 type Moves = readonly (readonly [name: string, chain: number, rows: number, worker: number])[];
 
-/** Options of one exploration. Explorations share only the set of visited states. */
+/**
+ * Options of one exploration. Several explorations may collect what they cover in the same `met`.
+ */
 export interface ExploreOptions {
   readonly step?: typeof step;
   readonly met?: Met;
-  /** Maximum number of states, if time is short. Default: all that the bounds allow. */
+  /** Maximum number of states, for runs with little time. Default: all states within the bounds. */
   readonly mostStates?: number;
-  /** From one state in this many, continues without faults and checks that everything settles. */
+  /** In one of this many states, continues without faults and checks that everything settles. */
   readonly calmEach?: number;
 }
 
@@ -145,18 +147,20 @@ export function explore(bounds: Bounds, options: ExploreOptions = {}): Explorati
 const STATES_AT_FIRST = 4_096;
 
 /**
- * The states found so far, in order of discovery, each with the move that led to it. Uses a hash
- * table with open addressing over plain numbers, because most moves lead to a known state. A `Map`
- * keyed by text was slower and took several times the memory.
+ * The states found so far, in the order of their discovery, each with the move that led to it. Most
+ * moves lead to a known state, so this is a hash table with open addressing over plain numbers. A
+ * `Map` keyed by text was slower and took several times the memory.
  */
 class States {
   size = 0;
   /** Four numbers for each state. */
   #parts = new Int32Array(4 * STATES_AT_FIRST);
-  /** For each state, the index of the state from which it was first reached. */
+  /** For each state, the index of the state from which the first path to it came. */
   #origins = new Int32Array(STATES_AT_FIRST);
   readonly #moves: string[] = [];
-  /** A hash table of state indexes plus one; 0 means empty. Never more than half full. */
+  /**
+   * The hash table: indexes of states plus one, or 0 for an empty slot. At most half of it is used.
+   */
   #places = new Int32Array(2 * STATES_AT_FIRST);
 
   at(index: number): State {
@@ -165,7 +169,10 @@ class States {
     return [chain, rows, first, second];
   }
 
-  /** Adds a state unless it is known. @returns true if it was new. */
+  /**
+   * Adds a state if it is unknown.
+   * @returns true if it was unknown
+   */
   add(state: State, from: number, move: string): boolean {
     const place = this.#placeOf(state);
     if (this.#places[place] !== 0) return false;
@@ -190,7 +197,7 @@ class States {
     return path;
   }
 
-  /** Returns the slot of a state, or a free slot if the state is unknown. */
+  /** Returns the slot of a state. For an unknown state, that is a free slot. */
   #placeOf([chain, rows, first, second]: State): number {
     const mask = this.#places.length - 1;
     let hash = Math.imul(chain, 0x9e3779b1) ^ Math.imul(rows, 0x85ebca6b);
@@ -219,7 +226,7 @@ class States {
   }
 }
 
-/** Few, because each continuation takes hundreds of steps. */
+/** High, so that few states are continued: each continuation takes hundreds of steps. */
 const CALM_EACH = 499;
 
 const MOVES = { 'carry out': carryOut, poll, tend, flush, 'take up': takeUp, early: earlyAnswers };
@@ -282,7 +289,7 @@ function createExplorer(
 }
 
 /**
- * Checks each combination of parts only once, because most states combine parts that were checked
+ * Checks each combination of parts only once. Most states consist of combinations that were checked
  * before.
  */
 function createRequirements({ chains, allRows, workers }: Numbered, bounds: Bounds) {
@@ -315,7 +322,7 @@ interface Numbered {
 function movesOfWorker(
   { chains, allRows, workers }: Numbered,
   machine: Machine,
-  /** The current move, which the path to a violation shows. */
+  /** The current move, shown in the path to a violation. */
   moving: { name: string },
   at: { readonly chain: number; readonly rows: number; readonly worker: number },
 ): Moves {
@@ -352,10 +359,13 @@ function remember<T>(make: (number: number) => T): (number: number) => T {
   };
 }
 
-/** Upper limit of the numbers, so that two fit into one key. Actual numbers stay far below it. */
+/**
+ * Upper limit of a state's numbers, so that two of them fit into one key. Real ones stay far below
+ * it.
+ */
 const WIDE = 2 ** 26;
 
-/** Returns a function that checks each pair of numbers only the first time. */
+/** Returns a function that checks a pair of numbers only the first time it gets them. */
 function oncePerPair(
   required: (one: number, other: number) => void,
 ): (one: number, other: number) => void {

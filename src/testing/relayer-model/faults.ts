@@ -10,8 +10,8 @@ import {
 import type { BoundsName } from '#testing/relayer-model/world.ts';
 
 /**
- * A mistake planted in the relayer's step function, the invariant that it violates, and the
- * exploration that finds it.
+ * A mistake planted in the relayer's step function, with a pattern for the invariant that it
+ * violates and the exploration that finds it.
  */
 export interface PlantedFault {
   readonly name: string;
@@ -26,7 +26,7 @@ type Change = (
   observation: Observation,
 ) => { readonly transaction: Transaction; readonly effects: Step['effects'] };
 
-/** Returns the correct step function with a mistake added. */
+/** Returns the correct step function with a mistake added to it. */
 function changed(change: Change): typeof step {
   return (transaction, observation, now) => {
     const after = step(transaction, observation, now);
@@ -34,7 +34,7 @@ function changed(change: Change): typeof step {
   };
 }
 
-/** Returns a step function that omits one kind of effect. */
+/** Returns the step function without one kind of effect. */
 function without(kind: Step['effects'][number]['kind']): typeof step {
   return changed(({ transaction, effects }) => ({
     transaction,
@@ -42,7 +42,7 @@ function without(kind: Step['effects'][number]['kind']): typeof step {
   }));
 }
 
-/** Queues canceled jobs again too early, when the old transaction may still be mined. */
+/** Queues canceled jobs again too early: the old transaction may still be mined. */
 const requeued = (effects: Step['effects']): Step['effects'] =>
   effects.map((one) => (one.kind === 'cancel' ? { ...one, requeue: true } : one));
 
@@ -155,7 +155,8 @@ export const PLANTED: readonly PlantedFault[] = [
 ];
 
 /**
- * Bugs that the relayer once had, each planted in today's step function. Their commits are named.
+ * Bugs that the relayer once had, each planted in today's step function. A name begins with the
+ * commit that the bug belongs to.
  */
 export const RELAPSES: readonly PlantedFault[] = [
   {
@@ -206,7 +207,7 @@ export const RELAPSES: readonly PlantedFault[] = [
 ];
 
 /**
- * Bugs like {@link RELAPSES} with which the model still settles: some only delay it, and others
+ * Bugs like {@link RELAPSES} that the model does not find. Some only delay settlement, and others
  * cause harm outside the model.
  */
 export const IN_TABLE: readonly Pick<PlantedFault, 'name' | 'step'>[] = [

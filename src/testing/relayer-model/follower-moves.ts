@@ -35,7 +35,7 @@ import {
 
 // Moves of the follower.
 
-/** Reads a head, and the state of every open transaction at that head. */
+/** Reads a head and, at that head, the state of every open transaction. */
 export function poll(scene: Scene, machine: Machine): Scene[] {
   const { worker, chain } = scene;
   if (worker.tasks.length > 0 || worker.isTending) return [];
@@ -119,7 +119,7 @@ function receiptIn(
   const hashes = receiptsToAsk(transaction, { now, listed, everything });
   if (hashes.length === 0) return null;
   const early = earlyReceiptAt(transaction, now);
-  // Accepts an early receipt whose block is on this branch, without asking the second provider.
+  // Accepts an early receipt if its block is on this branch. Does not ask the second provider.
   if (early !== null && hashAt(view, Number(early.receipt.blockNumber)) === early.receipt.blockHash)
     return { kind: 'receipt', receipt: early.receipt };
   if (mood === 'silent') return { kind: 'receipt_unanswered' };
@@ -133,7 +133,7 @@ export function receiptAt(slot: number, view: Branch) {
   return receiptOf(slot, mined.attempt, mined.at, hashAt(view, mined.at));
 }
 
-/** Returns the result of each job on the branch. */
+/** Returns the result of each job as this branch shows it. */
 function resultOf(
   { rows }: Scene,
   worker: Worker,
@@ -159,7 +159,7 @@ function resultOf(
   };
 }
 
-/** Handles transactions that should have been mined by now, as `handleOverdue` does. */
+/** Handles transactions that should have been mined by now. Models `handleOverdue`. */
 export function tend(scene: Scene, machine: Machine): Scene[] {
   const { worker, chain } = scene;
   if (worker.tasks.length > 0 || !worker.isTending) return [];
@@ -179,8 +179,8 @@ function tendBy(scene: Scene, machine: Machine, view: Branch): Scene {
     if (!open.some((one) => isDue(one, now))) return;
     const known = Number(open[0]?.nonce ?? 0n);
     const told = nonceOn(view, sender, machine.bounds);
-    // If this view reports fewer used nonces than the worker knows, uses the highest count of any
-    // node, limited to what the worker knows.
+    // If this view shows fewer used nonces than the worker knows of, take the highest count of any
+    // node, but no more than the worker knows of.
     const highest = Math.max(...viewsOf(chain).map((one) => nonceOn(one, sender, machine.bounds)));
     const used = told >= known ? told : Math.min(highest, known);
     worker = tendSender(worker, machine, { sender, open, used });

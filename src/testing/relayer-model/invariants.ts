@@ -2,15 +2,17 @@ import { promise } from '#testing/relayer-model/worker-moves.ts';
 import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/world.ts';
 
 /**
- * Requires the invariants on rows that hold in every state, whichever worker died and whatever the
- * chain and its nodes did. The functions below compare rows with a chain or a worker.
+ * Requires the invariants that rows keep in every state, whichever worker crashed and whatever the
+ * chain and its nodes did. The functions below compare rows with the chain or a worker.
  */
 export function requireSoundRows(rows: Rows, bounds: Bounds): void {
   requireJobs(rows);
   requireNonces(rows, bounds);
 }
 
-/** Requires that each job is queued, is carried by one open transaction, or has succeeded. */
+/**
+ * Requires that each job is queued, has succeeded, or is carried by exactly one open transaction.
+ */
 function requireJobs({ jobs, transactions }: Rows): void {
   jobs.forEach((job, index) => {
     const carriers = transactions.filter((row) => row?.jobs.includes(index));
@@ -30,7 +32,7 @@ function requireJobs({ jobs, transactions }: Rows): void {
   });
 }
 
-/** Requires that every transaction in a node's pool has a row. */
+/** Requires that every transaction in a node's pool is also stored in a row. */
 export function requireStored({ pool }: ChainState, { transactions }: Rows): void {
   pool.forEach((bits, slot) => {
     const stored = 2 ** (transactions[slot]?.attempts.length ?? 0);
@@ -46,7 +48,7 @@ function requireNonces({ transactions }: Rows, { slots }: Bounds): void {
   });
 }
 
-/** Requires that a lease holder's memory matches the rows. */
+/** Requires that the memory of a worker that holds a lease matches the rows. */
 export function requireMemory(worker: Worker, rows: Rows, { slots }: Bounds, self: number): void {
   slots.forEach(({ sender }, slot) => {
     const held = worker.held[sender] ?? null;

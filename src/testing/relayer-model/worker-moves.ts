@@ -40,7 +40,7 @@ export interface Scene {
 }
 
 /**
- * The step function under test (the relayer's, or one with a planted fault), and the worker that
+ * The step function under test (the relayer's own, or one with a planted fault) and the worker that
  * runs it.
  */
 export interface Machine {
@@ -75,7 +75,8 @@ export function slotsOf(worker: Worker): number[] {
 const COMES_LAST: ReadonlySet<string> = new Set(['broadcast', 'ask_signer']);
 
 /**
- * Converts effects to tasks, except effects on results, which are applied where the result is read.
+ * Converts effects to tasks. Effects on results are left out, because they are applied when the
+ * result is read.
  */
 export function toTasks(slot: number, effects: readonly Effect[]): Task[] {
   return effects.flatMap((effect): Task[] => {
@@ -125,7 +126,10 @@ export function observe(
   return { worker: withOpen(worker, machine, slot, transaction), effects };
 }
 
-/** Applies an observation as `observe` does, and turns the resulting effects into tasks. */
+/**
+ * Gives an observation to a transaction, and converts the resulting effects to tasks. Models
+ * `observe`.
+ */
 export function learn(
   worker: Worker,
   machine: Machine,
@@ -136,13 +140,13 @@ export function learn(
   return withTasks(next.worker, toTasks(slot, next.effects));
 }
 
-/** Returns true if, according to the rows, the worker still holds the sender. */
+/** Returns true if the worker still holds the sender according to the rows. */
 export function isHolder(rows: Rows, worker: Worker, machine: Machine, sender: number): boolean {
   const lease = rows.leases[sender];
   return lease?.holder === machine.self && lease.fencingToken === worker.held[sender]?.fencingToken;
 }
 
-/** Returns the worker after a crash, without its memory and pending tasks. */
+/** Returns the worker after a crash: without its memory and its pending tasks. */
 export function crash(worker: Worker, { bounds }: Machine): Worker[] {
   const isEmpty = worker.head === null && worker.held.every((held) => held === null);
   if (isEmpty || worker.crashes >= bounds.crashes) return [];
@@ -172,8 +176,8 @@ export function queuedAgain(rows: Rows, slot: number, jobs: readonly number[]): 
 }
 
 /**
- * Stores a broadcast with a higher fee, as `storeOffer` does. @returns the observation for the
- * transaction.
+ * Stores a broadcast with a higher fee. Models `storeOffer`.
+ * @returns the observation to give to the transaction
  */
 export function storeOffer(
   rows: Rows,
@@ -202,7 +206,7 @@ export function storeOffer(
 
 type Offer = Row['attempts'][number];
 
-/** Reads a sender's rows that the worker does not have in memory. */
+/** Loads those of a sender's rows that the worker does not have in memory. */
 export function load(scene: Scene, machine: Machine, sender: number): Scene {
   const { rows, chain } = scene;
   let { worker } = scene;
@@ -238,7 +242,7 @@ function fromRow(
   return fromRows(facts, 'always', isBarred);
 }
 
-/** Takes over a sender whose lease this worker has acquired. */
+/** Takes over a sender after this worker acquired its lease. */
 export function takeUp(scene: Scene, machine: Machine): Scene[] {
   const { worker, rows, chain } = scene;
   if (worker.tasks.length > 0) return [];
@@ -263,7 +267,10 @@ export function reopenedFrom(rows: Rows, { bounds }: Machine, sender: number, fr
   }, rows);
 }
 
-/** Sends a queued job with the sender's next nonce: signs, stores and then broadcasts it. */
+/**
+ * Gives a queued job the sender's next nonce: signs its transaction, stores it, and then broadcasts
+ * it.
+ */
 export function flush(scene: Scene, machine: Machine): Scene[] {
   const { worker, rows, chain } = scene;
   const { bounds } = machine;

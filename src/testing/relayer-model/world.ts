@@ -10,24 +10,26 @@ import type {
 } from '#settlement/relayer/machine/transaction.ts';
 
 // A small model of the relayer's environment: a chain that can lose blocks, two nodes that can
-// disagree, the database rows, and two workers between which a lease moves. All values are plain
-// and immutable, so that equal states have equal texts.
+// disagree, the database's rows, and two workers that pass a lease between them. All values are
+// plain and immutable, so that equal states have equal texts.
 
 /** The bounds of one exploration. */
 export interface Bounds {
   readonly name: string;
-  /** A slot for each transaction: its sender and nonce. Each job takes the next free slot. */
+  /** A slot (sender and nonce) for each possible transaction. A job takes the next free slot. */
   readonly slots: readonly { readonly sender: number; readonly nonce: number }[];
   readonly jobs: number;
   readonly workers: number;
   readonly confirmations: number;
-  /** True if a success counts only once its block is safe: two blocks below the head. */
+  /**
+   * True if a success counts only once its block is safe, which means two blocks below the head.
+   */
   readonly waitsForSafe: boolean;
-  /** True if the keys are on a remote signer, which signs after the commit. */
+  /** True if a remote signer holds the keys. It signs after the commit. */
   readonly signsElsewhere: boolean;
-  /** True if the node responds to the first broadcast only once its transaction is in a block. */
+  /** True if the node responds to the first broadcast only once the transaction is in a block. */
   readonly isAnnounced: boolean;
-  /** How many blocks a call is valid for. */
+  /** For how many blocks a call is valid. */
   readonly validBlocks: number;
   readonly reorganizations: number;
   readonly leaseMoves: number;
@@ -41,21 +43,22 @@ export interface Bounds {
   readonly steps: number;
 }
 
-/** A chain as a node shows it. */
+/** A chain as one node shows it. */
 export interface Branch {
   readonly height: number;
-  /**
-   * Heights at which the branch changes: blocks above the n-th height belong to the n-th branch.
-   */
+  /** Heights of reorganizations: blocks above the n-th height belong to the n-th branch. */
   readonly cuts: readonly number[];
-  /** For each slot: the mined attempt (-1 for someone else's transaction) and its height. */
+  /**
+   * For each slot, the attempt that was mined (-1 for someone else's transaction) and its height;
+   * null if none was.
+   */
   readonly mined: readonly (null | { readonly attempt: number; readonly at: number })[];
 }
 
 export interface ChainState extends Branch {
-  /** The chain before the last reorganization, which a node may still show. */
+  /** The chain before the last reorganization. A node may still show it. */
   readonly lost: Branch | null;
-  /** For each slot: the attempts in the nodes' pools, as a bit mask. */
+  /** For each slot, a bit mask of the attempts in the nodes' pools. */
   readonly pool: readonly number[];
   readonly reorganizations: number;
   readonly evictions: number;
@@ -66,9 +69,9 @@ export interface Row {
   readonly status: 'signed' | 'mined' | 'foreign';
   readonly attempts: readonly Offer[];
   readonly wanted: Offer | null;
-  /** The jobs whose rows refer to this transaction. */
+  /** Jobs whose rows refer to this transaction. */
   readonly jobs: readonly number[];
-  /** The jobs that its call would settle. */
+  /** Jobs that the transaction's call would settle. */
   readonly carried: readonly number[];
   readonly retired: boolean;
   readonly block: { readonly at: number; readonly hash: Hex } | null;
@@ -113,10 +116,15 @@ export interface Held {
 
 export interface Worker {
   readonly head: { readonly height: number; readonly hash: Hex } | null;
-  /** For each sender: what the worker holds; `null` if it believes that it holds nothing. */
+  /**
+   * For each sender, what the worker holds; `null` if it believes that it does not hold the sender.
+   */
   readonly held: readonly (Held | null)[];
   readonly tasks: readonly Task[];
-  /** True if it has read the receipts at its head but not yet handled overdue transactions. */
+  /**
+   * True if the worker has read the receipts at its head but has not handled overdue transactions
+   * yet.
+   */
   readonly isTending: boolean;
   readonly crashes: number;
   readonly faults: number;
@@ -142,7 +150,7 @@ export function viewsOf(chain: ChainState): readonly Branch[] {
 export const timeOf = (height: number) => new Date(height * 1_000);
 
 const OFFERED: Fees = { maxFeePerGas: 80n, maxPriorityFeePerGas: 8n };
-/** Fee ceiling that allows one fee increase but not a second. */
+/** Fee ceiling that leaves room for one fee increase but not for a second. */
 const FEE_CEILING = 95n;
 export const FIRST_OFFER: Offer = { cancels: false, fees: OFFERED };
 export const SAFE_RULE = { from: 0n, waitsFor: 'safe', ms: 0 } as const;
@@ -162,8 +170,8 @@ export function nowAt(height: number | null, { confirmations }: Bounds): Now {
 }
 
 /**
- * Returns the lowest head at which the result of a block at `at` may be read; all confirmations
- * must exist.
+ * Returns the lowest head at which the result of a block at height `at` may be read, with all
+ * confirmations.
  */
 export function leastHead(at: number, bounds: Bounds, isSuccess: boolean): number {
   return at + (bounds.waitsForSafe && isSuccess ? SAFE_BLOCKS : bounds.confirmations);
@@ -194,14 +202,14 @@ export function jobOf(index: number, owed: boolean): OpenRequest {
   };
 }
 
-/** Returns how many nonces of a sender are used on a branch. */
+/** Returns the number of a sender's nonces that are used on a branch. */
 export function nonceOn(branch: Branch, sender: number, { slots }: Bounds): number {
   return slots.filter((slot, index) => slot.sender === sender && branch.mined[index]).length;
 }
 
 /**
- * Returns the jobs that the chain has settled. The first call in time that carries a job settles
- * it.
+ * Returns the jobs that the chain has settled, with the height. Of several calls that carry a job,
+ * the first one in time settles it.
  */
 export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, number> {
   const settled = new Map<number, number>();
@@ -217,8 +225,8 @@ export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, numbe
   return settled;
 }
 
-// Each exploration combines only some faults, because all of them would have more states than
-// memory can hold: each further step multiplies the states by 2.5.
+// Each exploration combines only some kinds of faults. All of them together would have more states
+// than fit into memory: each further step multiplies the states by 2.5.
 
 const ONE_SENDER = [{ sender: 0, nonce: 0 }];
 const TWO_SENDERS = [...ONE_SENDER, { sender: 1, nonce: 0 }];
@@ -259,7 +267,10 @@ export const BOUNDS = {
 
 export type BoundsName = keyof typeof BOUNDS;
 
-/** Returns the bounds. `deeper`: how many more steps than in every test run. */
+/**
+ * Returns the bounds of an exploration. `deeper` is the number of steps beyond those of a normal
+ * test run.
+ */
 export function boundsOf(name: BoundsName, deeper = 0): Bounds {
   const bounds = { ...CALM, ...BOUNDS[name], name };
   return { ...bounds, steps: bounds.steps + deeper };

@@ -7,8 +7,8 @@ import { type Attempt, WAYS, type Way, type WayResult } from '#testing/ways/ways
 import type { WaysWorld } from '#testing/ways/world.ts';
 
 /**
- * Which objects are newer than the backup, and so get lost: none, only the sale, or the sale and
- * the named object.
+ * Which objects are newer than the backup and therefore get lost: none, only the sale, or the sale
+ * and the named object.
  */
 export const AGES = ['nothing', 'sale', 'payer', 'credential', 'till', 'merchant'] as const;
 export type Age = (typeof AGES)[number];
@@ -20,15 +20,16 @@ export interface Cell {
 }
 
 /**
- * Returns true if the object can be newer than the backup: passes and cards can, wallets cannot.
+ * Returns true if the object can be newer than the backup: a pass or card can, but a wallet exists
+ * without the service.
  */
 function canBeYoung(way: Way, young: Age): boolean {
   return young !== 'credential' || way.payer === 'enrolled';
 }
 
 /**
- * Each way to pay combined with each age. If everything is older than the backup, both with and
- * without a tip.
+ * Every combination of a way to pay and an age. Ways that offer tips are combined with `nothing`
+ * twice: with and without a tip.
  */
 export const CELLS: readonly Cell[] = WAYS.flatMap((way) =>
   AGES.filter((young) => canBeYoung(way, young)).flatMap((young, place) => {
@@ -43,7 +44,7 @@ export function nameOf({ way, young, tip }: Cell): string {
   return `${way.name}, ${tip ? 'with a tip' : 'no tip'}, ${age}`;
 }
 
-/** A cell whose sale is in progress. */
+/** A cell whose sale has begun. */
 export interface Play {
   readonly cell: Cell;
   readonly attempt: Attempt;
@@ -59,7 +60,7 @@ const TIP = 50_000;
 let orders = 0;
 const newOrder = () => `W${(++orders).toString(36).padStart(4, '0')}`;
 
-/** The payers, by way and by age. */
+/** The payers, by way to pay and age. */
 interface Cast {
   readonly payer: (cell: Cell) => WayPayer;
   readonly till: (cell: Cell) => Till;
@@ -67,7 +68,7 @@ interface Cast {
 
 async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
   const [payer, till] = [cast.payer(cell), cast.till(cell)];
-  // Uses a unique amount for each sale, so that the test cannot confuse two sales.
+  // Gives each sale another amount, so that the test cannot confuse two sales.
   const amount = AMOUNT + ++orders;
   const tip = cell.tip ? TIP : null;
   const wish = { amount, tip, order: newOrder() };
@@ -79,7 +80,8 @@ async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
 }
 
 /**
- * Runs each payer's sales one after another, because a card can only be at one reader at a time.
+ * Runs the sales of each payer one after another, because a card can be at only one reader at a
+ * time.
  */
 async function byPayer<T, R>(
   items: readonly T[],
@@ -101,7 +103,7 @@ async function pay(play: Play): Promise<void> {
   play.result = await play.attempt.pay(0);
 }
 
-/** Returns each payer's payments as steps, one sale after another. */
+/** Returns the payments as steps: a list for each payer, one sale after another. */
 export function paymentsOf(plays: readonly Play[]): Step[][] {
   const steps = Map.groupBy(plays, ({ payer }) => payer).values();
   return [...steps].map((group) => group.map((play) => () => pay(play)));
@@ -110,7 +112,7 @@ export function paymentsOf(plays: readonly Play[]): Step[][] {
 async function addCast(ways: WaysWorld, label: string): Promise<readonly WayPayer[]> {
   const kinds = WAYS.map(({ payer }) => payer);
   const payers = await addPayers(ways.payers, kinds, label);
-  // Skips cards, because each card is created together with its payer.
+  // Skips cards, because a card is created together with its payer.
   await Promise.all(payers.filter(({ kind }) => kind === 'enrolled').map((one) => one.chip()));
   return payers;
 }
@@ -121,11 +123,11 @@ const at = (payers: readonly WayPayer[], { way }: Cell): WayPayer => {
   return payer;
 };
 
-/** Begins cells whose participants already exist. */
+/** Begins cells whose participants exist already. */
 export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: string) {
   const old = await addCast(ways, `${label}old`);
   const cast = { payer: (cell: Cell) => at(old, cell), till: () => ways.till };
-  // A sale makes its payer known to the service, so cells with unknown wallets come first.
+  // A sale makes its payer known to the service, so sales by unknown wallets come first.
   const unknown = WAYS.filter(({ payer }) => ['wallet', 'contract', 'bridge'].includes(payer));
   const first = await byPayer(
     unknown,
@@ -186,7 +188,7 @@ async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<
   return wrong.flat();
 }
 
-/** Tries to decline the sale without being its payer or merchant. */
+/** Tries to decline a sale, as neither its payer nor its merchant. */
 async function sayNo(
   { url, till }: WaysWorld,
   { intent }: WayResult,
@@ -198,14 +200,15 @@ async function sayNo(
 }
 
 /**
- * Returns true if the response is allowed. After a data loss, the service may not know a lost pass.
+ * Returns true if the response is allowed. After a loss of data, the service may not know a pass
+ * that was lost.
  */
 function isAllowed({ way, young }: Cell, said: string): boolean {
   const isGone = young === 'payer' || young === 'credential';
   return way.again.includes(said) || (isGone && said === 'requires_payment_method');
 }
 
-/** Repeats the client's request, and then tries to use the credential for another sale. */
+/** Sends the client's request again, and then tries to use its credential for another sale. */
 async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
   const { cell, attempt, result } = play;
   const wrong = await checkBooked(ways, play, place);
@@ -222,13 +225,16 @@ async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<st
   return wrong;
 }
 
-/** Checks all cells. @returns the errors by cell name; empty if there are none. */
+/**
+ * Checks all cells.
+ * @returns the errors by the name of the cell; empty if there are none
+ */
 export async function checkPlays(
   ways: WaysWorld,
   plays: readonly Play[],
   place: number,
 ): Promise<string[]> {
-  // Skips sales of a lost merchant, whose keys no longer work.
+  // Skips sales of a merchant that was lost, because its keys no longer work.
   const asked = plays.filter(({ cell }) => cell.young !== 'merchant' || ways.unbookable.size === 0);
   const found = await byPayer(
     asked,

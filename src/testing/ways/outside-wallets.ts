@@ -17,14 +17,14 @@ import { keyWalletCode } from '#testing/pay-links.ts';
 import { wrapping } from '#testing/undeployed-wallets.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** Wallets with USDC on a network's chain, unknown to the service. */
+/** Wallets with USDC on a network's chain. The service does not know them. */
 export interface OutsideWallets {
   add(kind: 'key' | 'contract', usdc: bigint): Promise<OutsideWallet>;
   addUndeployed(usdc: bigint): Promise<UndeployedWallet>;
   fund(to: Hex, usdc: bigint): Promise<void>;
   /**
-   * Sends the funds and contract wallets again that a reorganization removed. A public chain would
-   * mine them again on its own.
+   * Sends again the funds and contract wallets that a reorganization has removed. On a public
+   * chain, they would be mined again without this.
    */
   sendAgain(): Promise<void>;
   /** Sends USDC by mistake. */
@@ -34,13 +34,13 @@ export interface OutsideWallets {
 /** A contract wallet that is not deployed yet. Its signatures are wrapped (ERC-6492). */
 export interface UndeployedWallet {
   readonly from: Hex;
-  /** Signs with its key and wraps the signature with the call that deploys the wallet. */
+  /** Signs with the wallet's key, and wraps the signature with the call that deploys the wallet. */
   readonly account: PrivateKeyAccount;
 }
 
 interface OutsideWallet {
   readonly from: Hex;
-  /** Signs with its key; for a contract wallet, with its owner's key. */
+  /** Signs with the wallet's key or, for a contract wallet, with its owner's key. */
   readonly account: PrivateKeyAccount;
   readonly privateKey: Hex;
 }
@@ -87,7 +87,7 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
   };
 }
 
-/** Opens the account that deploys and funds the wallets, and that gives gas to others. */
+/** Opens the account that deploys wallets, funds them, and gives gas to others. */
 async function openSender({ rpcUrls, chainId }: NetworkConfig) {
   const { address, signTransaction } = privateKeyToAccount(generatePrivateKey());
   const client = createPublicClient({ transport: http(rpcUrls[0]), pollingInterval: 50 });
@@ -103,19 +103,23 @@ async function openSender({ rpcUrls, chainId }: NetworkConfig) {
   };
   await supply(address);
   const broadcast = async (serializedTransaction: Hex) => {
-    // Ignores errors: the node may already have it or be down, so only the receipt decides.
+    // Ignores errors: the node may have the transaction already, or be down. Only the receipt
+    // counts.
     await client.sendRawTransaction({ serializedTransaction }).catch(() => {});
     return client.waitForTransactionReceipt({ hash: keccak256(serializedTransaction) });
   };
   /** All signed transactions, indexed by nonce. */
   const signed: Hex[] = [];
-  /** Resends lost transactions before a new one, which would otherwise take a lost one's nonce. */
+  /**
+   * Sends lost transactions again before a new one, which would otherwise take the nonce of a lost
+   * one.
+   */
   const sendLost = async () => {
     const mined = await client.getTransactionCount({ address });
     for (const raw of signed.slice(mined)) await broadcast(raw);
   };
   let queue: Promise<unknown> = Promise.resolve();
-  /** Sends one at a time, because all transactions use one account's nonces. */
+  /** Sends one transaction at a time, because all of them use the nonces of one account. */
   const send = (to: Hex | null, data: Hex) => {
     const sent = queue.then(async () => {
       await sendLost();

@@ -21,9 +21,9 @@ import { type Facilitator, openFacilitator } from '../../../x402/src/index.ts';
 
 /**
  * Kinds of payers. `enrolled`: has passes, and a policy on the chain. `agent`: pays with tokens of
- * an enrolled payer. The others are wallets that the service first sees when they pay: a plain one,
- * a contract, a new undeployed contract for each sale, or the bridge between x402 buyers and the
- * merchant.
+ * an enrolled payer. The others are wallets that the service first sees when they pay: a plain
+ * wallet, a contract, a new undeployed contract for each sale, or the bridge between x402 buyers
+ * and a merchant.
  */
 export type PayerKind = 'enrolled' | 'agent' | 'wallet' | 'contract' | 'undeployed' | 'bridge';
 
@@ -33,25 +33,26 @@ export interface WayPayer {
   readonly from: Hex;
   /** The account that signs. */
   readonly account: PrivateKeyAccount;
-  /** Returns the id on the pass's chip. */
+  /** Returns the id on the chip of the payer's pass. */
   pass(): string;
-  /** Returns a payment code that is valid for a minute. */
+  /** Returns a new payment code, which stays valid for more than an hour in these tests. */
   code(): Promise<string>;
   /**
-   * Adds a phone with a key for rotating codes. @returns a function that returns its current code.
+   * Adds a phone that has a key for rotating codes.
+   * @returns a function that returns the phone's current code
    */
   rotating(): Promise<() => string>;
   /**
-   * Returns what a phone with the newest pass sends to a reader, obtained from a merchant test
-   * helper.
+   * Returns what a phone with the newest pass sends to a reader. A test helper of the merchant API
+   * provides it.
    */
   phone(kind: PhoneKind, merchant: Caller): Promise<string>;
-  /** Returns the chip of the current card. */
+  /** Returns the chip of the payer's current card. */
   chip(): Promise<CardChip>;
-  /** Replaces the payer's pass and card with new ones. */
+  /** Replaces the payer's pass and card. */
   renew(): Promise<void>;
   agentToken(account: string, amount: number): Promise<string>;
-  /** Creates a funded wallet for a machine that has never bought anything. */
+  /** Creates a funded wallet for a machine that has not bought anything yet. */
   buyer(): Promise<PrivateKeyAccount>;
   /** Creates a funded contract wallet that is not deployed yet. */
   undeployed(): Promise<UndeployedWallet>;
@@ -65,21 +66,26 @@ export interface PayersGround {
   /** The service's public URL. */
   readonly publicUrl: string;
   readonly outside: OutsideWallets;
-  /** The facilitators opened so far, to be closed at the end. */
+  /** The facilitators that are open, to be closed at the end. */
   readonly facilitators: Facilitator[];
 }
 
 const FUNDS = 10_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
-/** How long a facilitator waits before it answers "pending" and must be called again. */
+/** How long a facilitator waits before it responds with "pending" and must be called again. */
 const SETTLE_MS = 5_000;
 
-/** Maximum number of phones per payer. A payer may have 16 passes, and some are not phones. */
+/**
+ * Maximum number of phones for each payer. A payer may have 16 passes, not all of which are phones.
+ */
 const MOST_PHONES = 8;
 const PHONE = 'A phone';
 
-/** Creates wallets with passes, like those of the demo. @returns the passes' secrets by name. */
+/**
+ * Creates wallets that have passes, as those of the demo have.
+ * @returns the secrets of the passes, by name
+ */
 async function enrol({ db, secret, network }: PayersGround, names: readonly string[]) {
   const { passes, subjects } = await createDemoPayers(db, {
     network,
@@ -100,8 +106,8 @@ async function enrol({ db, secret, network }: PayersGround, names: readonly stri
 }
 
 /**
- * Returns a function that opens a till's facilitator at the first sale there, with the merchant's
- * key and the bridge's wallet.
+ * Returns a function that returns the facilitator of a till. It opens the facilitator at the first
+ * sale, with the merchant's key and the bridge's wallet.
  */
 function openFacilitators({ network, publicUrl, facilitators }: PayersGround, privateKey: Hex) {
   const open = new Map<string, Promise<Facilitator>>();
@@ -131,8 +137,8 @@ interface Wallet {
 }
 
 /**
- * Returns a function that adds phones with rotating codes and takes turns among them, because a
- * phone's code pays only once per time step.
+ * Returns a function that adds phones with rotating codes, and later takes turns among them,
+ * because one phone's code can pay only once in each time step.
  */
 function openPhones(ask: ReturnType<typeof openApp>) {
   const phones: string[] = [];
@@ -168,8 +174,8 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
     pass: () => pass ?? '',
     code: async () => {
       const { value } = await ask(`/passes/${await newestPass()}/codes`, {});
-      // Extends the code's lifetime of a minute. Otherwise a second sale could be refused because
-      // the code expired, which would hide the intended reason.
+      // Extends the lifetime of the code, which is a minute. Otherwise, a second sale could be
+      // refused because the code expired, which would hide the intended reason.
       await ground.db.query(
         `update pass_codes set expires_at = expires_at + interval '1 hour'
          where expires_at > now()`,
@@ -203,7 +209,7 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
   };
 }
 
-/** Adds one payer of each kind, in this order. `label` makes their names unique. */
+/** Adds one payer of each of these kinds, in this order. `label` makes their names unique. */
 export async function addPayers(
   ground: PayersGround,
   kinds: readonly PayerKind[],
@@ -231,7 +237,7 @@ export async function addPayers(
   return payers;
 }
 
-/** Opens a payer's app, which signs in again when its session expires. */
+/** Opens a payer's app. It signs in again when its session has expired. */
 function openApp(
   { publicUrl, network }: { readonly publicUrl: string; readonly network: NetworkConfig },
   account: PrivateKeyAccount,

@@ -17,7 +17,7 @@ export interface Till {
   readonly secretKey: string;
   readonly terminal: string;
   readonly deviceKey: string;
-  /** A terminal without a device, for sales to agents. */
+  /** A terminal without a device, which sells to agents. */
   readonly agentTerminal: string;
 }
 
@@ -40,7 +40,7 @@ export async function allowOffline(sql: Sql, terminalId: string): Promise<void> 
   await setLimits({ store: { db: sql, terminalId } });
 }
 
-/** Returns the demo merchant's own terminal. */
+/** Returns the terminal of the demo merchant. */
 export function demoTill({ sandbox }: RestoreGround): Till {
   const { secret_key, terminal, device_key, agent_terminal } = sandbox.test;
   return {
@@ -52,18 +52,18 @@ export function demoTill({ sandbox }: RestoreGround): Till {
   };
 }
 
-/** Adds another terminal to the same merchant, and one for agents. */
+/** Adds another terminal to the merchant, and one that sells to agents. */
 export async function addTill({ db }: RestoreGround, till: Till, label: string): Promise<Till> {
   const { row, secret } = await db.transaction((tx) => addTerminal(tx, till.account, label));
   return { ...till, terminal: row.id, deviceKey: secret, agentTerminal: row.id };
 }
 
-/** Returns the settlement wallet that is registered for the merchant on the contract. */
+/** Returns the wallet that is registered on the contract for the merchant. */
 export function shopWallet({ secret }: RestoreGround['ground'], accountId: string) {
   return wallet(secret, `settlement wallet of ${accountId}`);
 }
 
-/** Returns the sign-in credentials of a shop's owner. */
+/** Returns the email address and password of a shop's owner. */
 export function shopOwner(name: string) {
   return { email: `${name}@shop.test`, password: `the password of ${name}, which is long` };
 }

@@ -10,7 +10,7 @@ import { requestRecovery } from '#settlement/network-recovery-queries.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** A settlement number that the service never draws, the first of those that the thief uses. */
+/** The first settlement number that the thief uses. The service never draws such a high one. */
 const DRAWN_BY_NOBODY = 1n << 40n;
 const AMOUNT = 2_500_000n;
 
@@ -24,8 +24,9 @@ async function merchantNumberOf(db: Database, accountId: string): Promise<bigint
 }
 
 /**
- * Acts as a thief with a sender's key: charges a payer for the shop without consent, then refunds
- * one part and pays out another. @returns the alarms that the service must raise.
+ * Acts as a thief who has a sender's key: charges a payer without consent, with the shop as the
+ * merchant, then refunds one part and pays out another.
+ * @returns the alarms that the service must raise
  */
 export async function steal({ world, till }: WaysWorld, payer: Hex): Promise<readonly string[]> {
   const outside = outsideService(world.ground.testnet.config);
@@ -46,8 +47,8 @@ export async function foundForeign({ world }: WaysWorld): Promise<string[]> {
 }
 
 /**
- * Accepts the foreign events by command, as two operators would. They then count as the service's
- * own.
+ * Accepts the foreign events by the command that two operators would use. They then count as the
+ * service's own.
  */
 export async function acceptForeign({ world, till }: WaysWorld): Promise<void> {
   const tenant = { accountId: till.account, livemode: false };

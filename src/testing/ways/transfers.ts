@@ -26,7 +26,7 @@ type RefundBy = (at: WaysWorld & { office: PersonClient }, refund: Refund) => Pr
 
 const keyOf = ({ payment }: Refund) => `refund ${payment}`;
 
-/** The ways to refund a payment, by where the refund is made. */
+/** The ways to refund a payment, by where someone requests the refund. */
 export const REFUNDS: Readonly<Record<'API' | 'till' | 'dashboard', RefundBy>> = {
   API: ({ url, till }, refund) => {
     const merchant = caller(`${url(0)}/v1`, till.secretKey);

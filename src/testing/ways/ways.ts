@@ -22,16 +22,16 @@ import { DECIDED_MS } from '#testing/ways/world.ts';
 export interface Wish {
   /** Amount of the sale in atoms, without the tip. */
   readonly amount: number;
-  /** The tip in atoms; `null` if the till offers none. */
+  /** The tip in atoms; `null` if no tip is offered. */
   readonly tip: number | null;
-  /** The order number: at most 7 characters, unique. */
+  /** The unique order number, of at most 7 characters. */
   readonly order: string;
   readonly splitGroup?: string;
 }
 
-/** What the service told a payer or seller about the sale. */
+/** What the service told the payer or the seller about the sale. */
 export interface WayResult {
-  /** The status of the intent or the code of a refusal. */
+  /** The status of the intent, or the code of the refusal. */
   readonly said: string;
   readonly intent: string | null;
   readonly payment: string | null;
@@ -39,31 +39,33 @@ export interface WayResult {
 
 /** One sale, with the credential that its payer presents. */
 export interface Attempt {
-  /** The intent's id; `null` if the payment itself creates the intent. */
+  /** The intent's id; `null` if the intent is created only by the payment. */
   readonly intent: string | null;
-  /** Pays. A repeated call sends the same request until it gets a final response. */
+  /** Pays. If called again, sends the same request. Repeats it until there is a final response. */
   pay(place: number): Promise<WayResult>;
-  /** Presents the same credential for another sale of the same amount at this till. */
+  /** Presents the same credential at this till for another sale of the same amount. */
   spendAgain(place: number, till: Till): Promise<WayResult>;
 }
 
 export interface Shopping {
-  /** Returns a node's API URL, for example `http://127.0.0.1:1/api`. */
+  /** Returns the API URL of a node, such as `http://127.0.0.1:1/api`. */
   url(place: number): string;
   readonly till: Till;
   readonly payer: WayPayer;
   readonly wish: Wish;
 }
 
-/** A way to pay, used over HTTP as customers and their devices use it. */
+/** A way to pay, over HTTP, as customers and their devices do it. */
 export interface Way {
   readonly name: string;
-  /** The payment method that the API reports for its payments. */
+  /** The method that the API shows for payments made in this way. */
   readonly method: PaymentMethod;
   readonly payer: PayerKind;
-  /** True if it is used at a till, which can split bills and ask for tips. */
+  /** True if the payment is made at a till, which can split bills and ask for tips. */
   readonly atTill: boolean;
-  /** Allowed results if the credential is presented for another sale. Only a pass can pay twice. */
+  /**
+   * What may result when the credential is presented for another sale. Only a pass can pay twice.
+   */
   readonly again: readonly string[];
   /** Creates the sale and the credential, without paying. */
   begin(shopping: Shopping): Promise<Attempt>;
@@ -105,7 +107,7 @@ async function create(shopping: Shopping, place: number, order: string): Promise
     terminal: payer.kind === 'agent' ? till.agentTerminal : till.terminal,
   };
   const key = `create ${order}`;
-  // Splits the bill, which only a till can do.
+  // Creates a split bill, which only a till can do.
   const created = await persist(() =>
     wish.splitGroup === undefined
       ? merchant.post('/payment_intents', fromServer, key)
@@ -117,7 +119,7 @@ async function create(shopping: Shopping, place: number, order: string): Promise
 
 type Present = (door: Door, intent: string, key: string) => Promise<Reply>;
 
-/** Waits for the result. Like a till, polls while the response is "processing". */
+/** Waits for the result: as a till does, polls as long as the status is `processing`. */
 async function awaitEnd(shopping: Shopping, place: number, intent: string): Promise<WayResult> {
   let result: WayResult = { said: 'processing', intent, payment: null };
   await waitUntil(async () => {
@@ -128,7 +130,7 @@ async function awaitEnd(shopping: Shopping, place: number, intent: string): Prom
   return result;
 }
 
-/** Begins a sale as a merchant's server would. */
+/** Begins a sale as the merchant's server would. */
 async function beginWith(
   shopping: Shopping,
   prepare: (intent: string) => Promise<Present>,
@@ -136,12 +138,12 @@ async function beginWith(
   const { order } = shopping.wish;
   const intent = await create(shopping, 0, order);
   const present = await prepare(intent);
-  // Tries the other node if one does not respond, as a client behind a load balancer would.
+  // Tries the other node if one does not respond, as a load balancer would.
   const send = async (at: Shopping, place: number, { id, key }: { id: string; key: string }) => {
     let tries = 0;
     const ask = async () => {
       const reply = await present(doorAt(at, (place + tries++) % NODES), id, key);
-      // Not a result: the same key must be sent again until there is one.
+      // This is no result yet: the same key must be sent again until there is one.
       if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
       return reply;
     };
@@ -161,7 +163,7 @@ async function beginWith(
 
 const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wish.tip });
 
-/** Begins a sale that the payer pays with a credential that the till reads. */
+/** Begins a sale in which the till reads the payer's credential. */
 function tapped(
   type: Exclude<TappedType, 'rotating_code'>,
   read: (payer: WayPayer, merchant: Caller) => Promise<string>,
@@ -177,8 +179,8 @@ function tapped(
 }
 
 /**
- * Begins a sale whose payer shows a code when the till asks, because the code expires within half a
- * minute.
+ * Begins a sale in which the payer shows a code only when paying, because the code expires within
+ * half a minute.
  */
 function shown(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async () => {
@@ -197,17 +199,17 @@ async function linkOf({ terminal }: Door, intent: string): Promise<string> {
   return String(body.payment_url).split('/').at(-1) ?? '';
 }
 
-/** Begins a sale in which a wallet scans the till's link and signs. */
+/** Begins a sale in which a wallet scans the till's link and signs the terms. */
 const signed = (shopping: Shopping) => signedBy(shopping, shopping.payer);
 
-/** Begins the same kind of sale with a new wallet that is not deployed yet. */
+/** Begins a sale by link, as `signed` does, with a new wallet that is not deployed yet. */
 async function signedUndeployed(shopping: Shopping): Promise<Attempt> {
   return signedBy(shopping, await shopping.payer.undeployed());
 }
 
 /**
- * Returns a different IP address for each wallet, because one address may deploy only three wallets
- * an hour.
+ * Returns an IP address that differs from wallet to wallet, because one address may deploy only
+ * three wallets an hour.
  */
 function addressOf(from: Hex): string {
   return `10.${[4, 6, 8].map((at) => Number.parseInt(from.slice(at, at + 2), 16)).join('.')}`;
@@ -216,8 +218,8 @@ function addressOf(from: Hex): string {
 function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const door = doorAt(shopping, 0);
-    // Keeps the terms from opening the page, because a till shows no link while its sale is being
-    // paid.
+    // Keeps the tokens of links that were shown, because a till shows no link while its sale is
+    // being paid.
     const shown = new Map<string, Promise<string>>();
     const tokenOf = (at: Door, id: string) => {
       const token = shown.get(id) ?? linkOf(at, id);
@@ -230,7 +232,8 @@ function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Prom
     const signature = await sign(account, await open(door, intent));
     const body = { from, signature, ...tipOf(shopping) };
     return async (at, id, key) => {
-      // The other sale must have terms for this wallet before it can refuse the signature.
+      // Opens the other sale, so that it has terms for this wallet. Only then can it refuse the
+      // signature.
       if (id !== intent) await open(at, id);
       return at.pay.send('POST', `/${await tokenOf(at, id)}/authorization`, {
         headers: {
@@ -244,7 +247,7 @@ function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Prom
   });
 }
 
-/** Begins a sale in which a chip at the till signs the terms, and the till sends the signature. */
+/** Begins a sale in which a chip at the till signs the terms and the till sends the signature. */
 function signedAtTill(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const { account, from } = shopping.payer;
@@ -268,8 +271,8 @@ function confirmed(shopping: Shopping): Promise<Attempt> {
 }
 
 /**
- * All ways to pay. `test/faults/ways.test.ts` fails if the code has a credential that no way here
- * uses.
+ * All ways to pay. If the code has a credential that none of them uses, `test/faults/ways.test.ts`
+ * fails.
  */
 export const WAYS: readonly Way[] = [
   {
@@ -356,7 +359,7 @@ export const WAYS: readonly Way[] = [
     name: 'an offline sale',
     method: { type: 'wallet', credential: 'authorization' },
     payer: 'wallet',
-    // Offline sales have no split bills and no tips.
+    // False, because offline sales have neither split bills nor tips.
     atTill: false,
     again: ['parameter_invalid'],
     begin: acceptOffline,
@@ -379,7 +382,7 @@ export const WAYS: readonly Way[] = [
   },
 ];
 
-/** What a till must store before it goes offline. */
+/** What a till must have stored before it goes offline. */
 interface OfflineTerms {
   readonly chain_id: number;
   readonly usdc: Hex;
@@ -401,7 +404,9 @@ async function offlineTermsOf({ terminal }: Door): Promise<OfflineTerms> {
   return terms;
 }
 
-/** Begins a sale at an offline till: the wallet signs, and the till stores the signature. */
+/**
+ * Begins a sale at an offline till: the wallet signs the terms, and the till stores the signature.
+ */
 async function acceptOffline(shopping: Shopping): Promise<Attempt> {
   const { account, from } = shopping.payer;
   const { amount } = shopping.wish;
@@ -433,7 +438,8 @@ async function acceptOffline(shopping: Shopping): Promise<Attempt> {
   return {
     intent: null,
     pay: (place) => forward(shopping, place, record),
-    // The signature covers merchant, amount and salt, so it is not valid for another sale.
+    // The signature covers the merchant, the amount and a salt, so it is not valid for another
+    // sale.
     spendAgain: (place, till) => {
       const other = `0x${randomBytes(32).toString('hex')}`;
       return forward({ ...shopping, till }, place, { ...record, salt: other });
@@ -442,7 +448,7 @@ async function acceptOffline(shopping: Shopping): Promise<Attempt> {
 }
 
 /**
- * Forwards a stored sale repeatedly and to any node, as a till does, until the chain has decided.
+ * Forwards a stored sale to any node, as a till does, again and again until the chain has decided.
  */
 async function forward(shopping: Shopping, place: number, record: object): Promise<WayResult> {
   let result: WayResult = { said: 'no answer', intent: null, payment: null };
@@ -465,12 +471,12 @@ async function forward(shopping: Shopping, place: number, record: object): Promi
 
 type Settling = Awaited<ReturnType<Shopping['payer']['facilitator']>>;
 
-/** Signs an x402 client's payment for a resource, using the published x402 package. */
+/** Signs the payment for a resource as an x402 client does, with the published x402 package. */
 async function signPayload(shopping: Shopping, facilitator: Settling, resource: string) {
   const { wish, payer } = shopping;
   const requirements = {
     ...facilitator.requirements({ price: wish.amount, resource }),
-    // Long, because expired signatures are not tested here.
+    // Long, because these tests do not test expired signatures.
     maxTimeoutSeconds: 3_600,
   };
   const { network, asset } = requirements as { network: `eip155:${number}`; asset: string };
@@ -493,7 +499,9 @@ function describeError(error: unknown): string {
   return `${name} ${status ?? ''} ${line.replace(/0x[0-9a-f]+|pi_\w+/gi, '…')}`.slice(0, 160);
 }
 
-/** Sells to a machine over x402. The seller's facilitator takes the money and pays the merchant. */
+/**
+ * Sells to a machine over x402. The seller's facilitator charges the machine and pays the merchant.
+ */
 async function sellOverX402(shopping: Shopping): Promise<Attempt> {
   const { payer, till, wish } = shopping;
   const facilitator = await payer.facilitator(till);
@@ -502,8 +510,8 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
   const settle = async (asked: object): Promise<WayResult> => {
     let result: WayResult = { said: 'no answer', intent: null, payment: null };
     await waitUntil(async () => {
-      // The call fails while a node is down. A seller's server would then return 500, and the
-      // client would retry.
+      // The call fails while a node is down. The seller's server would then respond with 500, and
+      // the client would try again.
       const settled = await facilitator.settle(payload, asked).catch(describeError);
       if (typeof settled === 'string' || settled.errorReason === 'settlement_pending') {
         // The last reason, so that a soak's report tells why sales got no answer.

@@ -12,11 +12,11 @@ import type { PayersGround } from '#testing/ways/payers.ts';
 import { allowOffline, demoTill, type Till } from '#testing/ways/shops.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
-/** A service with two nodes and several shops, and a webhook receiver that follows our guide. */
+/** A service with two nodes and several shops. A webhook receiver follows our guide. */
 export interface WaysWorld {
   readonly world: RestoreGround;
   readonly payers: PayersGround;
-  /** A terminal of the merchant whose webhooks the receiver gets. */
+  /** A terminal of the merchant whose events the receiver gets. */
   readonly till: Till;
   /** Extra settings of every process. */
   readonly env: Readonly<Record<string, string>>;
@@ -39,11 +39,11 @@ async function addReceiver(url: string, till: Till) {
 }
 
 /**
- * Settlement time-out in seconds. Longer than any fault here lasts on a busy machine, so that no
- * payment is declined because of time.
+ * Settlement time-out in seconds. It is longer than any fault in these tests, even on a busy
+ * machine, so that no payment is declined because of time.
  */
 const SETTLE_WITHIN_S = 120;
-/** After this time, a payment is either paid or never will be. */
+/** Milliseconds after which a payment is either paid or never will be. */
 export const DECIDED_MS = 140_000;
 
 export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
