@@ -43,7 +43,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-/** The parts of an OpenAPI document that the site reads. */
+/** The parts of an OpenAPI document that the documentation site uses. */
 export interface ApiDocument {
   readonly info: { readonly title: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];

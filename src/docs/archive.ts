@@ -5,7 +5,7 @@ import { assert } from '#core/assert.ts';
 /**
  * Builds archives for package managers. The same files give the same bytes on every machine and
  * day, so that checksums can be compared. `npm pack` is not used: an image that runs the service
- * has no npm, and the packages bundled with a workspace are in another folder.
+ * has no npm, and a workspace's bundled packages are in another folder.
  */
 export interface Entry {
   /** Relative, with slashes. */
@@ -33,7 +33,7 @@ function headerOf({ name, bytes, executable = false }: Entry): Buffer {
   header.write(octal(0, 8), 116);
   header.write(octal(bytes.length, 12), 124);
   header.write(octal(WRITTEN_AT_S, 12), 136);
-  // Fill the checksum's own field with spaces, which is how the format counts it.
+  // The format computes the checksum with spaces in the checksum's own field.
   header.write('        ', 148);
   header.write('0', 156);
   header.write('ustar\x0000', 257);
@@ -51,7 +51,7 @@ export async function tarball(entries: readonly Entry[]): Promise<Buffer> {
   const zipped = await promisify(gzip)(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), {
     level: 9,
   });
-  // The byte for the operating system: 255 means "unknown".
+  // The byte for the operating system; 255 means "unknown".
   zipped[9] = 255;
   return zipped;
 }
@@ -80,7 +80,7 @@ export function zip(entries: readonly Entry[]): Buffer {
     const fields = zipFields(entry);
     const local = Buffer.concat([Buffer.from('PK\x03\x04'), fields, name, entry.bytes]);
     const place = Buffer.alloc(14);
-    // The Unix mode: readable by everyone.
+    // The Unix mode: readable by everyone, writable by the owner.
     place.writeUInt32LE((0o100644 << 16) >>> 0, 6);
     place.writeUInt32LE(at, 10);
     directory.push(Buffer.from('PK\x01\x02\x14\x03'), fields, place, name);

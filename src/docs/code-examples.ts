@@ -10,12 +10,12 @@ function isKeyed(parameters: readonly Parameter[]): boolean {
   return parameters.some(({ name }) => name === 'Idempotency-Key');
 }
 
-/** Returns a shell-quoted line of JSON. */
+/** Returns the value as shell-quoted JSON on one line. */
 function quoted(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`;
 }
 
-/** True for a stream of events, which programs read one at a time. */
+/** True for an event stream, which programs read one event at a time. */
 function isStream({ path }: Endpoint): boolean {
   return path === '/v1/events/stream';
 }
@@ -39,17 +39,17 @@ export function curlExample(endpoint: Endpoint, parameters: readonly Parameter[]
   return lines.join(' \\\n  ');
 }
 
-/** Writes JSON as TypeScript: names are quoted only if necessary. */
+/** Writes a JSON value as TypeScript: names are quoted only if necessary. */
 function literal(value: unknown): string {
   return JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:');
 }
 
-/** Returns the names of the path's parameters, which are variables in the example. */
+/** Returns the names of the path's parameters, which become variables in the example. */
 function argumentsOf({ path }: Endpoint): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** Writes the call with the package `tapline`; `method` is `paymentIntents.create`. */
+/** Writes a call of the `tapline` package; `method` is, for example, `paymentIntents.create`. */
 function packageExample(
   endpoint: Endpoint,
   parameters: readonly Parameter[],
@@ -88,7 +88,7 @@ function fetchExample(endpoint: Endpoint, parameters: readonly Parameter[]): str
   ].join('\n');
 }
 
-/** Maps `GET /v1/payments` to `payments.list`. Read from the package's sources. */
+/** Maps, for example, `GET /v1/payments` to `payments.list`, from the package's sources. */
 export type PackageMethods = ReadonlyMap<string, string>;
 
 const CLASS = /export class (\w+) extends Resource \{([\s\S]*?)\n\}/g;
@@ -106,7 +106,7 @@ export function packageMethods(resources: string): PackageMethods {
   return found;
 }
 
-/** Writes the request in TypeScript; uses the package if it has a method for it. */
+/** Writes the request in TypeScript, with the package if it has a method for the request. */
 export function typescriptExample(
   endpoint: Endpoint,
   parameters: readonly Parameter[],
@@ -150,7 +150,7 @@ with urllib.request.urlopen(request) as stream:
             event = json.loads(line[len(b"data: "):])
             print(event["id"], event["type"])`;
 
-/** The resources for which the Python client has methods. Other operations are called by path. */
+/** Resources for which the Python client has methods. Other operations are called by their path. */
 const PYTHON_RESOURCES = ['payment_intents', 'payments', 'refunds', 'terminals', 'events'];
 const PYTHON_ACTIONS = ['create', 'cancel', 'confirm'];
 

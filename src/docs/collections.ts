@@ -9,9 +9,9 @@ import type { Entry } from '#docs/archive.ts';
 
 /**
  * Creates the merchant API's collections for Postman and Bruno from its OpenAPI document. Both
- * programs can import that document directly, but then each request lacks a key, a fresh
- * idempotency key and real ids. Here the id in a response goes into the variable that the next
- * request reads. The API key is never included: readers set it.
+ * programs can import that document, but then requests lack a key, a fresh idempotency key and real
+ * IDs. Here, the ID in a response goes into the variable that the next request uses. Readers must
+ * set the API key, which is never included.
  */
 const SANDBOX = 'http://127.0.0.1:4242/api';
 const JSON_TYPE = 'application/json';
@@ -43,7 +43,7 @@ function singular(plural: string): string {
     .replace(/(?<!s)s$/, '');
 }
 
-/** Returns the kind of object that a path is about: its last part that is not a variable. */
+/** Returns the kind of object that a path is about: its last part, not counting variables. */
 function objectOf(path: string): string {
   return singular(path.split('/').at(-1) ?? '');
 }
@@ -88,8 +88,8 @@ function allWanted(document: ApiDocument): Wanted[] {
 }
 
 /**
- * Returns the variables that requests read, except the two that readers set and those built into
- * the programs.
+ * Returns the variables that requests use, except the two that readers set and those built into the
+ * programs.
  */
 function variablesOf(all: readonly Wanted[]): string[] {
   const texts = all.flatMap(({ url, body }) => [url, body ?? '']);

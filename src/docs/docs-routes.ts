@@ -45,7 +45,7 @@ function sendPage(request: FastifyRequest, reply: FastifyReply, file: Kept): Fas
   return reply.type(file.type).send(takesZip ? file.zipped : file.text);
 }
 
-/** Serves the screenshots in the guides. */
+/** Serves the screenshots that guides show. */
 function addImageRoute(app: FastifyInstance): void {
   app.get<{ Params: { name: string } }>('/docs/images/:name', async (request, reply) => {
     const { name } = request.params;
@@ -58,8 +58,8 @@ function addImageRoute(app: FastifyInstance): void {
 }
 
 /**
- * Adds the documentation. It is built at the first request of a page, so that a start does not have
- * to wait for it.
+ * Adds the documentation's routes. The site is built at the first request of a page, so that it
+ * does not delay the start.
  */
 export function addDocsRoutes(
   app: FastifyInstance,

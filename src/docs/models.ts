@@ -6,12 +6,12 @@ export interface ModelField {
   readonly isRequired: boolean;
 }
 
-/** A type of the models: an object of the API, or an object inside one. */
+/** A class of the clients' models: an object of the API, or an object inside one. */
 export interface Model {
   readonly name: string;
   readonly about: string;
   readonly fields: readonly ModelField[];
-  /** Returns the name of the schema's model; `null` if the schema is not a model. */
+  /** Returns the name of the schema's model; `null` if the schema has no model. */
   readonly nameOf: (schema: Schema) => string | null;
 }
 

@@ -20,8 +20,8 @@ interface Shelf {
 }
 
 /**
- * Lists the archives for programs, such as `tapline doctor`, which compares them with the installed
- * packages.
+ * Lists the archives as JSON for programs, such as `tapline doctor`, which compares them with the
+ * installed packages.
  */
 function indexOf(archives: readonly Archive[]): object {
   return {
@@ -60,7 +60,7 @@ function send(request: FastifyRequest, reply: FastifyReply, file: Served): Fasti
   return reply.type(file.type).send(file.bytes);
 }
 
-/** Lists the packages for people, with the commands for installing them. */
+/** Lists the packages for humans, with the commands that install them. */
 function listing(archives: readonly Archive[], origin: string): string {
   const items = archives.map(({ description, install, file, stable }) => {
     const command = `${install} ${origin}/packages/${stable ?? file}`;
@@ -81,7 +81,7 @@ repository. <a href="/docs/quickstart">Quickstart</a></p>`,
 
 /**
  * Adds the routes for the network's own packages, which are built at the first request. Only known
- * names are found: no part of a path reaches the file system.
+ * names are served: no part of a path reaches the file system.
  * @param own As in `ensurePackages`.
  */
 export function addPackagesRoutes(app: FastifyInstance, own?: string): void {

@@ -12,8 +12,9 @@ import { ensurePackages, PACKAGES } from '#packages/built.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 
 /**
- * The packages that merchants install, by folder. Each contains the packages that it bundles, so
- * that it installs without a registry and never pulls in a stranger's package with the same name.
+ * The packages that merchants install: each folder, with the packages that it bundles. Because of
+ * these, it installs without a registry, and never pulls in a stranger's package with the same
+ * name.
  */
 const NPM: Readonly<Record<string, readonly string[]>> = {
   sdk: [],
@@ -31,8 +32,8 @@ export interface Archive {
   readonly name: string;
   readonly version: string;
   /**
-   * The command that installs it, followed by its URL. Composer installs from a folder of archives
-   * instead.
+   * The command that installs the archive from its URL. PHP archives are downloaded instead,
+   * because Composer installs from a folder of archives.
    */
   readonly install: 'npm i' | 'pip install' | 'curl -O';
   readonly description: string;
@@ -104,9 +105,11 @@ async function entriesOf(folder: string, { place, manifest, isOurs }: Inside): P
   ];
 }
 
-/** Returns the folder of the third-party package that `from` resolves. */
+/**
+ * Returns the folder of the third-party package to which `name` resolves from the folder `from`.
+ */
 function folderOf(name: string, from: string): string {
-  // Resolve its main file, because not every package exports its manifest.
+  // Resolve the package's main file, because not every package exports its manifest.
   const main = createRequire(path.join(from, 'package.json')).resolve(name);
   const inside = path.join('node_modules', name);
   return main.slice(0, main.lastIndexOf(inside) + inside.length);
@@ -117,8 +120,8 @@ function archive(about: Omit<Archive, 'sha512'>): Archive {
 }
 
 /**
- * Requires the version that the manifest names: a package that resolves elsewhere may have another
- * one.
+ * Requires the version that the manifest names, because a package from another folder may have
+ * another version.
  */
 function requireVersion(own: Manifest, { name, version }: Manifest): void {
   const named = own.dependencies?.[name];
@@ -159,7 +162,7 @@ const PYTHON_ABOUT = 'The client of a Tapline payment network for Python.';
 
 interface PythonClient {
   readonly version: string;
-  /** METADATA in a wheel, PKG-INFO in a source archive. */
+  /** The metadata file's text: METADATA in a wheel, PKG-INFO in a source archive. */
   readonly about: Buffer;
   readonly modules: readonly Entry[];
 }
@@ -184,7 +187,7 @@ async function pythonClient(): Promise<PythonClient> {
   return { version, about: Buffer.from(about), modules };
 }
 
-/** Builds the Python client as a wheel, which pip installs without a build. */
+/** Builds the Python client as a wheel, which pip installs without building it. */
 async function pythonArchive(): Promise<Archive> {
   const { version, about, modules } = await pythonClient();
   const wheel =
@@ -211,7 +214,7 @@ async function pythonArchive(): Promise<Archive> {
   });
 }
 
-/** Builds the Python client's source archive for a package index; networks serve the wheel. */
+/** Builds the Python client's source archive, for a package index. Networks serve the wheel. */
 export async function pythonSources(): Promise<Archive> {
   const { version, about, modules } = await pythonClient();
   const others = ['README.md', 'pyproject.toml'].map(async (name) => {
@@ -230,7 +233,7 @@ export async function pythonSources(): Promise<Archive> {
 const PHP_FILES = ['README.md', 'autoload.php', 'composer.json', 'src'];
 
 /**
- * Builds the PHP client. Composer installs it from a folder (`artifact`), or it can be unpacked.
+ * Builds the PHP client. Composer installs it from a folder (`artifact`); it can also be unpacked.
  */
 async function phpArchive(): Promise<Archive> {
   const folder = path.join(ROOT, 'php');
@@ -252,7 +255,7 @@ async function phpArchive(): Promise<Archive> {
 
 const GO_ABOUT = 'The client of a Tapline payment network for Go.';
 
-/** Builds the Go client. It is unpacked next to the program, which references its folder. */
+/** Builds the Go client. Users unpack it next to their program, which references its folder. */
 async function goArchive(): Promise<Archive> {
   const folder = path.join(ROOT, 'go');
   const names = (await readdir(folder)).filter((name) => !name.endsWith('_test.go')).sort();

@@ -59,7 +59,7 @@ function readingOf(field: string, schema: Schema, nameOf: NameOf): string {
 }
 
 function classOf({ name, about, fields, nameOf }: Model): string {
-  // A field that is optional, or that a later version omits, becomes null.
+  // The value of a field is null if the field is optional or a later API version omits it.
   const parameters = fields.map(({ name: field, schema, isRequired }) => {
     const type = phpType(schema, nameOf);
     const isOptional = (!isRequired || isNullable(schema)) && type !== 'mixed';

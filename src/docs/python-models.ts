@@ -1,7 +1,7 @@
 import type { Schema } from '#docs/api-document.ts';
 import { type Model, type ModelField, modelsOf } from '#docs/models.ts';
 
-/** Words that may be field names in the API but not in a Python class. */
+/** Possible field names of the API that cannot be fields of a Python class. */
 const KEYWORDS = new Set(['from', 'class', 'def', 'import', 'in', 'is', 'pass', 'global']);
 
 function typeOf(schema: Schema, name: (schema: Schema) => string | null): string {

@@ -28,7 +28,7 @@ export interface PageSource {
 }
 
 const JSON_TYPE = 'application/json';
-/** Maximum depth of nested fields; the OpenAPI document has the deeper ones. */
+/** Maximum depth of the nested fields shown; the OpenAPI document contains the deeper ones. */
 const MAX_DEPTH = 3;
 
 function withoutNull(schema: Schema): Schema {
@@ -140,7 +140,7 @@ function operation(endpoint: Endpoint, document: ApiDocument, methods: PackageMe
     ...(description === summary ? [] : [description]),
     codeBlock('bash', curlExample(endpoint, parameters)),
     codeBlock('ts', typescriptExample(endpoint, parameters, methods)),
-    // Only the merchant API has clients.
+    // Show Python only for the merchant API, because the other APIs have no client.
     ...(methods.size === 0 ? [] : [codeBlock('python', pythonExample(endpoint))]),
     ...block('Path', parameterLines(parameters, 'path')),
     ...block('Query', parameterLines(parameters, 'query')),
@@ -172,7 +172,7 @@ function messages(document: ApiDocument): string[] {
   });
 }
 
-/** The tag of messages that are sent to endpoints. */
+/** The tag of the webhook messages that endpoints receive. */
 const MESSAGES = 'Webhooks';
 
 /** Returns one page per resource of an API. */
@@ -182,7 +182,7 @@ export function referencePages(
 ): PageSource[] {
   const endpoints = endpointsOf(document);
   const { group, prefix, methods } = section;
-  // Tags without operations are about all operations; the guides cover them.
+  // Tags without operations describe all operations, and the guides cover them.
   const isResource = ({ name }: { readonly name: string }) =>
     name === MESSAGES || endpoints.some(({ tags }) => tags.includes(name));
   return document.tags.filter(isResource).map(({ name, description }) => {

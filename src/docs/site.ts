@@ -34,7 +34,7 @@ const GUIDE_ORDER = [
   ...['api-changes', 'upgrading', 'your-money', 'operating', 'security'],
 ];
 
-/** The documents: name, group in the table of contents, and path of the pages. */
+/** The documented APIs, each with name, group in the table of contents, and path of its pages. */
 const SURFACES: readonly (readonly [name: string, group: string, prefix: string])[] = [
   ['openapi.json', 'Reference', 'api/'],
   ['openapi/device.json', 'Terminals', 'api/device/'],
@@ -44,7 +44,7 @@ const SURFACES: readonly (readonly [name: string, group: string, prefix: string]
   ['openapi/operator.json', 'Operators', 'api/operator/'],
 ];
 
-/** A path of the site, with its content. */
+/** A file of the site: its path and content. */
 export interface SiteFile {
   /** For example `/docs/webhooks`. */
   readonly path: string;
@@ -167,7 +167,7 @@ ${rest.join('</h1>\n')}
 `;
 }
 
-/** Returns a guide's first sentence, which says what the guide is for. */
+/** Returns a guide's first sentence, which states the guide's purpose. */
 function leadOf({ sections }: RenderedPage): string {
   const [lead = ''] = (sections[0]?.text ?? '').split(/(?<=\.)\s/);
   // A section's text has a space after each inline code; remove it before punctuation.
@@ -217,15 +217,17 @@ function llms(pages: readonly Page[]): string {
 }
 
 /**
- * Returns the guides and the merchant API in a single file, for programs that read everything at
- * once.
+ * Returns the guides and the merchant API as one file, for programs that read all of the
+ * documentation.
  */
 function llmsFull(pages: readonly Page[]): string {
   const chosen = pages.filter(({ group }) => group === 'Guides' || group === 'Reference');
   return chosen.map(({ markdown }) => markdown.trim()).join('\n\n---\n\n');
 }
 
-/** Returns the search index: one line per heading, small enough to be sent as a whole. */
+/**
+ * Returns the search index: one line per heading, which is small enough for browsers to load whole.
+ */
 function searchIndex(pages: readonly Page[]): string {
   const entries = pages.flatMap((page) =>
     page.sections.map(({ id, title, text }, index) => ({
@@ -239,8 +241,8 @@ function searchIndex(pages: readonly Page[]): string {
 }
 
 /**
- * Removes lines that contain only a comment. They are a sixth of the file and only for readers of
- * the source.
+ * Removes lines that contain only a comment. They are a sixth of the file, and only readers of the
+ * source need them.
  */
 function withoutComments(text: string): string {
   return text.replaceAll(/^ *(?:\/\/.*|\/\*.*\*\/)\n/gm, '');

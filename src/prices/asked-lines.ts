@@ -23,7 +23,7 @@ export interface TaxSettings {
   readonly prices_include_tax: boolean;
 }
 
-/** True if these lines depend on the account's settings. */
+/** True if these lines depend on the account's tax settings. */
 export function needTaxSettings({ lineItems }: AskedLines): boolean {
   return lineItems.some(({ tax_rate: rate, tax_inclusive: isWithin }) => {
     return typeof rate === 'string' || isWithin === undefined;
@@ -38,7 +38,8 @@ export function basisPointsOf(rate: number | string, settings: TaxSettings): num
 
 /**
  * Returns an account's rate as it applies at a location: the location's rate with the same name. A
- * rate without a name is unchanged, and so is one whose names have different rates there.
+ * rate without a name stays the same. So does one whose name stands for several different rates
+ * there.
  */
 export function rateAt(
   rate: number,

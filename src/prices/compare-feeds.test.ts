@@ -70,20 +70,20 @@ test('a rate is the same after it was written and read', () => {
 });
 
 describe('two feeds', () => {
-  test('that agree make that rate', () => {
+  test('that agree produce their common rate', () => {
     assert.equal(euro(answer({ eur: '0.8' }), answer({ eur: '0.80' })), '1.25');
   });
-  test('that differ by the spread make a rate between the two', () => {
+  test('that differ by up to the spread produce a rate between the two', () => {
     assert.equal(euro(answer({ eur: '1' }), answer({ eur: '1.01' })), '0.995024875622');
   });
-  test('that differ by more make none', () => {
+  test('that differ by more than the spread produce no rate', () => {
     assert.equal(euro(answer({ eur: '1' }), answer({ eur: '1.0100001' })), null);
   });
-  test('make none if one is too old, or too far ahead', () => {
+  test('produce no rate if one is too old, or too far ahead of our clock', () => {
     const at = (ms: number) => euro(answer({ eur: '1' }), answer({ eur: '1' }, addMs(NOW, ms)));
     assert.deepEqual([at(-120_000), at(-120_001), at(60_000), at(60_001)], ['1', null, '1', null]);
   });
-  test('know a currency only if both name it', () => {
+  test('produce rates only for the currencies that both include', () => {
     assert.equal(euro(answer({ eur: '1' }), answer({ gbp: '1' })), undefined);
     const dollars = compareFeeds([answer({}), answer({})], RULES, NOW);
     assert.deepEqual(
@@ -91,7 +91,7 @@ describe('two feeds', () => {
       [['usd', '1']],
     );
   });
-  test('agree on the time of the older one', () => {
+  test('produce a rate with the time of the older one', () => {
     const older = addSeconds(NOW, -50);
     const [found] = compareFeeds([answer({}), answer({}, older)], RULES, NOW);
     assert.deepEqual(found?.quotedAt, older);
@@ -100,8 +100,8 @@ describe('two feeds', () => {
 
 describe('a rate that jumps', () => {
   /**
-   * Returns the accepted rate after the feeds returned these rates at these seconds. A rate of
-   * `null` means that the feeds differed.
+   * Returns the accepted rate after the feeds returned these rates at these seconds. `null` as a
+   * rate means that the feeds differed.
    */
   function after(said: readonly (readonly [second: number, rate: string | null])[]): string | null {
     let known: KnownRate | undefined;
@@ -116,7 +116,7 @@ describe('a rate that jumps', () => {
   const every30 = (from: number, to: number, rate: string) =>
     Array.from({ length: (to - from) / 30 + 1 }, (_, n) => [from + n * 30, rate] as const);
 
-  test('by up to 10 percent counts at once, the first one always', () => {
+  test('by up to 10 percent is accepted at once, and the first rate always is', () => {
     assert.equal(after([[0, '1']]), '1');
     assert.equal(
       after([
@@ -133,7 +133,7 @@ describe('a rate that jumps', () => {
       '0.9',
     );
   });
-  test('by more counts after the feeds have returned it for five minutes', () => {
+  test('by more is accepted once the feeds have returned it for five minutes', () => {
     assert.equal(after([[0, '1'], ...every30(30, 300, '1.3')]), '1');
     assert.equal(after([[0, '1'], ...every30(30, 330, '1.3')]), '1.3');
   });

@@ -1,7 +1,10 @@
 import { minorDigits } from '#core/currencies.ts';
 import { RATE_DECIMALS } from '#core/currency-conversion.ts';
 
-/** Decimals of a feed's numbers (units of a currency per dollar), which are stored as integers. */
+/**
+ * Number of decimals with which a feed's rates (units of a currency per dollar) are stored as
+ * integers.
+ */
 const FEED_DECIMALS = 20;
 
 const FEED_ONE = 10n ** BigInt(FEED_DECIMALS);
@@ -36,10 +39,10 @@ export interface RateRules {
   readonly maxSpread: number;
 }
 
-/** What both feeds say about one currency. */
+/** The combined result of both feeds for one currency. */
 export interface Found {
   readonly currency: string;
-  /** `null` if the feeds disagree, or if one is too old. */
+  /** `null` if the feeds disagree, or if the rate of one is too old. */
   readonly rate: bigint | null;
   /** The older of the two. */
   readonly quotedAt: Date;
@@ -62,7 +65,7 @@ function middle(a: bigint, b: bigint, maxSpread: number): bigint | null {
   return rate === 0n ? null : rate;
 }
 
-/** Returns a currency's rate in a feed. The dollar's is 1, even if the feed omits it. */
+/** Returns a currency's rate in a feed. The dollar's rate is 1, even if the feed omits it. */
 function ofFeed({ rates }: FeedAnswer, currency: string): bigint | undefined {
   return rates.get(currency) ?? (currency === 'usd' ? FEED_ONE : undefined);
 }
@@ -91,14 +94,12 @@ export function compareFeeds(
 export interface KnownRate {
   /** The last accepted rate; `null` if there was none. */
   readonly good: { readonly rate: bigint; readonly quotedAt: Date } | null;
-  /**
-   * A very different rate that the feeds have returned since, and when it first and last appeared.
-   */
+  /** A very different rate that the feeds now return, and when they first and last returned it. */
   readonly jumped: { readonly rate: bigint; readonly since: Date; readonly seen: Date } | null;
 }
 
 /**
- * A larger change is accepted only after a wait, because wrong feeds are corrected within minutes.
+ * A larger change is accepted only after a wait, because faulty feeds are corrected within minutes.
  */
 const MAX_JUMP_PERCENT = 10n;
 const JUMP_WAIT_MS = 5 * 60_000;

@@ -5,7 +5,7 @@ import type { RateSettings } from '#prices/rate-settings.ts';
 /** The name of the source of a sandbox's prices. */
 export const MADE_UP_SOURCE = 'made up for this sandbox';
 
-/** Units per dollar. Constant, so that a developer gets the same price every day. */
+/** Units per dollar. The rates are constant, so that a developer gets the same price every day. */
 const MADE_UP: Readonly<Record<string, string>> = {
   aed: '3.6725',
   aud: '1.5214',
@@ -48,7 +48,7 @@ const TIMEOUT_MS = 5_000;
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** A feed's response that is ignored, with the reason. */
+/** The reason why a feed's response is ignored. */
 export interface NoAnswer {
   readonly problem: string;
 }

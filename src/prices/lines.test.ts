@@ -41,7 +41,7 @@ test('tax is rounded once per rate, not once per line', () => {
   assert.equal(salePrice(sale), 5n);
 });
 
-test('both kinds of a rate are one row, each rounded by itself, and a rate of 0 has a row', () => {
+test('a rate with tax included and added is one row, rounded separately; rate 0 has a row', () => {
   const lineItems = [
     line({ unit_amount: 1_000, tax_rate: 1_900 }), // 159.66 within
     line({ unit_amount: 1_003, tax_rate: 1_900, tax_inclusive: false }), // 190.57 on top
@@ -69,7 +69,7 @@ test('a last line that is too small for the rest leaves it to the line before', 
   assert.deepEqual(gross, [1, 0, 0, 0]);
 });
 
-test('all of a sale may be taken off', () => {
+test('a discount may cover the whole sale', () => {
   const lineItems = [line({ unit_amount: 250, tax_rate: 700 }), line({ unit_amount: 0 })];
   assert.equal(salePrice({ lineItems, discount: 250 }), 0n);
   assert.equal(salePrice({ lineItems: [line({ unit_amount: 0 })], discount: 0 }), 0n);
@@ -101,7 +101,7 @@ function randomCart(next: (below: number) => number) {
   return { lineItems, discount: next(2) === 0 ? next(whole + 1) : 0, whole };
 }
 
-/** The long run uses more (test/long/budgets.test.ts). */
+/** Number of random carts. The long run uses more (test/long/budgets.test.ts). */
 const CARTS = Number(process.env.TAXED_CARTS ?? 10_000);
 
 test(`${CARTS} carts lose no minor unit, and each tax is the nearest to the exact one`, () => {
@@ -118,7 +118,7 @@ test(`${CARTS} carts lose no minor unit, and each tax is the nearest to the exac
       rows.map(({ rate }) => rate),
       [...new Set(lineItems.map(({ tax_rate }) => tax_rate))].sort((a, b) => a - b),
     );
-    // If tax is added to all lines, the net amounts are the lines minus discounts.
+    // If tax is added to all lines, the net amounts add up to the lines minus discounts.
     const onTop = lineItems.map((item) => ({ ...item, tax_inclusive: false }));
     assert.equal(
       taxTable({ lineItems: onTop, discount }).reduce((sum, { net }) => sum + net, 0),

@@ -14,7 +14,7 @@ import type { Json } from '#core/canonical-json.ts';
 /** A line of a sale, as stored and as the API returns it. */
 export interface LineItem {
   readonly name: string;
-  /** Above 0: an integer, or decimal text with up to three decimals such as `"0.350"`. */
+  /** Above 0: an integer, or a decimal string with up to three decimals such as `"0.350"`. */
   readonly quantity: number | string;
   readonly unit_amount: number;
   /** Basis points. */
@@ -40,7 +40,7 @@ export interface RateTax {
   readonly gross: number;
 }
 
-/** A quantity is stored in thousandths. */
+/** Number of decimals of a quantity, which is computed in thousandths. */
 const QUANTITY_DECIMALS = 3;
 const ONE_PIECE = 10n ** BigInt(QUANTITY_DECIMALS);
 const ALL_POINTS = 10_000n;
@@ -116,8 +116,8 @@ export function salePrice(sale: SaleLines): bigint {
 }
 
 /**
- * Returns the same sale without a discount on all lines: each line's own discount includes its
- * share. Prices and taxes stay the same.
+ * Returns the lines of the same sale without a sale-wide discount: each line's own discount
+ * includes its share. Prices and taxes stay the same.
  */
 export function withDiscountInLines(sale: SaleLines): readonly LineItem[] {
   const left = discounted(sale);

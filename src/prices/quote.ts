@@ -18,17 +18,17 @@ export interface Quote extends AskedPresentment {
   readonly source: string;
 }
 
-/** The quote of a payment or refund. It has no expiry: that applied only to the intent. */
+/** The quote of a payment or refund, with the time at which the intent's quote expired. */
 export interface PastQuote extends Quote {
   readonly expiresAt: string;
 }
 
 export interface PaidQuote extends PastQuote {
-  /** In minor units, in addition to the amount. */
+  /** The tip, in minor units, which the amount does not include. */
   readonly tipAmount: number;
 }
 
-/** A price with its value in atoms. */
+/** A price, with its value in atoms of USDC. */
 export interface Quoted {
   readonly amount: Atoms;
   readonly quote: Quote;
@@ -48,7 +48,9 @@ function unavailable(currency: string): Refusal {
   );
 }
 
-/** Returns a price's value at the last known rate, however old; `null` if no rate is known. */
+/**
+ * Returns a price's value in USDC at the last known rate, however old; `null` if no rate is known.
+ */
 export function lastWorth(
   asked: AskedPresentment,
   rates: ReadonlyMap<string, RateRow>,
@@ -59,8 +61,8 @@ export function lastWorth(
 }
 
 /**
- * Returns a price's current value. Refuses with 503 if the rate is outdated, and with 400 if the
- * request is wrong.
+ * Returns a price's current value in USDC. Refuses with 503 if the rate is outdated, and with 400
+ * if the request is invalid.
  */
 export function quote(
   asked: AskedPresentment,

@@ -3,7 +3,7 @@ import { type Row, table } from '#db/table.ts';
 
 export const exchangeRates = table('exchange_rates', {
   currency: 'text',
-  /** USDC per unit; `null` if the feeds have the currency but have never agreed on a rate. */
+  /** USDC per unit; `null` if the feeds include the currency but have never agreed on a rate. */
   rate: 'text?',
   quoted_at: 'timestamptz?',
   usable_until: 'timestamptz?',
@@ -21,7 +21,9 @@ const RATE = exchangeRates.pick(['currency', 'rate', 'quoted_at', 'usable_until'
 /** The columns that a sale reads. */
 export type RateRow = Row<typeof RATE>;
 
-/** Returns the rates of these currencies, and of the dollar, whose row shows that rates exist. */
+/**
+ * Returns the rates of these currencies and of the dollar, whose row proves that rates are stored.
+ */
 export async function selectRates(
   sql: Sql,
   currencies: readonly string[],
@@ -34,7 +36,7 @@ export async function selectRates(
 }
 
 /**
- * Claims the next query of the feeds. `first` skips the interval, because a process that has just
+ * Claims the next query of the feeds. `first` ignores the interval, because a process that has just
  * started may have new settings.
  * @returns false if another process has queried within the interval.
  */
@@ -83,7 +85,7 @@ export async function upsertRates(tx: Tx, rates: readonly StoredRate[]): Promise
 }
 
 /**
- * Prepares stored rates at a start: deletes made-up ones, which must not be compared with real
+ * Prepares stored rates at a start: deletes made-up rates, which must not be compared with real
  * ones, and applies a changed maximum age.
  */
 export async function prepareRates(

@@ -3,7 +3,7 @@ import type { RateRules } from '#prices/compare-feeds.ts';
 
 /** Where rates come from, and the rules for accepting them. */
 export interface RateSettings extends RateRules {
-  /** Two URLs; `made-up` for the sandbox's own rates; `null` if nothing is configured. */
+  /** Two URLs; `made-up` for the sandbox's constant rates; `null` if no feeds are configured. */
   readonly feeds: readonly [string, string] | 'made-up' | null;
 }
 
@@ -22,7 +22,7 @@ function isAddress(url: string | undefined): url is string {
   return url !== undefined && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
-/** Reads the feeds. Two are required, because errors of a single one would go unnoticed. */
+/** Reads the feeds' URLs. Two are required, because errors of a single feed would go unnoticed. */
 function readFeeds(read: Read): readonly [string, string] | null {
   const text = read('RATES_URL');
   if (text === null) return null;

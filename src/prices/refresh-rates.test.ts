@@ -63,7 +63,7 @@ function refresher(settings: Partial<RateSettings> = {}) {
   return createRateRefresher({ db, clock, log: silentLog }, rates);
 }
 
-/** Returns a currency's current rate (by default the euro's), or the code of the refusal. */
+/** Returns a currency's current rate (by default the euro's), or the error code of the refusal. */
 async function euro(currency = 'eur'): Promise<string> {
   const rates = await selectRates(db, [currency]);
   const quoted = quote({ currency, amount: 100 }, rates, clock.now());
@@ -86,7 +86,7 @@ test('both feeds are queried in the background, and every process reads the resu
   assert.match(row?.source ?? '', /^127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+$/);
 });
 
-test('a currency that one of them does not name has no rate', async () => {
+test('a currency that one feed omits has no rate', async () => {
   const both = { as_of: clock.now().toISOString(), base: 'usd' };
   behavior = [
     json({ ...both, rates: { eur: '1', sek: '10' } }),
@@ -144,7 +144,7 @@ for (const [how, feed] of WRONG) {
   });
 }
 
-test('a feed that does not finish its answer within 5 s makes no rate', async () => {
+test('a feed that does not finish its response within 5 s gives no rate', async () => {
   behavior = [says('0.8'), (_, response) => response.write('{"base":"usd",')];
   const start = performance.now();
   await refresher()();

@@ -22,8 +22,8 @@ import {
 import { feedAddresses, type RateSettings } from '#prices/rate-settings.ts';
 
 /**
- * Number of intervals in the maximum age. It lets feeds be queried at least three times within that
- * age, even if processes die after claiming an interval.
+ * Number of query intervals within the maximum age. The feeds are then queried at least three times
+ * within that age, even if processes die after claiming an interval.
  */
 const TURNS_PER_AGE = 6;
 
@@ -80,7 +80,7 @@ async function store(
   await upsertRates(tx, next);
 }
 
-/** Logs each change of the feeds' state. */
+/** Creates a function that logs each change of the feeds' state. */
 function createReporter(log: Log, rates: RateSettings) {
   const hosts = feedAddresses(rates).map((url) => new URL(url).host);
   const last = new Map<number, string>();

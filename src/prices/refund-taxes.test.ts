@@ -9,7 +9,8 @@ const line = (unit_amount: number, tax_rate: number): LineItem => {
 };
 
 /**
- * Returns the tax tables of these refunds of one sale. The last refund returns all that is left.
+ * Returns the tax tables of these refunds of one sale. The last refund returns everything that is
+ * left.
  */
 function tablesOf(sale: SaleLines, whole: bigint, parts: readonly bigint[]) {
   return parts.map((part, index) => {
@@ -46,7 +47,7 @@ test('a tip has no tax: its share of a refund is in no rate', () => {
   assert.deepEqual(half, [{ rate: 1900, net: 420, tax: 80, gross: 500 }]);
 });
 
-test('a sale for which nothing was charged but a tip returns no tax', () => {
+test('a refund of a sale that charged only a tip returns no tax', () => {
   const sale = { lineItems: [line(0, 1900)], discount: 0 };
   assert.deepEqual(tablesOf(sale, 10n, [4n, 6n]).flat(), [
     { rate: 1900, net: 0, tax: 0, gross: 0 },
@@ -96,7 +97,8 @@ test(`${SALES * PARTS} parts: each rate adds up to the sale, each part to its su
       tables.forEach((table, at) => {
         const gross = sumOf(table.map((row) => row.gross));
         const part = Number(parts[at]);
-        // Without a tip, a part's rows add up to it exactly; otherwise the rest is the tip's share.
+        // Without a tip, a refund's rows add up to exactly the refund; otherwise the difference is
+        // the tip's share.
         assert.ok(tip === 0 ? gross === part : gross <= part);
         for (const row of table) assert.equal(row.net + row.tax, row.gross);
       });

@@ -33,7 +33,7 @@ function share(value: bigint, part: bigint, whole: bigint): bigint {
   return whole === 0n ? 0n : (2n * value * part + whole) / (2n * whole);
 }
 
-/** Returns the share of each row if `part` is returned of the `all` that is left. */
+/** Returns each row's share of a refund of `part`, when `all` is left to refund. */
 function taken(rows: readonly Left[], part: bigint, all: bigint): Left[] {
   let [through, given] = [0n, 0n];
   return rows.map(({ rate, gross, tax }) => {
@@ -46,7 +46,7 @@ function taken(rows: readonly Left[], part: bigint, all: bigint): Left[] {
   });
 }
 
-/** Returns one refund's tax table: the sale's rates, each with the part that is returned. */
+/** Returns one refund's tax table: the sale's rates, each with the part that is refunded. */
 export function refundTaxes(sale: SaleLines, { whole, before, part, isLast }: Returned): RateTax[] {
   let rows = taxTable(sale).map(({ rate, gross, tax }): Left => {
     return { rate, gross: BigInt(gross), tax: BigInt(tax) };

@@ -17,15 +17,15 @@ import {
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 
-/** Interval of checks whether the newest blocks are deep enough. */
+/** Interval at which the depth of the newest blocks is checked. */
 const LOOK_MS = 250;
 /**
- * How long to wait until results are applied, because a refund cannot be booked before its payment.
+ * How long to wait for results to be applied, because a refund cannot be booked before its payment.
  * Shorter than the recovery's lease.
  */
 const APPLIED_MS = 4_000;
 const APPLIED_LOOK_MS = 50;
-/** No age limit, because the range already ends at the depth that payments need. */
+/** Avoids an age limit, because the range already ends at the depth that payments need. */
 const FAR_FUTURE = new Date(8_640_000_000_000);
 /** Maximum number of events of one kind that one transaction books. */
 const BATCH = 100;
@@ -33,8 +33,8 @@ const BATCH = 100;
 /**
  * Reads the contract's events from the last compared block to the newest, and books what the ledger
  * has lost, range by range. Unless a loss is certain, an event without a row counts as foreign and
- * is not booked. After an interruption, it continues after the last booked range.
- * @returns the block up to which nothing can change, with all nodes up to date.
+ * is not booked. After an interruption, reading continues after the last booked range.
+ * @returns the block up to which nothing can change, according to up-to-date nodes.
  */
 export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
   const { chain, db } = deps;
@@ -46,7 +46,7 @@ export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<b
   const goal = await newest();
   let from = run.read_to === null ? first : run.read_to + 1n;
   while (from <= goal) {
-    // Reads up to the depth at which a payment counts.
+    // Read only up to the depth at which a payment counts as final.
     const to = (await newest()) - (confirmationsMs > 0 ? 1n : BigInt(confirmations));
     for await (const range of scanEvents(chain, from, to)) await bookRange(deps, run, range);
     if (to >= from) from = to + 1n;
@@ -78,8 +78,8 @@ async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: ScannedRan
 }
 
 /**
- * Waits until the results of payments are applied. Other loops apply them, even while the network
- * is closed.
+ * Waits until the results of the range's payments are applied. Other loops apply them, even while
+ * the network is closed.
  */
 async function awaitPayments({ db, chain }: RecoveryDeps, range: ScannedRange): Promise<void> {
   const { livemode } = chain.config;
@@ -91,7 +91,7 @@ async function awaitPayments({ db, chain }: RecoveryDeps, range: ScannedRange): 
   }
 }
 
-/** Calls `book`, each time with the last examined row, until no row is left. */
+/** Calls `book` repeatedly, each time with the last examined row, until no row is left. */
 async function untilNoneIsLeft(book: (after: After) => Promise<After | null>): Promise<void> {
   let after: After | null = { block: -1n, logIndex: -1 };
   while (after !== null) after = await book(after);

@@ -16,7 +16,7 @@ import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import { isOfCell } from '#settlement/numbers.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 
-/** What to do about a settlement on the chain that has no payment in the ledger. */
+/** What to do about a settlement on the chain for which the ledger has no payment. */
 type Plan =
   | { readonly kind: 'leave' }
   | { readonly kind: 'alarm'; readonly alarm: Alarm }
@@ -32,9 +32,9 @@ function alarmOf(row: LostPaymentRow, kind: string): Plan {
 /**
  * Decides what to do. If the ledger has the transaction's bytes or an unapplied result, the usual
  * path books the payment, unless the ledger waits for a different attempt. A payment to an unknown
- * merchant, or with a number that this service cannot have issued, is not booked. One from an
- * unknown payer is booked, because a payer is an address. If the chain settled an intent's number
- * for a different sale, the operators are alerted.
+ * merchant, or with a number that this service cannot have issued, is not booked. A payment by an
+ * unknown payer is booked, because its payer is just an address. If the chain settled an intent's
+ * number for a different sale, the operators are alerted.
  */
 function plan(row: LostPaymentRow, cell: number): Plan {
   const { account_id: accountId, request_id: requestId } = row;

@@ -9,13 +9,13 @@ import type { RecoveryRun } from '#settlement/network-recovery-queries.ts';
 
 type Registered = Extract<SettlementEvent, { event: 'MerchantRegistered' }>;
 
-/** Number of ids hashed in one go, which takes a tenth of a second. */
+/** Number of IDs hashed without a pause, which takes a tenth of a second. */
 const ACCOUNTS = 5_000;
 
 /**
  * Books a range's lost registrations: accounts that went live, or moved to the next contract, in
- * the lost period, so that payments can be attributed to them. A registration that matches no
- * account is ignored; payments to it raise alarms.
+ * the lost period. Payments can then be attributed to these accounts. A registration that matches
+ * no account is ignored; payments to it raise alarms.
  */
 export async function bookRegistrations(
   deps: RecoveryDeps,
@@ -30,8 +30,8 @@ export async function bookRegistrations(
     const accountId = accounts.get(event.reference);
     return accountId === undefined ? [] : [{ ...event, tenant: { accountId, livemode } }];
   });
-  // Sorted in the order in which other transactions lock accounts. An account's registrations keep
-  // the chain's order.
+  // Sort by account ID, the order in which other transactions lock accounts. An account's
+  // registrations keep the chain's order.
   const inOrder = found.toSorted((a, b) => (a.tenant.accountId < b.tenant.accountId ? -1 : 1));
   await inRun(deps, run, async (tx) => {
     for (const one of inOrder) {
@@ -56,8 +56,8 @@ async function selectLost(
 }
 
 /**
- * The contract identifies an account by the hash of its id, so hash ids until all accounts are
- * found.
+ * Finds accounts by hashing IDs until each registration has its account, because the contract
+ * identifies an account by the hash of its ID.
  */
 async function findAccounts(
   deps: RecoveryDeps,

@@ -13,10 +13,16 @@ import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
 import type { ChainPlace } from '#settlement/chain-requests.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
 
-/** Withdrawal numbers of this service have 63 bits, so it never issues this or a higher one. */
+/**
+ * This service never issues this number or a higher one, because its withdrawal numbers have 63
+ * bits.
+ */
 const NEVER_OURS = 2n ** 63n;
 
-/** Returns the subject that reconciliation uses, so that both update one alarm. */
+/**
+ * Returns the alarm's subject, which is the same as in reconciliation, so that both update one
+ * alarm.
+ */
 function subjectOf({ kind, number, tx_hash }: LostTransferRow): string {
   return kind === 'refund' ? `refund ${number}/${tx_hash}` : `withdrawal ${number}`;
 }
@@ -41,7 +47,7 @@ function placeOf(row: LostTransferRow): ChainPlace {
   };
 }
 
-/** Books one transfer. @returns true if the ledger had lost it. */
+/** Books one refund or withdrawal. @returns true if the ledger had lost it. */
 async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promise<boolean> {
   const { pages, clock, chain } = deps;
   const { livemode } = chain.config;
@@ -50,7 +56,7 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
     if (row.bytes_known) return false;
     return answerRequest(tx, { requestId, outcome: { succeeded: true, facts: placeOf(row) } });
   }
-  // The chain has paid an object that the ledger has marked as failed. An operator must decide.
+  // The chain has paid a transfer that the ledger has marked as failed, so an operator must decide.
   if (row.object_id !== null) {
     await alarm(tx, deps, { kind: 'paid_after_failure', row });
     return false;
@@ -67,8 +73,8 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
   if (row.kind === 'refund' && accountId !== null && paymentId !== null && reference !== null) {
     return (await rebuildRefund(tx, { ...lost, paymentId, reference }, given)) !== null;
   }
-  // The payment is not booked yet, so its refund cannot be either. Reconciliation reports the
-  // refund as missing, and another recovery books it.
+  // The refund's payment is not booked yet, so the refund cannot be either. Reconciliation reports
+  // the refund as missing, and another recovery books it.
   if (accountId !== null && row.payment_under_way) return false;
   await alarm(tx, deps, { kind: 'foreign_settlement', row });
   return false;

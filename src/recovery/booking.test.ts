@@ -26,7 +26,7 @@ import {
 } from '#testing/store-payments.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-/** Later than any timestamp in a test. */
+/** Later than any timestamp in these tests. */
 const LATER = new Date('2100-01-01T00:00:00Z');
 const BLOCK = 70n;
 const RANGE = {
@@ -56,7 +56,7 @@ after(async () => {
   await shared.close();
 });
 
-/** Taps and disconnects, so that a settlement job waits for the relayer. */
+/** Taps and disconnects, which leaves a settlement job that waits for the relayer. */
 async function tapped(key: string) {
   const { payer, pass } = await addPayer(store);
   const intentId = await addIntent(store);
@@ -128,7 +128,7 @@ describe('a payment whose request is under way in the restored copy', () => {
     assert.deepEqual([body.status, body.amount, body.tip], ['succeeded', 2_500_000, 0]);
   });
 
-  it('is not booked when the chain has more than sale and tip can be', async () => {
+  it('is not booked when the chain charged more than sale and tip can be', async () => {
     const { intentId, payer } = await tapped('tap 9');
     await settleOnChain(intentId, payer.address, 1);
     await book();
@@ -266,7 +266,7 @@ const refundInput = (paymentId: string) =>
   ({ paymentId, amount: 1_000, reason: null, metadata: {}, source: 'api' }) as const;
 
 describe('a refund that went back to the queue', () => {
-  it('is answered if its first bytes have paid it after all', async () => {
+  it('gets its result if its first transaction has paid it after all', async () => {
     const payment = await addPayment(store);
     const asked = createRefund(store.ctx, {
       tenant: store.merchant.tenant,
@@ -340,8 +340,8 @@ describe('a refund that is failed in the ledger', () => {
 
 describe('an object that recovery has booked', () => {
   /**
-   * Returns the jobs that have a result. If a reorganization undoes a result, the job is `queued`
-   * again, and the relayer sends its payload.
+   * Returns the jobs that have a result. If a reorganization undoes a result, its job is `queued`
+   * again, and the relayer sends the job's payload.
    */
   async function answeredRequests(subjectId: string) {
     return store.db.query<{ kind: string; payload: Record<string, unknown>; hash: string }>(

@@ -22,20 +22,28 @@ import {
 import { raiseNumbers } from '#settlement/numbers.ts';
 
 export interface NetworkGuard {
-  /** Resolves when this process may use the network, but after `waitMs` at the latest. */
+  /** Resolves when this process may use the network, or after `waitMs`. */
   opened(waitMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Poll interval of a closed network. Short, because customers are waiting at the counter. */
+/**
+ * Poll interval while the network is closed: short, because customers are waiting at the counter.
+ */
 const CLOSED_LOOK_MS = 100;
-/** Delay before a node that did not answer is queried again. */
+/** Pause before querying a node again that did not answer. */
 const UNASKED_LOOK_MS = 500;
 /** Time limit for a node, so that a slow one does not block the API. */
 const NODE_TIMEOUT_MS = 3_000;
-/** Interval for noticing a recovery whose wake-up was lost, and for recording the WAL position. */
+/**
+ * Poll interval while the network is open, to notice a recovery whose wake-up was lost and to
+ * record the WAL position.
+ */
 const OPEN_LOOK_MS = 1_000;
-/** Poll interval of the node until the operators have said whether the database was restored. */
+/**
+ * Interval at which the node is polled until the operators have said whether the database was
+ * restored.
+ */
 const DOUBT_LOOK_MS = 2_000;
 
 /** The facts on which {@link judgeLedger} bases its decision. */
@@ -55,12 +63,12 @@ export type Judgment =
   | { readonly kind: 'recover'; readonly reason: RecoveryReason; readonly lossShown: boolean };
 
 /**
- * Decides whether the ledger is complete. It is not if its WAL is behind a position that was seen
- * before. If the chain has a nonce of ours that the ledger lacks, either the database was restored
- * or someone else has the key. On a different database than before, it means a loss. If ledger and
- * chain had already agreed on this database, someone else has the key, and the sender stops when it
- * notices. Otherwise, at a start, the operators must decide. If no node answers and nothing
- * indicates a loss, the ledger is served but nothing is signed.
+ * Decides whether the ledger is complete. It is incomplete if its WAL is behind an earlier observed
+ * position. A nonce of ours that only the chain knows means that the database was restored or that
+ * someone else has the key: on a database other than before, a restore; on a database that already
+ * agreed with the chain, a stolen key, and the sender stops when it notices. In all other cases,
+ * the operators must decide. If no node answers and nothing indicates a loss, the ledger is served
+ * but nothing is signed.
  */
 export function judgeLedger(found: Findings): Judgment {
   const { ledger, clusterId, chainNonces, trust } = found;
@@ -95,8 +103,8 @@ function noncesAhead(
 }
 
 /**
- * Reads the chain before the ledger, because each nonce is in the ledger before it is used. Returns
- * `null` if no node answers.
+ * Queries the chain before the ledger, because each nonce is in the ledger before it is used.
+ * Returns `null` if no node answers.
  */
 async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | null> {
   if (!chain.isChecked()) return null;
@@ -115,9 +123,9 @@ async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | n
 /** The state that one poll passes to the next. */
 interface Look {
   readonly state: LedgerState;
-  /** True if the operators must answer first. */
+  /** True if the operators must first say whether the database was restored. */
   readonly waits: boolean;
-  /** The epoch in which ledger and chain were compared. */
+  /** The connection epoch in which ledger and chain were last compared. */
   readonly comparedIn: number | null;
 }
 
@@ -175,7 +183,7 @@ async function look(ctx: ProcessContext, chain: Chain, last: Look): Promise<Look
   else watch.note(walPosition(ledger.position));
   const state = judgment.kind === 'stand' ? judgment.state : 'closed';
   // The chain's state is unknown, so skip numbers: a new intent must not get a number that the
-  // chain knows, nor an event a position that receivers have seen.
+  // chain knows, and an event must not get a position that receivers have seen.
   if (state === 'serving' && last.state !== 'serving') {
     await raiseNumbers(db, livemode);
     await raisePlaces(db, livemode);
@@ -186,7 +194,7 @@ async function look(ctx: ProcessContext, chain: Chain, last: Look): Promise<Look
   return { state, waits, comparedIn: state === 'signing' ? epoch : null };
 }
 
-/** Queries the chain if that is due and no recovery is running. */
+/** Compares the ledger with the chain's nonces if that is due and no recovery is running. */
 async function compare({ db }: ProcessContext, chain: Chain, isDue: boolean) {
   const { livemode } = chain.config;
   const ledger = await selectLedger(db, livemode);
@@ -196,7 +204,8 @@ async function compare({ db }: ProcessContext, chain: Chain, isDue: boolean) {
 }
 
 /**
- * Asks the operators once. Withdraws the question if the node turns out to belong to another chain.
+ * Asks the operators once. Withdraws the question if the evidence disappears, for example because
+ * the node belonged to another chain.
  */
 async function settleDoubt(
   ctx: ProcessContext,
@@ -224,8 +233,8 @@ function trustAfter({ db }: ProcessContext, chain: Chain, judgment: Judgment): L
 
 /**
  * Decides, in each process, whether it may write to a network's ledger and whether its senders may
- * sign: at start, after each broken connection, and when a recovery is requested. The network is
- * closed to this process until the first decision.
+ * sign: at the start, after each broken connection, and when a recovery is requested. Until the
+ * first decision, the network is closed to this process.
  */
 export function guardNetwork(ctx: ProcessContext, chain: Chain): NetworkGuard {
   const { db, log, wakeups } = ctx;

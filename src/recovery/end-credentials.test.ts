@@ -9,8 +9,8 @@ const EARLIER = new Date('2030-06-01T11:00:00Z');
 const LATER = new Date('2030-06-01T12:00:01Z');
 const FAR = new Date('2031-01-01T00:00:00Z');
 /**
- * The time step after the loss: authenticator apps use steps of 30 seconds, and codes of the next
- * step are accepted, too.
+ * The time step after the loss. Authenticator apps use steps of 30 seconds, and the next step's
+ * codes are accepted, too.
  */
 const STEP_AHEAD = Math.floor(LOSS.getTime() / 30_000) + 1;
 
@@ -136,7 +136,7 @@ test('all phone passes are sent to their wallets again after a loss', async () =
   assert.deepEqual(due, [{ pass_id: here, changed_at: LATER }]);
 });
 
-test('after a loss, the people at tills come in again, and their shifts go on', async () => {
+test('after a loss, cashiers sign in at tills again, and their shifts continue', async () => {
   const { db, merchant, terminalId } = store;
   const { accountId } = merchant.tenant;
   await addPerson(EARLIER, 'cashier');

@@ -15,7 +15,10 @@ export interface Ending {
 
 type Values = readonly unknown[];
 
-/** Per kind, a statement that ends credentials of one network and returns a row for each. */
+/**
+ * Statements by kind of credential. Each ends the credentials of one network and returns a row for
+ * each.
+ */
 const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => Values]>> = {
   'agent tokens': [
     `update agent_tokens set revoked_at = $3
@@ -35,7 +38,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before }) => [livemode, before],
   ],
-  // Codes shown in the lost period may have been used; later codes cannot.
+  // Codes shown in the lost period may have been used, so only later codes remain valid.
   'rotating codes of passes': [
     `update rotating_keys r set lost_step = greatest(r.lost_step, $3::bigint)
      from passes p, payers y
@@ -53,8 +56,8 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
     ({ livemode, before, now }) => [livemode, before, now],
   ],
   // The nonces that a Google phone used in the lost period are unknown, and a confirmation does not
-  // reveal them. So each of its taps needs a confirmation until the pass is added to the phone
-  // again, which creates a new value. An Apple phone's message contains the time instead.
+  // reveal them. Each of its taps needs a confirmation until the pass is added to the phone again,
+  // which creates a new value. An Apple phone's message contains the time instead.
   'passes in phones whose taps may be used': [
     `update phone_passes f set doubted_at = $3 from passes p, payers y
      where p.id = f.pass_id and y.id = p.payer_id and y.livemode = $1 and f.created < $2
@@ -67,8 +70,8 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      where t.id = c.terminal_id and t.livemode = $1 returning 1 as ended`,
     ({ livemode }) => [livemode],
   ],
-  // A PIN or a membership may have changed in the lost period, so each cashier must enter the PIN
-  // again.
+  // A PIN or a membership may have changed in the lost period, so each cashier must sign in again
+  // with the PIN.
   'shifts of tills': [
     `update shifts s set pin_id = null from terminals t
      where t.id = s.terminal_id and t.livemode = $1 and s.started_at < $2 and s.ended_at is null
@@ -84,9 +87,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
   ],
 };
 
-/**
- * Per kind, a statement that ends credentials of people and wallets, which belong to no network.
- */
+/** Statements by kind of credential, for people and wallets, which belong to no network. */
 const OF_PEOPLE: Readonly<Record<string, readonly [string, (ending: Ending) => Values]>> = {
   'sign-in messages of payers': [
     'delete from payer_nonces where created < $1 returning 1 as ended',
@@ -129,7 +130,7 @@ const OF_PEOPLE: Readonly<Record<string, readonly [string, (ending: Ending) => V
   'passkey challenges': ['delete from passkey_challenges returning 1 as ended', () => []],
 };
 
-/** Invalidates authenticator-app codes that may have been used in the lost period. */
+/** Invalidates codes of authenticator apps that may have been used in the lost period. */
 async function voidShownCodes(tx: Tx, { before }: Ending): Promise<void> {
   await tx.query(
     `update users set totp_last_step = greatest(totp_last_step, $1::bigint)

@@ -26,8 +26,8 @@ const OTHERS = 8n;
 const NO_TEXT = 'O\u0100Hÿ\u0001R';
 const AMOUNT = 2_500_000n;
 /**
- * A negative grace period: the test mines more than one block a second, so the chain's time is
- * ahead of the test's clock.
+ * A negative grace period, because the test mines more than one block a second, so the chain's
+ * clock is ahead of the test's.
  */
 const NO_GRACE = { graceMs: -86_400_000 };
 
@@ -90,7 +90,8 @@ describe('settlements under numbers that exceed a bigint column', () => {
         expected,
       );
     }
-    // Mine so many blocks that these are no longer read; the differences must stay open.
+    // Mine enough blocks that reconciliation no longer reads the earlier ones; the differences must
+    // stay open.
     await network.mine(80);
     for (const _run of ['moves the cursor', 'reads later blocks']) {
       assert.equal((await reconcileOnce(deps, NO_GRACE)).differences.length, expected.length);

@@ -9,13 +9,13 @@ import { raiseNextNonce, selectSenders } from '#settlement/senders.ts';
 const LOOK_MS = 500;
 /**
  * The maximum of SETTLEMENT_TIMEOUT_SECONDS, and so of any signed payment's validity. The current
- * value does not count, because the lost transactions may have been signed under another one.
+ * setting does not count, because the lost transactions may have been signed under another one.
  */
 const LONGEST_SETTLEMENT_MS = 600_000;
 
 /**
  * True if a nonce that only the chain knows means a loss. If the database is still the one of the
- * last recovery, it means that the keys were used outside this service.
+ * last recovery, such a nonce means that the keys were used outside this service.
  */
 function mayLackNonces({ db }: Pick<RecoveryDeps, 'db'>, run: RecoveryRun): boolean {
   const { clusterId } = run;
@@ -23,8 +23,8 @@ function mayLackNonces({ db }: Pick<RecoveryDeps, 'db'>, run: RecoveryRun): bool
 }
 
 /**
- * Raises each sender's next nonce above all nonces that the chain knows. Mined transactions below
- * it are read from the chain.
+ * Raises each sender's next nonce above all nonces that the chain knows. Mined transactions with
+ * lower nonces are read from the chain.
  */
 export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, db, clock } = deps;
@@ -46,7 +46,7 @@ export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise
 }
 
 /**
- * Waits while a node still holds a lost transaction: it may be mined, and then its payments must be
+ * Waits while a node still holds a lost transaction: it may be mined, and its payments must be
  * booked before new work is accepted. A payment's transaction is valid for minutes.
  */
 export async function awaitLostBytes(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {

@@ -2,7 +2,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { withChainNumbers } from '#settlement/number-columns.ts';
 import type { BlockRange } from '#settlement/reconciliation/reconcile-queries.ts';
 
-/** A settlement on the chain that has no payment in the ledger. */
+/** A settlement on the chain for which the ledger has no payment. */
 export interface LostPaymentRow {
   readonly number: bigint;
   readonly batch_number: bigint;
@@ -23,11 +23,13 @@ export interface LostPaymentRow {
   readonly intent_id: string | null;
   /** True if the intent has this merchant, amount and order. */
   readonly intent_fits: boolean;
-  /** Its settlement job, if one is in progress or has an unapplied result. */
+  /** The intent's settlement job, if one is in progress or has an unapplied result. */
   readonly request_id: bigint | null;
   /** True if the job has the payer and the amount that the chain charged. */
   readonly same_payment: boolean;
-  /** True if the ledger has the transaction that settled it: its receipt is then read as usual. */
+  /**
+   * True if the ledger has the transaction that settled it, whose receipt is then read as usual.
+   */
   readonly bytes_known: boolean;
 }
 
@@ -104,9 +106,9 @@ export interface LostTransferRow {
   readonly payment_id: string | null;
   /** The unpaid refund or withdrawal in the ledger, if there is one. */
   readonly object_id: string | null;
-  /** Its settlement job, if one is in progress or has an unapplied result. */
+  /** The transfer's settlement job, if one is in progress or has an unapplied result. */
   readonly request_id: bigint | null;
-  /** True if the ledger has the transaction that paid it: its receipt is then read as usual. */
+  /** True if the ledger has the transaction that paid it, whose receipt is then read as usual. */
   readonly bytes_known: boolean;
   /** For refunds: true if the payment has no row yet, because its result is unapplied. */
   readonly payment_under_way: boolean;
@@ -193,13 +195,13 @@ export async function answerRequest(
   return rows.length > 0;
 }
 
-/** SQL for the position on the chain, as a result contains it. */
+/** SQL: the position on the chain, in the form of a job's result. */
 const PLACE = `'txHash', c.tx_hash, 'blockNumber', c.block_number::text, 'logIndex', c.log_index,
   'blockTime', to_char(c.block_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
  * Restores the settlement jobs of recovered objects, as done and applied, without a transaction of
- * ours. If a reorganization undoes one, it is sent again (`watchAnswered`).
+ * ours. If a reorganization undoes a job, it is sent again (`watchAnswered`).
  */
 export async function insertAnswered(
   tx: Tx,
@@ -251,7 +253,7 @@ export async function insertAnswered(
 
 /**
  * Ends attempts to pay intents that the chain has settled differently. Transactions already sent
- * will fail, because the settlement number is used.
+ * will fail, because the settlement number was used.
  */
 export async function endAttempts(
   tx: Tx,

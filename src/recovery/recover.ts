@@ -23,7 +23,7 @@ import {
 } from '#settlement/network-recovery-queries.ts';
 import { raiseNumbers } from '#settlement/numbers.ts';
 
-/** The pause between two steps. Short, because taps are refused during a recovery. */
+/** Pause between two steps: short, because taps are refused during a recovery. */
 const POLL_MS = 250;
 
 /**
@@ -41,8 +41,8 @@ export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
     onError: (name, error) =>
       log.error(`the ${name} failed`, { network, error: describeError(error) }),
     run: async () => {
-      // The ledger is being served, so there is nothing to do. Processes request a recovery only
-      // after they have checked the database.
+      // The ledger is open, so there is nothing to recover. Processes request a recovery only after
+      // they have checked the database.
       if (db.watch.serves(livemode)) return false;
       const run = await takeRecovery(db, { livemode, owner, leaseMs: RECOVERY_LEASE_MS });
       if (run === null) return false;
@@ -73,7 +73,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   await raiseNonces(deps, taken);
   failpoint('recovery.nonces_raised');
   await awaitLostBytes(deps, taken);
-  // Take the recovery again: the nonces may now prove a loss that was only suspected.
+  // Renew the claim on the recovery: the nonces may now prove a loss that was only suspected.
   const run = await takeRecovery(db, { ...taken, leaseMs: RECOVERY_LEASE_MS });
   if (run === null) return;
   if (run.loss_shown) {
@@ -101,8 +101,8 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
 }
 
 /**
- * Gives up the unpaid intents of the lost period, then ends every credential that may have been
- * used or ended in it.
+ * Cancels the unpaid intents of the lost period, then ends every credential that may have been used
+ * or ended in it.
  */
 async function giveUp(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, clock, wakeups } = deps;

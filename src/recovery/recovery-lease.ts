@@ -8,12 +8,15 @@ export interface RecoveryDeps extends ChainContext {
   readonly chain: Chain;
 }
 
-/** Longer than any step takes. If a process is killed, another one takes over after this time. */
+/**
+ * Lease of a recovery: longer than any step takes. If the process is killed, another takes over
+ * after this time.
+ */
 export const RECOVERY_LEASE_MS = 5_000;
 
 /**
  * Runs one step in a transaction and renews the lease.
- * @throws RecoveryLost if another process has taken it.
+ * @throws RecoveryLost if another process has taken over the recovery.
  */
 export function inRun<T>(
   { db }: { readonly db: Database },

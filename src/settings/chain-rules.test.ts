@@ -80,7 +80,7 @@ test('wallet factories default to the chain’s profile, and a setting replaces 
   assert.match(refused(wrong), /^CHAIN_TESTNET_WALLET_FACTORIES=0x12 must be addresses/);
 });
 
-/** An address in mixed case, from EIP-55. */
+/** An address in mixed case, as in EIP-55. */
 const MIXED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 test('an address may be set in one case, and is printed with its checksum', () => {

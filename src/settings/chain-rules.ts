@@ -6,8 +6,8 @@ import { checksummed } from '#settlement/evm-address.ts';
 import { type CountsRule, NETWORK_DEFAULTS, type NetworkRules } from '#settlement/networks.ts';
 
 /**
- * Settings that apply to any chain, without the prefix `CHAIN_<NETWORK>_`. They do not make a chain
- * external.
+ * Settings, without the prefix `CHAIN_<NETWORK>_`, that apply to any chain. They do not make a
+ * chain external.
  */
 export const RULE_SETTINGS = [
   'PROFILE',
@@ -22,7 +22,9 @@ export const RULE_SETTINGS = [
 type RuleSetting = (typeof RULE_SETTINGS)[number];
 type Read = (setting: RuleSetting) => string | null;
 
-/** A network's rules, and the configured depth of a payment; `null` if there is none. */
+/**
+ * A network's rules, and the number of confirmations that the operator configured; `null` if none.
+ */
 export interface AskedRules extends NetworkRules {
   readonly askedDepth: Depth | null;
 }
@@ -49,7 +51,7 @@ export function readChainRules(prefix: string, chainId: number, read: Read): Ask
 
 const ADDRESS_LIST = /^0x[0-9a-f]{40}(\s*,\s*0x[0-9a-f]{40})*$/i;
 
-/** Returns the factories of payers' wallets. Default: the well-known ones of the profile. */
+/** Returns the factories of payers' wallets. Default: the profile's well-known factories. */
 function readFactories(profile: ChainProfile, read: Read, refuse: Refuse): readonly Hex[] {
   const text = read('WALLET_FACTORIES');
   if (text === null) return profile.walletFactories;
@@ -102,7 +104,7 @@ function timeOf(text: string): number | null {
   return ms >= 1 && ms <= MAX_WAIT_MS ? ms : null;
 }
 
-/** Maximum number of steps: more than an operator needs. */
+/** Maximum number of confirmation tiers: more than an operator needs. */
 const MOST_RULES = 10;
 
 function readCountsFrom(read: Read, refuse: Refuse): readonly CountsRule[] {
@@ -131,7 +133,10 @@ function ruleOf(entry: string): CountsRule | null {
   return ms === null ? null : { from, waitsFor: 'time', ms };
 }
 
-/** Upper limit: a transaction must be signed at least ten seconds before the payment's time-out. */
+/**
+ * Upper limit, because a transaction must be signed at least ten seconds before the payment's
+ * time-out.
+ */
 const MOST_SETTLE_EVERY_MS = 10_000;
 const MOST_LOW_BALANCE = 1_000_000_000;
 

@@ -24,7 +24,7 @@ export type EmbeddedRules = NetworkRules &
     readonly blockMs: number;
   };
 
-/** The watchtower's key, and the amount from which it acts. */
+/** The watchtower's key, and the daily amount from which it pauses the contract. */
 export interface WatchSettings {
   /** A key with the contract's WATCH_ROLE; `null` if the watchtower only raises alarms. */
   readonly key: SigningKey | null;
@@ -66,7 +66,10 @@ function keysOf(env: Env, network: Network, roles: ReadonlySet<Role>) {
   };
 }
 
-/** 100 USDC: more than a test payment, less than a shop's hourly sales. */
+/**
+ * Default pause threshold, in atoms: 100 USDC is more than a test payment, and less than a shop's
+ * hourly sales.
+ */
 const PAUSE_FROM = 100_000_000;
 
 export function watchSettings(env: Env, network: Network): WatchSettings {
@@ -81,12 +84,15 @@ export function watchSettings(env: Env, network: Network): WatchSettings {
   };
 }
 
-/** A second is what people expect; the minimum leaves a slow machine enough time. */
+/**
+ * Interval of embedded blocks. The default, a second, is what people expect; the minimum leaves a
+ * slow machine enough time.
+ */
 const BLOCK_MS = { min: 100, max: 60_000, default: 1_000 };
 
 /**
- * Reads the rules of an embedded chain. Its node is trusted, so immediate confirmation needs no
- * second provider.
+ * Reads the rules of an embedded chain. Its node is trusted, so `CONFIRMATIONS` needs no second
+ * provider even if it is 0.
  */
 export function embeddedRules(env: Env, network: Network): EmbeddedRules {
   const chainId = EMBEDDED_IDS[network];
@@ -102,7 +108,7 @@ function sandboxBlockMs(env: Env, network: Network): number {
   const name = 'SANDBOX_BLOCK_MS';
   const texts = (readSetting(env, name) ?? '').split(',').map((text) => text.trim());
   const own = texts[NETWORKS.indexOf(network)];
-  // An empty part is a typing error, not a request for the default.
+  // An empty part is a typing error, not a request for the default interval.
   if (texts.length === NETWORKS.length && own !== undefined && !texts.includes('')) {
     return integer({ ...env, [name]: own }, name, BLOCK_MS);
   }
@@ -114,7 +120,7 @@ function chainRules(env: Env, network: Network, chainId: number): AskedRules {
   return readChainRules(prefix, chainId, (setting) => readSetting(env, `${prefix}${setting}`));
 }
 
-/** `<address>` or `<address>@<block of deployment>`, oldest first, separated by commas. */
+/** Matches `<address>` or `<address>@<block of deployment>`. */
 const FORMER = /^(0x[0-9a-f]{40})(?:@(\d{1,15}))?$/i;
 
 /**

@@ -33,7 +33,7 @@ import {
 } from '#settings/walletconnect-settings.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 
-/** When a pass that can be copied needs its payer's confirmation (the rule STATIC_PASS). */
+/** When a pass that can be copied requires its payer's confirmation (the rule STATIC_PASS). */
 interface StaticPass {
   readonly confirmFrom: Atoms;
   /**
@@ -43,7 +43,7 @@ interface StaticPass {
   readonly asksFirst: boolean;
 }
 
-/** A process's settings, read once. Error messages name the variable. */
+/** A process's settings, read once at the start. Error messages name the environment variable. */
 export interface Config {
   readonly roles: ReadonlySet<Role>;
   readonly host: string;
@@ -52,7 +52,10 @@ export interface Config {
   readonly opsPort: number | null;
   /** How long a stopping process keeps serving, so that load balancers notice its failing probe. */
   readonly drainSeconds: number;
-  /** The bearer token that `/metrics` on `port` requires; for `null` see `mayReadMetrics`. */
+  /**
+   * The bearer token that `/metrics` on `port` requires. `mayReadMetrics` defines what `null`
+   * means.
+   */
   readonly metricsToken: string | null;
   readonly dataDir: string;
   readonly production: boolean;
@@ -60,16 +63,16 @@ export interface Config {
   readonly databaseUrl: string | null;
   /** A standby for lists, exports and statistics; `null` if there is none. */
   readonly databaseReadUrl: string | null;
-  /** The database's address that bypasses a pooler in transaction mode; `null` if there is none. */
+  /** The database URL that bypasses a pooler in transaction mode; `null` if there is no pooler. */
   readonly databaseDirectUrl: string | null;
   readonly maxConnections: number;
   /**
-   * How much may be lost if the primary fails, as declared; `null` if undeclared, which production
-   * refuses.
+   * How much data may be lost if the primary fails, as declared; `null` if undeclared, which
+   * production refuses.
    */
   readonly durability: DeclaredDurability | null;
   readonly redisUrl: string | null;
-  /** This cell, and the others of its network. */
+  /** This cell, and the other cells of its network. */
   readonly cells: CellSettings;
   /** The watchtower's settings for each network. */
   readonly watch: Readonly<Record<Network, WatchSettings>>;
@@ -83,7 +86,7 @@ export interface Config {
    * block.
    */
   readonly settleWithinS: number;
-  /** When a pass that can be copied needs its payer's confirmation; `null` for never. */
+  /** When a pass that can be copied requires its payer's confirmation; `null` for never. */
   readonly staticPass: StaticPass | null;
   /**
    * The networks on which the operator pays the gas of transfers; `null` for a sandbox's embedded
@@ -96,36 +99,41 @@ export interface Config {
   readonly walletDeploymentGas: number;
   /** Where prices in a shop's currency come from. */
   readonly rates: RateSettings;
-  /** Percent of the hourly ceiling that one account may use. For `null` see `commonShare`. */
+  /**
+   * Percent of the hourly ceiling that one account may use. `commonShare` defines what `null`
+   * means.
+   */
   readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
-  /** The only address of the console and its API; `null` if they are at every address. */
+  /** The only URL of the console and its API; `null` if every address serves them. */
   readonly operatorUrl: string | null;
   /** Client addresses that may reach the console and its API; empty for all. */
   readonly operatorAllowCidrs: readonly string[];
   /** True if the test network is embedded. Test-mode webhooks may then go to this machine. */
   readonly isSandbox: boolean;
   readonly trustedProxies: readonly string[];
-  /** `null` if the secret is in the data folder. */
+  /** The service's secret; `null` if it is in the data folder. */
   readonly secret: RotatingKey | null;
-  /** `null` if mails become files in the data folder. */
+  /** The mail server; `null` if mails become files in the data folder. */
   readonly smtpUrl: string | null;
   /** The sender of all mails. */
   readonly mailFrom: string;
   /**
-   * `null` to mail the anchors to the operators, or to write a file in the data folder if there is
-   * no mail server.
+   * Where the audit log's anchors are sent; `null` to mail them to the operators, or to write a
+   * file in the data folder if there is no mail server.
    */
   readonly auditAnchors: AnchorTarget | null;
   /** Which requests get a line in the log, until a signal changes it. */
   readonly logRequests: LoggedRequests;
   /** `null` if tracing is off. */
   readonly tracing: TraceSettings | null;
-  /** The public origin of the web apps; `null` for this machine and port. */
+  /** The public origin of the web apps; `null` for this machine's port. */
   readonly publicUrl: string | null;
   /** The Web Push keys for payers' browsers; `null` if notifications are off. */
   readonly push: PushSettings | null;
-  /** `null` if the pay page does not offer wallets on other devices. */
+  /**
+   * The settings of WalletConnect; `null` if the pay page does not offer wallets on other devices.
+   */
   readonly walletConnect: WalletConnectSettings | null;
   /** The signing keys of phone passes. */
   readonly passFiles: PassFileSettings;
@@ -144,7 +152,7 @@ function opsPort(env: Env): number | null {
   return integer(env, 'OPS_PORT', { min: 0, max: 65_535, default: 0 });
 }
 
-/** Limits per hour. GASLESS_TRANSFERS=none turns transfers off. */
+/** Range of the hourly limits. GASLESS_TRANSFERS=none turns transfers off. */
 const TRANSFERS = { min: 1, max: 100_000 } as const;
 
 function gaslessLimits(env: Env): Config['gaslessLimits'] {
@@ -165,7 +173,10 @@ function rateLimit(env: Env): RateLimit {
   return { requests: Number(requests), seconds: Number(seconds) };
 }
 
-/** 20 USDC: a copied pass can pay for a lunch, but not for a phone. */
+/**
+ * Default amount from which a copyable pass requires confirmation. 20 USDC lets a copied pass pay
+ * for a lunch, but not for a phone.
+ */
 const STATIC_PASS_FROM = 20_000_000;
 
 /** A sandbox requires confirmation only if an amount is set. */

@@ -27,7 +27,7 @@ function chainOf(prefix: string) {
 
 const LEAST = { ...chainOf('CHAIN_TESTNET_'), ...chainOf('CHAIN_MAINNET_') };
 
-/** A valid value for each setting that has no default. `LEAST` has the required ones. */
+/** A valid value for each setting that has no default. `LEAST` contains the required settings. */
 const SOME: Readonly<Record<string, string>> = {
   OPS_PORT: '4243',
   METRICS_TOKEN: 'a-token-of-sixteen-or-more',

@@ -4,8 +4,8 @@ import { StartError } from '#core/start-error.ts';
 const FILE = /^file:(?:\/\/)?(\/.+)$/;
 
 /**
- * Returns the keys in a setting: its text or, for `file:/<path>`, the lines of that file (systemd
- * credentials, secrets mounted by Kubernetes).
+ * Returns the keys in a setting: its own text or, for `file:/<path>`, the lines of that file
+ * (systemd credentials, secrets mounted by Kubernetes).
  * @throws StartError if the file does not exist.
  */
 export function readKeyTexts(text: string, name: string): string[] {

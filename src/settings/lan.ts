@@ -9,8 +9,8 @@ export interface Lan {
 }
 
 /**
- * Returns the first address that other machines can reach: IPv4, because people may have to type
- * it.
+ * Returns the first address that other machines can reach. Only IPv4, because people may have to
+ * type the address.
  */
 function ownAddress(): string | null {
   const all = Object.values(networkInterfaces()).flatMap((found) => found ?? []);

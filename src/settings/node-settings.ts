@@ -28,7 +28,7 @@ type Read = (setting: NodeSetting) => string | null;
 
 /**
  * Reads the settings for connecting to a network's nodes. Error messages name an address by its
- * position, because it may contain a key.
+ * position, because the address may contain a key.
  * @throws StartError for the first invalid setting.
  */
 export function readNodeSettings(prefix: string, read: Read): NodeSettings {
@@ -91,7 +91,7 @@ function isHeaders(value: unknown): value is Record<string, string> {
 }
 
 const MIN_TIMEOUT_MS = 100;
-/** Upper limit: a tap must be answered within 30 s, even if nodes are slow. */
+/** Upper limit, because a tap must be answered within 30 s, even if nodes are slow. */
 const MAX_TIMEOUT_MS = 20_000;
 
 function timeouts(name: string, text: string | null, addresses: number): readonly number[] {
@@ -105,7 +105,10 @@ function timeouts(name: string, text: string | null, addresses: number): readonl
   );
 }
 
-/** Lower limit: below it, a single tap's requests would have to wait for each other. */
+/**
+ * Lower limit: with fewer requests per second, the requests of a single tap would wait for each
+ * other.
+ */
 const LEAST_PER_SECOND = 5;
 const MOST_PER_SECOND = 100_000;
 
@@ -126,8 +129,8 @@ function headsUrl(name: string, text: string | null, rpcUrl: string): string | n
 }
 
 /**
- * Parses an address that becomes part of a page's policy, so it must not contain a character that
- * ends a word there.
+ * Parses an address that becomes part of a page's content security policy, so it must not contain a
+ * character that separates entries there.
  */
 function webUrl(name: string, text: string | null): string | null {
   if (text === null) return null;

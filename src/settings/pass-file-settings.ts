@@ -43,7 +43,7 @@ type PassFileSetting =
 
 type Read = (name: PassFileSetting) => string | null;
 
-/** Reads a group of settings, of which either all or none must be set. */
+/** Reads a group of settings, which must be set together or not at all. */
 function group<Name extends PassFileSetting>(
   names: readonly Name[],
   read: Read,
@@ -60,7 +60,7 @@ function group<Name extends PassFileSetting>(
 
 /**
  * Reads the settings of phone passes; {@link loadPassFiles} reads the files.
- * @throws StartError if one of a group is missing.
+ * @throws StartError if a group is set only in part.
  */
 export function readPassFileSettings(read: Read): PassFileSettings {
   const apple = group(APPLE_SETTINGS, read);

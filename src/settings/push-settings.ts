@@ -1,11 +1,11 @@
 import { createECDH } from 'node:crypto';
 import { StartError } from '#core/start-error.ts';
 
-/** This service's identity for push services (RFC 8292). */
+/** The keys that identify this service to push services (RFC 8292). */
 export interface PushSettings {
   /** 32 bytes: the scalar of a P-256 key. */
   readonly privateKey: Buffer;
-  /** The uncompressed point, 65 bytes. Browsers subscribe to this key. */
+  /** The uncompressed point, 65 bytes. Browsers subscribe with this key. */
   readonly publicKey: Buffer;
   /** A contact for the push services: `mailto:…` or `https://…`. */
   readonly subject: string;

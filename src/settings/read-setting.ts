@@ -65,7 +65,8 @@ function mustBe(what: string, name: SettingName, text: string | null): StartErro
 }
 
 /**
- * Reads the keys of a setting. `token` authenticates to the remote signer that an address names.
+ * Reads the keys in a setting. If the setting is the address of a remote signer, `token`
+ * authenticates to it.
  */
 export function signingKeys(env: Env, name: SettingName, token: string | null): SigningKey[] {
   const text = readSetting(env, name);

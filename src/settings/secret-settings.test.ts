@@ -11,7 +11,7 @@ import type { Env } from '#settings/setting-names.ts';
 
 const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
 
-/** The settings of a real start. The tests list the secret parts below. */
+/** The settings of a real start. The tests below list the secret parts. */
 const ENV: Env = {
   METRICS_TOKEN: 'scrape-me-0123456789',
   TAPLINE_SECRET: 'a1b2'.repeat(16),

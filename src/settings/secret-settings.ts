@@ -3,7 +3,7 @@ import { readKeyTexts } from '#settings/key-files.ts';
 import { percentDecoded } from '#settings/read-setting.ts';
 import { chainPrefix, type Env, type SettingName } from '#settings/setting-names.ts';
 
-/** Settings that are entirely secret; several values are separated by commas. */
+/** Settings whose whole value is secret. Several values are separated by commas. */
 const WHOLE: readonly SettingName[] = [
   'METRICS_TOKEN',
   'OTEL_EXPORTER_OTLP_HEADERS',
@@ -27,7 +27,7 @@ const WITH_PASSWORD: readonly SettingName[] = [
   'SMTP_URL',
 ];
 
-/** Addresses whose path and query are secret, because providers put their keys there. */
+/** Settings with addresses whose path and query are secret, because providers put keys there. */
 const WITH_PATH: readonly SettingName[] = [
   'AUDIT_ANCHORS',
   ...NETWORKS.flatMap((network): SettingName[] => [
@@ -37,8 +37,7 @@ const WITH_PATH: readonly SettingName[] = [
 ];
 
 /**
- * Shorter parts of a path are words (`v2`, `anchors`), which log lines may contain for other
- * reasons.
+ * Shorter parts of a path are words (`v2`, `anchors`) that log lines may contain for other reasons.
  */
 const MIN_KEY_LENGTH = 16;
 
@@ -61,8 +60,8 @@ function bothSpellings(text: string): string[] {
 }
 
 /**
- * Returns the keys in the file; none if it cannot be read, because the start reports that error
- * itself.
+ * Returns the keys in the file; none if the file cannot be read, because the start reports that
+ * error itself.
  */
 function keysIfReadable(text: string): string[] {
   try {

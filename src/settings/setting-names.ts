@@ -13,7 +13,9 @@ const CHAIN_SETTINGS: readonly ChainSetting[] = CHAIN_SECTIONS.flatMap(({ rows }
   rows.map(({ name }) => name),
 );
 
-/** Settings that make a network external. All others can be used with an embedded chain. */
+/**
+ * Settings that make a network external. All other chain settings also apply to an embedded chain.
+ */
 export const EXTERNAL_SETTINGS: readonly ChainSetting[] = CHAIN_SETTINGS.filter(
   (setting) => !RULE_SETTINGS.some((rule) => rule === setting),
 );
@@ -37,7 +39,7 @@ export const SETTING_NAMES: readonly SettingName[] = [
   ),
 ];
 
-/** Variables for tests and crash points; a start does not read them. */
+/** Variables for tests and failpoints, which a start does not read. */
 const TEST_NAMES = [
   'TAPLINE_FAILPOINT',
   'TAPLINE_TEST_BROWSER',
@@ -58,8 +60,8 @@ const SERVICE = /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|P
 const SERVICE_PORT = /_PORT$/;
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
 /**
- * Shorter names are compared with one edit only, because they resemble ordinary ones: HOME is two
- * edits from HOST.
+ * Shorter names are suspicious only at a distance of one edit, because two edits reach ordinary
+ * names: HOME and HOST.
  */
 const TWO_EDITS_FROM_LENGTH = 6;
 /** Ordinary variables that resemble a setting by chance. */
@@ -72,7 +74,7 @@ const ORDINARY: ReadonlySet<string> = new Set([
   'WS_PORT',
 ]);
 
-/** True if Kubernetes has set the variable for a Service whose name happens to match. */
+/** True if Kubernetes has set the variable for a Service whose name happens to match a setting. */
 export function isOfService(name: string, value: string | undefined): boolean {
   return SERVICE.test(name) || (SERVICE_PORT.test(name) && SERVICE_ADDRESS.test(value ?? ''));
 }
@@ -97,7 +99,7 @@ function editsBetween(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** Names from before the first release. The error message for one names its successor. */
+/** Names from before the first release. The error message for an old name gives the new one. */
 const RENAMED: ReadonlyMap<string, SettingName> = new Map([
   ['SETTLE_WITHIN', 'SETTLEMENT_TIMEOUT_SECONDS'],
   ['CEILING_SHARE', 'MAX_ACCOUNT_SHARE_PERCENT'],

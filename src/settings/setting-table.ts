@@ -4,14 +4,14 @@
  */
 export interface SettingRow {
   readonly name: string;
-  /** As an operator would write it; empty if the default is not fixed. */
+  /** The default as an operator would write it; empty if it is not fixed. */
   readonly default: string;
-  /** What happens without the setting, if no value can express it. */
+  /** What happens without the setting, if no value of it has the same effect. */
   readonly without?: string;
   readonly unit?: string;
   /** One or two sentences; the first is the comment in `.env.example`. */
   readonly what: string;
-  /** The release that introduced it; default: 1.0.0. */
+  /** The release that introduced the setting; default: 1.0.0. */
   readonly since?: string;
 }
 

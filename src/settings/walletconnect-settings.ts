@@ -14,7 +14,8 @@ const PROJECT_ID = /^[0-9a-f]{32}$/;
 const RELAY_URL = 'wss://relay.walletconnect.org';
 
 /**
- * Reads these settings; `null` if the pay page does not offer wallets on other devices.
+ * Reads the settings of WalletConnect; `null` if the pay page does not offer wallets on other
+ * devices.
  * @throws StartError
  */
 export function readWalletConnectSettings(

@@ -7,7 +7,7 @@ import {
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
 
-/** One provider, which is queried independently of the others. */
+/** One provider's client, which is queried independently of the others. */
 export type Provider = Pick<Chain, 'block' | 'logs' | 'config' | 'rpc'>;
 
 export interface AgreedEvent {
@@ -21,16 +21,16 @@ export interface AgreedEvents {
   readonly toBlock: bigint;
   /** The events that at least one provider returned. */
   readonly events: readonly AgreedEvent[];
-  /** True if two providers answered and agreed. */
+  /** True if enough providers answered and all that answered agreed. */
   readonly agreed: boolean;
 }
 
 /**
- * Events are read only once a block follows theirs, because the newest block is the most likely to
- * be reorganized.
+ * Events are read only once their block has a successor, because the newest block is the most
+ * likely to be reorganized.
  */
 const DEPTH = 1n;
-/** Maximum number of blocks per poll after a long absence. */
+/** Maximum number of blocks per poll, for example after a long downtime. */
 const MAX_BLOCKS = 2_000n;
 const ENOUGH = 2;
 
@@ -44,7 +44,7 @@ async function ask<T>(question: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Returns a canonical text of a log, the same for all providers. */
+/** Returns a text that identifies a log and is the same for all providers. */
 function textOf(log: RawLog): string {
   const { transactionHash, blockHash, logIndex, topics, data } = log;
   const parts = [transactionHash, blockHash, String(Number(logIndex)), ...topics, data];

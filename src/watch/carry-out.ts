@@ -29,12 +29,12 @@ type Providers = readonly Chain[];
 const GAS = 200_000n;
 /** Minimum priority fee, in wei: more than an idle chain requires. */
 const LEAST_TIP = 1_000_000n;
-/** Offers twice the base fee; each retry offers a quarter more. */
+/** Multiple of the base fee that the first try offers. Each retry offers a quarter more. */
 const BASE_FEES = 2n;
 const MAX_RAISES = 20;
 /**
- * Number of tries, one per second, after which the operators are alerted that they must stop the
- * contract themselves.
+ * Number of tries, one per second, after which an alarm tells the operators to stop the contract
+ * themselves.
  */
 const ALERT_FROM_TRIES = 10;
 /**
@@ -49,12 +49,15 @@ const PAUSES_KEPT = 20n;
 const ALERT_BELOW_TRANSACTIONS = 100n;
 /**
  * A thief with the registrar's key can make a proposal in each block. After the first few,
- * proposals are collected for ten minutes and dropped together, because none takes effect for at
+ * proposals are collected for ten minutes and dropped together. None of them takes effect for at
  * least a day.
  */
 const DROP_EVERY_MS = 600_000;
 const DROPS_AT_ONCE = 10;
-/** Up to this many proposals of a registrar are canceled one by one, more with a single call. */
+/**
+ * Maximum number of a registrar's proposals that are canceled one by one; more are dropped in a
+ * single call.
+ */
 const MAX_SINGLE = 1;
 
 const LENS = { abi: settlementLensAbi } as const;
@@ -99,8 +102,8 @@ async function readSteps(chain: Chain, steps: readonly StepRow[]): Promise<Said[
 }
 
 /**
- * Reads the steps from all providers. A step is done if at least one provider answered and all that
- * answered agree, so that one lying node cannot end it.
+ * Reads the steps' states from all providers. A step is done if at least one provider answered and
+ * all that answered agree, so that one lying node cannot end it.
  */
 async function readForAll(chains: readonly Chain[], steps: readonly StepRow[]): Promise<Said[]> {
   const said = await Promise.allSettled(chains.map((chain) => readSteps(chain, steps)));
@@ -122,8 +125,8 @@ function pauseOf({ step }: StepRow): Hex {
 }
 
 /**
- * Returns the transactions to send: pauses first, then one per registrar, however many wallets it
- * has proposed.
+ * Returns the transactions to send: pauses first, then one per registrar, however many wallets that
+ * registrar has proposed.
  */
 function actionsOf(
   config: Chain['config'],
@@ -158,8 +161,8 @@ function actionsOf(
 }
 
 /**
- * True if a provider's simulation accepts the transaction. Sending one that fails would waste gas
- * every second.
+ * True if a provider's simulation accepts the transaction. Sending transactions that fail would
+ * waste gas every second.
  */
 async function isTaken(
   chains: readonly Chain[],
@@ -252,7 +255,7 @@ async function send(
       chains.map((chain) => chain.rpc.call('eth_sendRawTransaction', [raw])),
     );
     // The transaction is already known, or its nonce was just used. The next read of the contract
-    // shows the result.
+    // shows whether it took effect.
     for (const one of sent) {
       if (one.status === 'fulfilled') continue;
       const error = describeError(one.reason);
@@ -263,7 +266,7 @@ async function send(
 
 /**
  * Sends a transaction for the open steps until every provider reports that they are done. Pausing
- * is idempotent, so transactions are signed again rather than stored.
+ * twice is harmless, so each try signs a new transaction, and none is stored.
  */
 export async function carryOut(
   { db, clock, log }: Omit<ProcessContext, 'wakeups'>,

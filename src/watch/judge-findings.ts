@@ -3,7 +3,7 @@ import { contractVersionOf, merchantNumberOf } from '#settlement/contract-versio
 import type { UnexplainedRow } from '#settlement/foreign-settlement-queries.ts';
 import type { NewStep } from '#watch/watch-queries.ts';
 
-/** Unexplained findings of one poll, confirmed by two providers. */
+/** Findings of one poll that two providers confirmed and the ledger does not explain. */
 export interface Confirmed {
   readonly moved: readonly UnexplainedRow[];
   readonly rules: readonly OtherEvent[];

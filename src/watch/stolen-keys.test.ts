@@ -28,8 +28,8 @@ import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
 /**
- * Steals each key in turn: the thief acts in each block while a watchtower polls. SECURITY.md shows
- * the results as a table, which `WRITE_DRILL=1` updates.
+ * Steals each key in turn: the thief acts in each block while a watchtower polls. SECURITY.md
+ * contains the results as a table, which `WRITE_DRILL=1` updates.
  */
 
 const SECURITY = path.join(import.meta.dirname, '../../SECURITY.md');
@@ -40,15 +40,15 @@ const SALE = 1_000_000_000n;
 const DEADLINE = 4_000_000_000n;
 /** Far in the future, because the drill advances the chain's clock. */
 const VALID_UNTIL = Number(DEADLINE);
-/** The number of shops that a thief registers, one per block. */
+/** The number of shops that a thief registers, one in each block. */
 const SHOPS = 6;
 /** The contract's maximum ceiling, used by the test network. */
 const MOST_CEILING = 2 ** 24 - 1;
-/** Wallets or operations that a thief proposes at once. */
+/** Number of wallets or operations that a thief proposes in a flood. */
 const FLOOD = 40;
 const SALT: Hex = `0x${'5a'.repeat(32)}`;
 const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as const;
-/** More blocks than the watchtower needs for a pause. */
+/** Number of blocks to watch: more than the watchtower needs for a pause. */
 const ROUNDS = 10;
 
 describe('each key is stolen in turn', () => {
@@ -185,7 +185,7 @@ describe('each key is stolen in turn', () => {
     });
     const taken = before - (await world.network.usdcOf(payer));
     assert.ok(stopped !== null, 'it is stopped');
-    // Count from the first sale, because each proposal before it took a block.
+    // Count from the first sale, because each earlier proposal took a block.
     const blocks = stopped - FLOOD;
     const act = `proposes ${FLOOD} wallets, and settles 1,000 USDC in each block`;
     note('registrar and operator', act, blocks, taken);
@@ -297,8 +297,8 @@ describe('each key is stolen in turn', () => {
     const act = 'settles 1,000 USDC and lifts the pause in each block';
     const until = 'not before one of them is removed';
     rows.push(`| operator and steward | ${act} | ${until} | up to the ceiling of each hour |`);
-    // The steward can undo a guardian's lower ceiling, but not above the last ceiling set by the
-    // timelock.
+    // The steward can undo a guardian's lower ceiling, but cannot exceed the last ceiling set by
+    // the timelock.
     await govern(guardian, 'lowerCeiling', [1]);
     await govern(steward, 'restoreCeiling', [MOST_CEILING - 1]);
     await govern(steward, 'restoreCeiling', [MOST_CEILING]);

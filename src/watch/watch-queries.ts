@@ -12,7 +12,7 @@ export async function selectWatched(sql: Sql, livemode: boolean): Promise<bigint
 }
 
 /**
- * Records that all blocks below `next` were examined. With several watchtowers, the furthest one
+ * Records that all blocks below `next` were examined. With several watchtowers, the highest block
  * counts.
  */
 export async function noteLook(
@@ -67,7 +67,10 @@ export const watchFindings = table('watch_findings', {
 
 export type FindingRow = Row<typeof watchFindings>;
 
-/** Saves one row per event, however often it is read. @returns the positions of new events. */
+/**
+ * Saves one row per event, even if the event is read several times.
+ * @returns the positions of new events.
+ */
 export async function saveFindings(
   tx: Tx,
   livemode: boolean,
@@ -123,7 +126,9 @@ export interface UnreportedRow {
   readonly is_silent: boolean;
 }
 
-/** Atoms that were settled or refunded outside this service, confirmed by two providers. */
+/**
+ * Returns the atoms that were settled or refunded outside this service, confirmed by two providers.
+ */
 export async function sumConfirmed(tx: Tx, livemode: boolean, since: Date): Promise<bigint> {
   const rows = await tx.query<{ sum: bigint }>(
     `select coalesce(sum(amount), 0)::bigint as sum from watch_findings
@@ -188,7 +193,7 @@ export async function countTries(sql: Sql, ids: readonly bigint[]): Promise<void
   await sql.query('update watch_steps set tries = tries + 1 where id = any($1)', [ids.map(String)]);
 }
 
-/** Returns those of the operations whose scheduled calls an operator has all reviewed. */
+/** Returns those of the given operations whose scheduled calls were all reviewed by an operator. */
 export async function selectLookedAt(
   tx: Tx,
   livemode: boolean,

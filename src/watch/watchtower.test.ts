@@ -46,7 +46,7 @@ const DEADLINE = 4_000_000_000n;
 const PAUSE_FROM = 5_000_000n;
 const SMALL = 1_000_000n;
 const LARGE = 6_000_000n;
-/** More rounds, of one block each, than the watchtower needs to pause the contract. */
+/** Number of blocks to watch: more than the watchtower needs to pause the contract. */
 const ROUNDS = 8;
 
 /** Simulates a thief who uses one of the keys outside the service. */
@@ -72,11 +72,11 @@ describe('a watchtower', () => {
     await world.stop();
   });
 
-  /** Resets the state as if operators had reviewed everything and unpaused the contract. */
+  /** Resets the state, as if operators had reviewed all findings and unpaused the contract. */
   beforeEach(async () => {
     const { db } = world.database;
     second.behavior = null;
-    // Mine the pending transactions, which would disturb the next test.
+    // Mine the pending transactions, because they would disturb the next test.
     await world.network.mine();
     await db.query('delete from watch_findings');
     await db.query('delete from watch_steps');
@@ -297,7 +297,7 @@ describe('a watchtower', () => {
 
   it('sends nothing that the contract would refuse, and reports the failure', async () => {
     const { db } = world.database;
-    // A step for a merchant without a proposal: the key cannot carry it out.
+    // Insert a step for a merchant without a proposal, which the watchtower's key cannot carry out.
     const nobody = `insert into watch_steps
         (livemode, step, merchant_number, reason, created, tries)
       values (false, 'cancel_wallet', $1, 'WalletProposed 0x11/0', now(), 20)`;
@@ -409,7 +409,7 @@ describe('a watchtower', () => {
 
   it('reserves gas for pauses', async () => {
     const { baseFeePerGas } = await chains[0].newest();
-    // The maximum price of one watchtower transaction: see carry-out.ts.
+    // The maximum price of one watchtower transaction, computed as in carry-out.ts.
     const price = 200_000n * (baseFeePerGas * 2n + baseFeePerGas / 2n + 1_000_000n);
     await setCoin(20n * price);
     try {
@@ -515,7 +515,7 @@ describe('a watchtower', () => {
     assert.deepEqual(await steps(), before, 'what people undid stays undone');
   });
 
-  it('draws no conclusion after the database went back, until a recovery has ended', async () => {
+  it('draws no conclusion after the database was reset, until a recovery has ended', async () => {
     const { db } = world.database;
     await steal(LARGE);
     await world.network.mine(2);
@@ -543,7 +543,7 @@ describe('a watchtower', () => {
     assert.deepEqual(others, []);
   });
 
-  it('notifies a merchant’s owners of what two providers name, once a day', async () => {
+  it('notifies a merchant’s owners once a day of what two providers report', async () => {
     const merchant = world.merchant;
     await knowMerchant(merchant);
     const told: string[] = [];

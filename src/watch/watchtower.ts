@@ -47,7 +47,7 @@ export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
   readonly chains: readonly [Chain, ...Chain[]];
   /** A key with the contract's WATCH_ROLE; `null` if the watchtower only alerts. */
   readonly watchKey: SigningKey | null;
-  /** Atoms of unexplained settlements and refunds from which the network is paused. */
+  /** Atoms of unexplained settlements and refunds per day from which the contract is paused. */
   readonly pauseFrom: bigint;
   /** Notifies a merchant's owners, in the transaction that records the events. Optional. */
   readonly notifyOwners?: (tx: Tx, found: ForeignMovements, now: Date) => Promise<void>;
@@ -55,20 +55,22 @@ export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
   readonly alertOperators?: (tx: Tx, found: FoundPast, now: Date) => Promise<void>;
 }
 
-/** A summary of actions outside this service. */
+/** A summary of contract actions outside this service. */
 export interface FoundPast {
   readonly network: Network;
   /** One line each. */
   readonly lines: readonly string[];
-  /** The steps that the watchtower takes in response. */
+  /** The steps that the watchtower takes in response to the actions. */
   readonly steps: readonly StepName[];
 }
 
-/** Poll interval. Events are reported within three seconds or two blocks, whichever is longer. */
+/**
+ * Poll interval. Events are reported within three seconds or two blocks, whichever takes longer.
+ */
 const LOOK_MS = 1_000;
 /**
- * If providers disagree for longer than this, the operators are alerted and the watchtower moves
- * on.
+ * How long providers may disagree before the operators are alerted and the watchtower continues
+ * with later blocks.
  */
 const DIFFER_MS = 15_000;
 /** The period over which unexplained sums are added up. */
@@ -81,7 +83,7 @@ const SUM_MS = DAY_MS;
 const SETTLED_MS = 5_000;
 /** Interval of balance checks. Even a flood of proposals takes hours to use up the balance. */
 const COIN_EVERY_MS = 60_000;
-/** A thief may settle every second, so mails are limited to one per minute. */
+/** Minimum interval between mails, because a thief may settle every second. */
 const MAIL_EVERY_MS = 60_000;
 
 /** The state that a watchtower keeps between polls. */
@@ -137,7 +139,7 @@ function placeOfRow({ tx_hash, log_index }: UnexplainedRow): string {
 
 interface Judged {
   readonly rules: NotedRules;
-  /** Events found for the first time. */
+  /** Events that this poll was the first to find. */
   readonly moved: readonly UnexplainedRow[];
   readonly steps: readonly StepName[];
 }
@@ -153,7 +155,7 @@ async function note(
   const now = deps.clock.now();
   const confirmed = new Set(events.flatMap((one) => (one.confirmed ? [placeOf(one.event)] : [])));
   const all = events.map(({ event }) => event);
-  // Ignores roles that the constructors of later contracts grant.
+  // Leave out roles that the constructors of later contracts granted.
   const contracts = contractsOf(chain.config);
   const isSinceDeployment = ({ contractVersion, blockNumber }: OtherEvent) =>
     contractVersion === 0 || blockNumber > (contracts[contractVersion]?.deployedAtBlock ?? 0n);
@@ -249,8 +251,8 @@ async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<bool
 }
 
 /**
- * True if the next poll may continue after these blocks. Blocks on which providers disagree are
- * read again for some time.
+ * True if the next poll may continue after these blocks. While providers disagree, blocks are read
+ * again, up to `DIFFER_MS`.
  */
 function mayMove(read: AgreedEvents, single: boolean, memory: Memory): boolean {
   if (read.agreed || single) {
@@ -299,8 +301,8 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
 }
 
 /**
- * @param watch The state of a database that was not restored while this process was down. Omit it
- * if that is unknown.
+ * @param watch The state of a database that is known not to have been restored while this process
+ * was down.
  * @returns the state that {@link lookOnce} keeps between polls.
  */
 export function openMemory(watch?: Pick<DatabaseWatch, 'changes' | 'epoch'>): Memory {

@@ -1,4 +1,4 @@
-// Fills the examples with the reader's own account, till and address. Loaded by site.js.
+// Fills the examples with the signed-in reader's account, till and address. Loaded by site.js.
 
 const ACCOUNT = 'tapline dashboard account';
 
@@ -8,7 +8,9 @@ async function read(path) {
   return answer.json();
 }
 
-/** Reads the parts that are not secret: the account, its first till, and the names of its keys. */
+/**
+ * Fetches the values that are not secret: the account, its first till, and the names of its keys.
+ */
 async function readOwn() {
   const { accounts, status } = await read('/session');
   if (status !== 'signed_in') return null;
@@ -28,7 +30,7 @@ async function readOwn() {
   };
 }
 
-/** Replaces the placeholders in one piece of code. The secret stays a variable. */
+/** Replaces the placeholders in a piece of code. The secret key stays a variable. */
 function fillText(text, { account, terminal }) {
   const filled = text
     .replaceAll('$TAPLINE_BASE_URL', `${location.origin}/api`)

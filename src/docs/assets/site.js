@@ -1,4 +1,4 @@
-// Search, copy buttons, language tabs. Every page can be read and printed without this script.
+// Search, copy buttons, language tabs. Every page can also be read and printed without this script.
 
 const field = document.querySelector('#search');
 const results = document.querySelector('#results');
@@ -12,7 +12,9 @@ async function load() {
   return entries;
 }
 
-/** Every word must match; titles count more than text, and guides rank above fields. */
+/**
+ * Rates an entry: every word must match, titles count more than text, and guides rank above fields.
+ */
 function rate(entry, words) {
   const title = `${entry.title} ${entry.page}`.toLowerCase();
   const text = entry.text.toLowerCase();
@@ -154,7 +156,7 @@ function addTabs() {
   });
   for (const button of groups.flatMap(({ buttons }) => buttons)) {
     button.addEventListener('click', () => {
-      // Scroll, so that the button stays under the pointer when the groups above it change.
+      // Keep the clicked button under the pointer when the groups above it change in height.
       const before = button.getBoundingClientRect().top;
       localStorage.setItem(CHOSEN, button.textContent);
       showLanguage(groups, button.textContent);
@@ -166,20 +168,24 @@ function addTabs() {
 
 addTabs();
 
-/** True in a sandbox on this machine: it marks its pages, and gives its test key to the browser. */
+/**
+ * True in a sandbox on this machine, which marks its pages and gives its test key to the browser.
+ */
 function isOwnSandbox() {
   const isHere = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname);
   return isHere && document.documentElement.dataset.sandbox !== undefined;
 }
 
-/** Returns the last figure of a request's languages; the button follows it. */
+/** Returns the last figure of a request's languages, which the button follows. */
 function lastOfGroup(figure) {
   const next = figure.nextElementSibling;
   const isOther = next?.matches('figure.code') && LANGUAGES.includes(languageOf(next));
   return isOther && languageOf(next) !== 'curl' ? lastOfGroup(next) : figure;
 }
 
-/** Adds a button to each request, with the code as served: own.js replaces the demo's ids. */
+/**
+ * Adds a button to each request, with the code as served, because own.js replaces the demo's IDs.
+ */
 function addTryButtons() {
   for (const figure of document.querySelectorAll('main figure.code')) {
     const text = figure.querySelector('code').textContent;
@@ -198,7 +204,7 @@ if (isOwnSandbox()) addTryButtons();
 /** The dashboard sets this item while a user is signed in; without it, no session is read. */
 const SIGNED_IN = 'tapline dashboard signed in';
 
-// Without a session, the page stays as it is.
+// Without a session, the examples stay as they are.
 if (localStorage.getItem(SIGNED_IN) !== null && document.querySelector('main pre code') !== null) {
   import('/docs/own.js').then(({ fillIn }) => fillIn()).catch(() => {});
 }

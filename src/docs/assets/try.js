@@ -1,25 +1,28 @@
 // "Try it": sends a request from the page to the sandbox, with the demo account's test key. Loaded
 // at the first click on a button.
 
-/** Lists whose newest object's id replaces the id in an example. */
+/** Lists whose newest object's ID replaces the ID in an example. */
 const LISTS = ['payment_intents', 'payments', 'refunds', 'events', 'webhook_endpoints'];
-/** An event stream never ends, so only this much of it is shown. */
+/** An event stream never ends, so only its first seconds are shown. */
 const STREAM_MS = 5_000;
 const LAST_KEY = 'tapline docs last idempotency key';
 
 let told;
-/** Returns the demo account, which the sandbox reveals to browsers on its own machine. */
+/** Returns the demo account, whose keys a sandbox reveals to browsers on its own machine. */
 async function demo() {
   told ??= fetch('/sandbox-links').then((answer) => (answer.ok ? answer.json() : {}));
   const { test } = await told;
-  // Never send a live key, whatever the network returns.
+  // Never send a live key, whatever the server returned.
   if (test?.secret_key?.startsWith('tlsk_test_') !== true) {
     throw new Error('This page can send requests only to a sandbox on the same computer.');
   }
   return test;
 }
 
-/** Returns the URL. Whatever is typed, the key goes only to the merchant API of this origin. */
+/**
+ * Returns the request's URL. Whatever the user types, the key is sent only to the merchant API of
+ * this origin.
+ */
 function urlOf(address) {
   const url = new URL(`/api${address.trim()}`, location.origin);
   if (url.origin !== location.origin || !url.pathname.startsWith('/api/v1/')) {
@@ -68,13 +71,15 @@ async function known(noun) {
   return { terminals: terminal, passes: pass }[noun] ?? newest(noun);
 }
 
-/** Puts a new order id into the body (at most 8 characters): an order can be paid only once. */
+/**
+ * Replaces the order ID in the body (at most 8 characters), because an order can be paid only once.
+ */
 function withNewOrder(body) {
   const [drawn] = crypto.getRandomValues(new Uint32Array(1));
   return body.replace(/("order_id": )"[^"]*"/, `$1"A-${drawn % 1_000_000}"`);
 }
 
-/** Returns the example's request with ids that exist. */
+/** Returns the example's request with IDs of existing objects. */
 async function filled(request) {
   const [, noun, variable] = /\/(\w+)\/(\$\w+)/.exec(request.address) ?? [];
   const id = variable === undefined ? null : await known(noun);
@@ -93,7 +98,7 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-/** Returns the response as readable text; of a stream, only the beginning. */
+/** Returns the response as readable text; for a stream, only the beginning. */
 async function textOf(answer) {
   const type = answer.headers.get('content-type') ?? '';
   if (!type.startsWith('text/event-stream')) {
