@@ -3,20 +3,18 @@ import type { Tenant } from '#core/mode.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 
-/**
- * A change of a merchant's balance on the contract, other than a sale that was booked immediately.
- */
+/** A change of a merchant's balance on the contract, except sales that were booked immediately. */
 export interface Movement {
   readonly tenant: Tenant;
-  /** `correction` if the chain no longer contains a booked movement, or contains it again. */
+  /** `correction` if the chain no longer contains a booked movement, or contains it once more. */
   readonly type: 'payment' | 'refund' | 'payout' | 'correction';
   readonly objectId: string;
-  /** Atoms; negative if they left the balance. */
+  /** In atoms; negative if the amount left the balance. */
   readonly amount: bigint;
   /**
-   * When it happened on the chain, by the account's clock, if the service learned of it late: after
-   * a loss, or because the merchant's wallet called the contract itself. `null` if it has just
-   * happened.
+   * When the movement happened on the chain, by the account's clock, if the service learned of it
+   * late: after a loss, or because the merchant's wallet called the contract itself. `null` if it
+   * has just happened.
    */
   readonly happened: Date | null;
   /** The transaction's stamp for the account and mode, with an unused position. */
@@ -25,8 +23,8 @@ export interface Movement {
 
 /**
  * Books changes of balances, in the transaction that learns of them. A late change is booked on the
- * day on which it happened, so that recovery restores the same books. If that day is already closed
- * by a statement, a correction is booked now instead.
+ * day on which it happened, so that recovery restores the same books. If a statement has already
+ * closed that day, a correction is booked now instead.
  */
 export async function bookMovements(tx: Tx, movements: readonly Movement[]): Promise<void> {
   for (const movement of movements) await bookMovement(tx, movement);

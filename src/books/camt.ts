@@ -38,7 +38,7 @@ function element(name: string, content: string): string {
 
 /**
  * Returns an amount and its direction, which are two elements.
- * @param isDebit Needed for less than one unit, whose amount is 0.
+ * @param isDebit needed for amounts of less than one unit, which are written as 0.
  */
 function sum(units: bigint, isDebit = units < 0n): string {
   const size = decimalText(units < 0n ? -units : units, DECIMALS, 2);

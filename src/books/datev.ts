@@ -12,7 +12,7 @@ import {
 import { dayIn, wallTime } from '#core/calendar.ts';
 
 /**
- * The batch of postings of DATEV, `EXTF` 700 with version 13 of the `Buchungsstapel`. Facts from
+ * The posting batch of DATEV, `EXTF` 700 with version 13 of the `Buchungsstapel`. Facts from
  * https://developer.datev.de/datev/platform/de/dtvf/formate/buchungsstapel: columns and their
  * order, text in double quotes, a comma before decimals, no control characters, Windows-1252.
  */
@@ -21,7 +21,7 @@ function numbered(count: number, names: (n: number) => string[]): string[] {
   return Array.from({ length: count }, (_, i) => names(i + 1)).flat();
 }
 
-/** All columns of the format's version. Those that our files do not fill stay empty. */
+/** All columns of the format's version. Columns that our files do not fill stay empty. */
 export const DATEV_COLUMNS: readonly string[] = [
   ...['Umsatz (ohne Soll/Haben-Kz)', 'Soll/Haben-Kennzeichen', 'WKZ Umsatz', 'Kurs'],
   ...['Basis-Umsatz', 'WKZ Basis-Umsatz', 'Konto', 'Gegenkonto (ohne BU-Schlüssel)'],
@@ -46,7 +46,7 @@ export const DATEV_COLUMNS: readonly string[] = [
   ...['EU-Land u. UStID (Ursprung)', 'EU-Steuersatz (Ursprung)', 'Abw. Skontokonto'],
 ];
 
-/** The numbers of the text columns, which are quoted even if they are empty. */
+/** The numbers of the text columns. Their values are quoted even if they are empty. */
 const TEXT_COLUMNS: ReadonlySet<number> = new Set([
   ...[2, 3, 6, 9, 11, 12, 14, 16, 20, 37, 38, 40, 42, 91, 95, 96, 98, 102, 103, 105, 107, 109],
   ...[110, 112, 118, 120, 121, 123],
@@ -70,12 +70,12 @@ function quoted(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** Returns a value for Belegfeld 1, which allows letters, digits and a few signs. */
+/** Returns a value for Belegfeld 1, which allows letters, digits and a few symbols. */
 function documentOf(id: string): string {
   return id.replaceAll(/[^A-Za-z0-9$%&*+\-/]/g, '-').slice(0, MAX_DOCUMENT);
 }
 
-/** Cuts a text to the maximum number of characters; each takes one byte in the file. */
+/** Cuts a text to the maximum number of characters, each of which takes one byte in the file. */
 function shortText(text: string): string {
   return [...text.replaceAll(/\p{Cc}/gu, ' ')].slice(0, MAX_TEXT).join('');
 }
@@ -93,7 +93,9 @@ function emptyCell(column: string): string {
   return TEXT_COLUMNS.has(DATEV_COLUMNS.indexOf(column) + 1) ? '""' : '';
 }
 
-/** The empty cells before each filled column, and after the last one. They are most of a line. */
+/**
+ * The empty cells before each filled column, and after the last one. They make up most of a line.
+ */
 const GAPS = [...FILLED, undefined].map((column, n) => {
   const before = FILLED[n - 1];
   const start = before === undefined ? 0 : DATEV_COLUMNS.indexOf(before) + 1;
@@ -138,8 +140,8 @@ function compact(day: string): string {
 }
 
 /**
- * Returns the first line. DATEV requires numbers of a consultant and a client; the import replaces
- * them.
+ * Returns the first line. DATEV requires numbers of a consultant and a client, which the import
+ * replaces.
  */
 function head({ timeZone, until, from, to }: Period): string {
   const made = new Date(wallTime(timeZone, until.getTime())).toISOString();

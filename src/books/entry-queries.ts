@@ -3,7 +3,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** Changes of a merchant's balance except sales, which are in `payments`. */
+/** Changes of a merchant's balance, except sales, which are in `payments`. */
 export const balanceEntries = table('balance_entries', {
   account_id: 'text',
   livemode: 'boolean',
@@ -53,10 +53,10 @@ export async function sumEntries(
   return only(rows, 'sum of entries');
 }
 
-/** An entry with the facts that identify its object. None of them ever change. */
+/** An entry with the facts that identify its object. These facts never change. */
 export interface Entry extends EntryPlace {
   readonly type: Row<typeof balanceEntries>['type'];
-  /** The payment, refund or payout. For a correction, the object that it corrects. */
+  /** The ID of the payment, refund or payout. For a correction, the object that it corrects. */
   readonly object_id: string;
   readonly amount: bigint;
   readonly order_id: string | null;
@@ -65,11 +65,11 @@ export interface Entry extends EntryPlace {
   readonly terminal: string | null;
   /** The currency in which the sale was priced; `null` for USDC. */
   readonly currency: string | null;
-  /** The sum in minor units of that currency, including the tip; never negative. */
+  /** The sum of the sale in minor units of that currency, including the tip; never negative. */
   readonly minor: bigint | null;
 }
 
-/** Reads the next entries of a range, the oldest first. */
+/** Returns the next entries of a range, oldest first. */
 export async function selectEntries(
   sql: Sql,
   tenant: Tenant,
@@ -136,7 +136,7 @@ export interface Closing {
   readonly balance: bigint;
 }
 
-/** Returns the newest closing at or before `until`. */
+/** Returns the newest closing balance at or before `until`. */
 export async function selectClosing(
   sql: Sql,
   { accountId, livemode }: Tenant,
@@ -163,7 +163,10 @@ export async function insertClosing(
   );
 }
 
-/** Returns until when the books of an account and mode are closed; null if no period is closed. */
+/**
+ * Returns the time up to which the books of an account and mode are closed; null if no period is
+ * closed.
+ */
 export async function selectClosedUntil(
   sql: Sql,
   { accountId, livemode }: Tenant,

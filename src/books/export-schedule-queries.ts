@@ -46,7 +46,7 @@ export async function insertScheduled(tx: Tx, row: ScheduledExport): Promise<boo
   return stored !== undefined;
 }
 
-/** Returns the export that a link names, if the link has not expired by the account's clock. */
+/** Returns the export that a link names, unless the link has expired by the account's clock. */
 export async function selectExportByLink(
   sql: Sql,
   wanted: { readonly hash: Buffer; readonly now: Date },

@@ -20,7 +20,7 @@ import { accountInMail } from '#people/mail-words.ts';
 import type { Mailing } from '#people/people.ts';
 
 /**
- * A link expires, because it is for downloading the file soon. Later, people export in the
+ * Validity of a link, which is for downloading the file soon. Later, users export the file in the
  * dashboard.
  */
 const LINK_MS = 7 * DAY_MS;
@@ -29,7 +29,7 @@ const LINK_MS = 7 * DAY_MS;
 export const EXPORT_LINKS = '/api/dashboard/v1/exports';
 
 /**
- * Records the last period that has ended, so that a new schedule begins with the current one. The
+ * Records the last ended period as done, so that a new schedule begins with the current period. The
  * account must be locked.
  */
 export async function beginSchedule(
@@ -49,7 +49,7 @@ export async function beginSchedule(
 }
 
 /**
- * Announces the statements of ended periods, each once, with a link and a mail.
+ * Announces the statements of ended periods, each once, by a mail with a link.
  * @returns true if there may be more.
  */
 export async function announceExports(ctx: ProcessContext, mailing: Mailing): Promise<boolean> {

@@ -13,12 +13,13 @@ import { encodeWindows1252 } from '#core/windows-1252.ts';
 import { parseCsv } from '#testing/books.ts';
 
 /**
- * Tests every format with random days: files are well-formed and complete, and add up to the atom.
+ * Number of random days with which every format is tested: files are well-formed and complete, and
+ * add up to the atom.
  */
 
 const DAYS = Number(process.env.BOOKS_DAYS ?? 150);
 const ZONES = ['Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago', 'Pacific/Apia'];
-/** Days with a clock change in one of these zones, in each direction, and one day without. */
+/** Days when the clocks change in one of these zones, in each direction, and one other day. */
 const CALENDAR = [
   '2026-03-29',
   '2026-10-25',
@@ -108,7 +109,7 @@ function fileOf({ period, entries }: Case, format: StatementFormat): string {
   return text + writer.tail();
 }
 
-/** Parses a decimal into units of that many digits. */
+/** Parses a decimal into units of its last digit; `digits` is the number of decimals. */
 function unitsOf(text: string, digits: number): bigint {
   const found = /^(-?)(\d+)(?:[.,](\d+))?$/.exec(text);
   assert.ok(found !== null && (found[3] ?? '').length <= digits, text);

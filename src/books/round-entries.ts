@@ -2,7 +2,7 @@ import type { Entry } from '#books/entry-queries.ts';
 import { digitsOf } from '#core/currency-digits.ts';
 import type { Tenant } from '#core/mode.ts';
 
-/** The facts of a period that a format's head and tail may need. */
+/** The facts of a period that a format's first and last lines may need. */
 export interface Period {
   readonly tenant: Tenant;
   readonly timeZone: string;
@@ -14,12 +14,12 @@ export interface Period {
   readonly closing: bigint;
 }
 
-/** Writes one file. Call `entry` in the order of the entries. */
+/** Writes one file. Call `entry` for each entry in order. */
 export interface Writer {
   readonly head: string;
   /** @param balance the balance after the entry. */
   entry(entry: Entry, balance: bigint): string;
-  /** Returns the end of the file, including the entry for the rest from rounding. */
+  /** Returns the end of the file, including the entry that makes up for rounding. */
   tail(): string;
 }
 
@@ -33,7 +33,7 @@ export interface Format {
   open(period: Period): Writer;
 }
 
-/** Returns an entry's id: its object's id or, for a correction, an id of its own. */
+/** Returns an entry's ID: its object's ID or, for a correction, one of its own. */
 export function entryId({ type, object_id, position }: Entry): string {
   return type === 'correction' ? `cor_${position}` : object_id;
 }
@@ -53,7 +53,7 @@ export function wordsOf(entry: Entry): string {
   return description === null ? name : `${name}: ${description}`;
 }
 
-/** The text of the entry for the rest from rounding. */
+/** The text of the entry that makes up for rounding. */
 export const ROUNDING = 'ROUNDING';
 
 /** Decimals of USDC. */
@@ -65,8 +65,8 @@ export function roundedDown(atoms: bigint, decimals: number): bigint {
 }
 
 /**
- * Rounds a balance down to fewer decimals, also if it is negative, so that balances can be
- * subtracted.
+ * Rounds a balance down to fewer decimals, even if it is negative, so that differences of balances
+ * are exact.
  */
 function floored(atoms: bigint, decimals: number): bigint {
   const unit = 10n ** BigInt(USDC_DIGITS - decimals);
@@ -92,13 +92,13 @@ export interface Rounded {
 }
 
 /**
- * Rounds a file's entries to fewer decimals and tracks the remainders, so that the entries and the
- * one for rounding add up to the rounded balances.
+ * Rounds a file's entries to fewer decimals and tracks the remainders, so that the entries, with
+ * the one for rounding, add up to the rounded balances.
  */
 export class Rounding {
   readonly #opening: bigint;
   readonly #decimals: number;
-  /** Atoms of the entries written in USD, plus the unwritten remainders of the others. */
+  /** Atoms of the entries written in USD, plus the remainders of the other entries. */
   #atoms = 0n;
   #written = 0n;
 
@@ -124,12 +124,12 @@ export class Rounding {
     const less = BigInt(Math.max(0, this.#decimals - digits));
     const size = (minor / 10n ** more) * 10n ** less;
     // For a currency with three decimals, the dropped digits are converted to USD and added to the
-    // rest.
+    // remainder.
     this.#atoms += (amount * (minor % 10n ** more)) / minor;
     return { currency: currency.toUpperCase(), units: amount < 0n ? -size : size };
   }
 
-  /** Returns the rest from rounding, in units of USD. */
+  /** Returns the remainder from rounding, in units of USD. */
   left(): bigint {
     const decimals = this.#decimals;
     const closing = floored(this.#opening + this.#atoms, decimals);

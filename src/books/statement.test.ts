@@ -9,7 +9,7 @@ import { addMovements, addSales, fileOf, parseJsonl } from '#testing/books.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { addMerchant } from '#testing/store.ts';
 
-/** Tests statements of accounts with random movements against a list in memory. */
+/** Number of shops with random movements, whose statements are compared with a list in memory. */
 
 const SHOPS = Number(process.env.BOOKS_SHOPS ?? 4);
 /** Zones with clock changes in both hemispheres, at midnight, and by half an hour. */
@@ -28,7 +28,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Returns a random generator with a seed, so that a failing case can be repeated. */
+/** Returns a seeded random generator, so that a failing case can be repeated. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed + 1;
   return (below) => {
@@ -157,7 +157,7 @@ test('an exported day never changes: what is found later is a correction of that
   assert.ok(next.files.every((file) => /CORRECTION/.test(file)));
 });
 
-test('what a lost period has lost is booked on its day, if that day was not exported', async () => {
+test('an entry from a lost period is booked on its day, if that day was not exported', async () => {
   const { db } = database;
   const tenant = await openCounter();
   const lost = { type: 'payment', objectId: 'pay_lost2', amount: 7n, happened: at(1) } as const;
@@ -179,7 +179,7 @@ test('a transaction that was under way at midnight books into the next day', asy
   assert.deepEqual(await idsOf(next), ['re_late']);
 });
 
-test('a day that goes on has the balance of now, and is not closed', async () => {
+test('a day that has not ended shows the current balance, and is not closed', async () => {
   const { db } = database;
   const tenant = await openCounter();
   await addSales(db, tenant, [{ at: at(0), amount: 10n }]);

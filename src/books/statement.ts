@@ -36,7 +36,7 @@ interface Wanted {
   readonly now: Date;
 }
 
-/** Returns the position before all entries of a time, because the lowest position is 1. */
+/** Returns a position before all entries of this time, because the lowest position is 1. */
 function startOf(moment: Date): EntryPlace {
   return { created: moment, position: 0n };
 }
@@ -56,8 +56,8 @@ async function balanceAt(
 }
 
 /**
- * Opens the statement of some days. It closes days that have ended: what the service learns about
- * them later is booked later. If a day has not ended, the closing balance is the current one.
+ * Opens the statement of some days. Closes days that have ended: what the service learns about them
+ * later is booked later. If a day has not ended, the closing balance is the current one.
  */
 export async function openDays(db: Database, wanted: Wanted, days: Days): Promise<Statement> {
   const { tenant, timeZone, now } = wanted;
@@ -83,7 +83,7 @@ function least(one: Date, other: Date): Date {
 /**
  * Opens the statement of a payout: everything after the previous payout, up to and including this
  * one.
- * @returns `null` if the chain has not paid it.
+ * @returns `null` if the chain has not paid the payout.
  */
 export async function openPayout(
   db: Database,
@@ -117,13 +117,13 @@ async function firstEntry(tx: Tx, tenant: Tenant, range: EntryRange): Promise<En
   return first ?? range.upTo;
 }
 
-/** Number of entries held in memory. */
+/** Number of entries held in memory per statement. */
 const CHUNK = 1_000;
 
 /**
  * Yields a statement's file in chunks, as fast as the client takes them. Each chunk is read by a
  * separate query, so that a slow client holds no snapshot.
- * @throws if the entries do not add up to the closing balance; the file then ends early.
+ * @throws if the entries do not add up to the closing balance, so that the file ends early.
  */
 export async function* statementFile(
   db: Database,

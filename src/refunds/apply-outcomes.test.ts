@@ -42,7 +42,7 @@ async function refunds(): Promise<Refund[]> {
   return selectRefundPage(store.db, search, page);
 }
 
-/** Requests a refund and returns it as soon as it is pending; `answer` resolves with the result. */
+/** Requests a refund and returns it once it is pending; `answer` resolves with the result. */
 async function addPending(amount: number, idempotency = newRequest(store)) {
   const before = (await refunds()).length;
   const answer: Promise<Seen> = createRefund(store.ctx, {
@@ -129,7 +129,7 @@ test('refund.updated has the previous values', async () => {
   assert.match(String(data.object.receipt_number), /^R[2-9A-Z]{4}-1$/);
 });
 
-test('a result is booked once, for any number of workers', async () => {
+test('a result is booked once, with any number of workers', async () => {
   const pending = [await addPending(100), await addPending(200)];
   await store.db.query(
     `update chain_requests set status = 'succeeded', outcome = $1::text::jsonb

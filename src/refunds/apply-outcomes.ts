@@ -31,9 +31,12 @@ import {
   takeOutcomes,
 } from '#settlement/chain-requests.ts';
 
-/** Refunds per transaction, which takes a few milliseconds. */
+/** Maximum number of refunds per transaction, which takes a few milliseconds. */
 const BATCH = 50;
-/** refund.succeeded or refund.failed, refund.updated, payment.refunded, and the books' entry. */
+/**
+ * Positions for refund.succeeded or refund.failed, refund.updated, payment.refunded, and the books'
+ * entry.
+ */
 const PLACES_PER_REFUND = 4;
 
 type Ended = Refund & { status: 'succeeded' | 'failed' };
@@ -83,7 +86,9 @@ function draftsOf(
   ];
 }
 
-/** The response for a client that waits for the refund, or retries with its key. */
+/**
+ * Returns the response for a client that waits for the refund, or retries with its idempotency key.
+ */
 function waitingAnswer(
   refund: Ended,
   receipts: ReceiptPages,
@@ -91,7 +96,7 @@ function waitingAnswer(
   return { resource: refund.id, ...answerWith(201, renderRefund(refund, receipts)) };
 }
 
-/** Books or releases the reserved amount, and ends the refund. */
+/** Books or releases the reserved amount, and writes the refund's end. */
 async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {
   const { paymentId, amount } = refund;
   if (refund.status === 'succeeded')
@@ -105,8 +110,8 @@ async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {
 }
 
 /**
- * Gives the succeeded refunds the next receipt numbers of their terminals. Call it after locking
- * the orders.
+ * Gives the succeeded refunds their terminals' next receipt numbers. Call it after locking the
+ * orders.
  */
 async function number(tx: Tx, written: readonly Written[], now: Date): Promise<Written[]> {
   const paid = written.filter(({ refund }) => refund.status === 'succeeded');
@@ -156,7 +161,8 @@ async function writeAll(
   if (ended.length === 0) return 0;
   const wanted = ended.map(({ tenant }) => ({ tenant, count: PLACES_PER_REFUND }));
   const written: Written[] = [];
-  // Runs one after the other, so that each of two refunds of one payment shows its own total.
+  // Writes one refund after the other, so that each of two refunds of one payment shows its own
+  // total.
   for (const refund of ended) written.push(await writeEnd(tx, refund));
   const stampOf = await stampOrders(tx, wanted, now);
   const numbered = await number(tx, written, now);

@@ -52,7 +52,7 @@ function ask({ amount = null, refunded = payment, ...request }: Asked = {}): Pro
   }).then(see);
 }
 
-/** Waits until each request has a response or waits for the chain. */
+/** Waits until each request has a response or is waiting for the chain. */
 async function untilDecided(refunds: readonly Promise<Seen>[]): Promise<void> {
   let answered = 0;
   for (const refund of refunds) {
@@ -235,7 +235,7 @@ describe('a payment of another account', () => {
   });
 });
 
-/** Disables the rules that require confirmations, so that payments settle immediately. */
+/** Turns off the rules that require confirmations, so that payments settle immediately. */
 async function askNobody(): Promise<void> {
   await store.db.query(
     `insert into risk_settings (account_id, livemode, updated) values ($1, false, $2)`,

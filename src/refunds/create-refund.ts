@@ -38,9 +38,9 @@ import { type AskedAmount, decideShare, type Share } from '#refunds/share.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
-/** The wait for a receipt of behavior.md 2.8. */
+/** How long a request waits for the chain (behavior.md 2.8). */
 const RECEIPT_WAIT_MS = 60_000;
-/** Positions in the order: the refund, refund.created and refund.failed. */
+/** Positions for the refund, refund.created and refund.failed. */
 const PLACES = 3;
 
 export interface NewRefund {
@@ -55,7 +55,7 @@ export interface RefundRequest {
   readonly tenant: Tenant;
   /** The API key or device key of the request; `null` for a person's session. */
   readonly keyHash: Buffer | null;
-  /** The terminal that refunds. Some of its refunds need a manager's code. */
+  /** The terminal that makes the refund. Some of its refunds need a manager's code. */
   readonly terminalId?: string;
   /** A code that a manager has created; `null` if none was entered. */
   readonly managerCode?: string | null;
@@ -65,7 +65,7 @@ export interface RefundRequest {
   readonly input: NewRefund;
 }
 
-/** The result of the first transaction. */
+/** The result of the first transaction, which is also the response if the refund need not wait. */
 interface Begun extends Done {
   readonly refund: Refund;
   readonly deliveries: number;
@@ -169,14 +169,14 @@ async function begin(
 }
 
 /**
- * Maximum number of tries. An idempotency key that is reused after 48 hours gets the next
+ * Maximum number of tries: each reuse of an idempotency key after its 48 hours takes the next
  * reference.
  */
 const MAX_CLASHES = 1_000;
 
 /**
- * Returns the reference of this request, or the rebuilt refund that already has it. A request that
- * is repeated after a loss of data gets the same reference.
+ * Returns the reference for this request, or the rebuilt refund that already has that reference. A
+ * request that is repeated after a loss of data gets the same reference.
  */
 async function referenceFor(
   tx: Tx,
@@ -193,14 +193,14 @@ async function referenceFor(
   }
 }
 
-/** Returns the response to a request whose refund was lost with the database and rebuilt. */
+/** Returns the response to a request whose refund was lost with the database and then rebuilt. */
 function replayRebuilt(
   { receipts }: Keys,
   { input }: RefundRequest,
   rebuilt: Refund,
 ): Begun | Refusal {
-  // After a loss of data, the atoms of a part in the shop's currency are unknown, but the key
-  // identifies the refund.
+  // If the request was in the shop's currency, its atoms are unknown after a loss of data, but the
+  // key identifies the refund.
   const { amount } = input;
   const sameAmount = typeof amount !== 'number' || BigInt(amount) === rebuilt.amount;
   if (!sameAmount || input.paymentId !== rebuilt.paymentId) return keyReused();
@@ -256,7 +256,7 @@ async function checkManager(
   return refuse('manager_required', CODE_INVALID, 'manager_code');
 }
 
-/** For a sale in USDC, which has no earlier parts in another currency. */
+/** Used for a sale in USDC, which has no earlier refunds in another currency. */
 const NONE = { parts: 0n, partsGave: 0n };
 
 /**
@@ -279,7 +279,7 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
   const ended = ends(request);
   if (ended !== null) return ended;
   if (payment === null) return paymentUnknown();
-  // Runs before the other checks: a rebuilt refund has already reduced the amount, and its terminal
+  // Check this first: a rebuilt refund has already reduced the refundable amount, and its terminal
   // is unknown.
   if (!Buffer.isBuffer(reference)) return replayRebuilt(keys, request, reference);
   const earlier = payment.presentment === null ? NONE : await selectEarlier(tx, payment.id);
@@ -299,9 +299,9 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
 
 /**
  * Refunds a payment from the merchant balance. Refuses a request that cannot be met (unknown
- * payment, more than is left); if the account's rules or the chain forbid it, the refund has
- * `status: failed`. Waits for the chain up to 60 s, then returns `pending`, whose result comes
- * later. While the network settles nothing, it returns `pending` at once.
+ * payment, more than is left); if the account's rules or the chain forbid the refund, it has
+ * `status: failed`. Waits for the chain up to 60 s, then returns `pending`, and the result follows
+ * later. While the network settles nothing, returns `pending` immediately.
  */
 export async function createRefund(
   ctx: ApiContext,
@@ -327,8 +327,8 @@ export async function createRefund(
 }
 
 /**
- * Long-poll registry of requests that wait for a refund: keyed by its id, notified by the topic
- * `refund`.
+ * Creates the long-poll registry of requests that wait for a refund, keyed by its ID and notified
+ * by the topic `refund`.
  */
 function createRefundPolls(ctx: {
   readonly db: Database;

@@ -36,12 +36,15 @@ export interface LostRefund {
   readonly blockTime: Date;
 }
 
-/** refund.created, refund.succeeded, payment.refunded, the refund itself, and the books' entry. */
+/**
+ * Positions for refund.created, refund.succeeded, payment.refunded, the refund itself, and the
+ * books' entry.
+ */
 const PLACES = 5;
 
 /**
- * Books a refund that the ledger has lost, with its original id and its usual events.
- * @returns the number of deliveries; `null` while pending refunds reserve the amount. They will
+ * Books a refund that the ledger has lost, with its original ID and its usual events.
+ * @returns the number of deliveries; `null` while pending refunds reserve the amount, which will
  * fail and release it.
  */
 export async function rebuildRefund(

@@ -25,7 +25,7 @@ function payment({
   });
 }
 
-/** Per case: paid, reserved and requested amounts, and the decided amount or the refusal's code. */
+/** Cases: paid, reserved and requested amounts, and the decided amount or the refusal's code. */
 const AMOUNTS: readonly (readonly [bigint, bigint, number | null, bigint | string])[] = [
   [100n, 0n, null, 100n],
   [100n, 0n, 100, 100n],

@@ -3,12 +3,12 @@ import { type Atoms, atoms, subtract } from '#core/money.ts';
 import type { Payment } from '#payments/payment.ts';
 import type { RefundFailure } from '#refunds/refund.ts';
 
-/** Returns the amount that is neither refunded nor reserved by a pending refund. */
+/** Returns the amount of the payment that is neither refunded nor reserved by a pending refund. */
 export function refundable(payment: Payment): Atoms {
   return subtract(payment.amount, payment.amountReserved);
 }
 
-/** Returns the amount of a new refund. `asked` is `null` to refund the whole rest. */
+/** Returns the amount of a new refund. `asked` is `null` to refund everything that is left. */
 export function decideAmount(payment: Payment, asked: number | null): Atoms | Refusal {
   const left = refundable(payment);
   if (left === 0n) {
@@ -29,8 +29,8 @@ export function decideAmount(payment: Payment, asked: number | null): Atoms | Re
 }
 
 /**
- * Returns the reason why the account's rules end a new refund as `failed` immediately. Such a
- * refund is not a request error.
+ * Returns why the account's rules end a new refund as `failed` immediately; such a refund is not an
+ * invalid request.
  */
 export function checkAccountRules(
   payment: Payment,

@@ -102,12 +102,12 @@ export async function selectRefunds(sql: Sql, ids: readonly string[]): Promise<R
   return (await refunds.list(sql, 'where id = any($1)', [ids])).map(toRefund);
 }
 
-/** Locks refunds in the order of their ids. */
+/** Locks refunds in the order of their IDs. */
 export async function lockRefunds(tx: Tx, ids: readonly string[]): Promise<Refund[]> {
   return (await refunds.list(tx, 'where id = any($1) order by id for update', [ids])).map(toRefund);
 }
 
-/** An intent has at most one payment. */
+/** SQL: the refunds of an intent, which has at most one payment. */
 const OF_INTENT = `payment_id = (
   select id from payments where payment_intent_id = ? and ${ofTenant('$1', '$2')})`;
 
@@ -139,7 +139,7 @@ export async function selectRefundPage(
 
 /**
  * Returns the earlier refunds of a locked payment: the sum requested in the shop's currency, and
- * its atoms.
+ * the atoms it returned.
  */
 export async function selectEarlier(tx: Tx, paymentId: string): Promise<Earlier> {
   const rows = await tx.query<Earlier>(
@@ -151,7 +151,10 @@ export async function selectEarlier(tx: Tx, paymentId: string): Promise<Earlier>
   return only(rows, 'sums of refunds');
 }
 
-/** Returns the refunds of a day that count toward the limit; exact while holding the order lock. */
+/**
+ * Returns the sum of a day's refunds that count toward the limit. Exact while the order lock is
+ * held.
+ */
 export async function selectRefundedSince(tx: Tx, tenant: Tenant, since: Date): Promise<bigint> {
   const rows = await tx.query<{ sum: bigint }>(
     `select coalesce(sum(amount), 0)::bigint as sum from refunds
@@ -197,7 +200,10 @@ export async function insertRefund(
   });
 }
 
-/** Reserves the amount of a pending refund; the table's check refuses more than the payment. */
+/**
+ * Reserves the amount of a pending refund. The table's check refuses more than the payment's
+ * amount.
+ */
 export async function reserve(tx: Tx, paymentId: string, amount: bigint): Promise<void> {
   const rows = await tx.query(
     `update payments set amount_reserved = amount_reserved + $2
@@ -208,8 +214,8 @@ export async function reserve(tx: Tx, paymentId: string, amount: bigint): Promis
 }
 
 /**
- * Books a succeeded refund: the reserved amount becomes refunded.
- * @returns the amount that was refunded before.
+ * Books a succeeded refund: its reserved amount becomes refunded.
+ * @returns the amount refunded before it.
  */
 export async function book(tx: Tx, paymentId: string, amount: bigint): Promise<bigint> {
   const rows = await tx.query<{ before: bigint }>(
@@ -243,7 +249,7 @@ export async function markRecovered(
   ]);
 }
 
-/** Ends a pending refund. `refundedBefore` is the result of `book`; `null` if it failed. */
+/** Ends a pending refund. `refundedBefore` is the result of `book`; `null` if the refund failed. */
 export async function updateEnded(
   tx: Tx,
   refund: Refund & { status: 'succeeded' | 'failed' },
@@ -279,7 +285,10 @@ export async function updateReceiptNumbers(tx: Tx, ended: readonly Refund[]): Pr
   );
 }
 
-/** Adds the amount of a user's request. @returns the sum of the UTC day, including it. */
+/**
+ * Adds the amount of a user's request to the UTC day's sum.
+ * @returns the sum, including this amount.
+ */
 export async function addToRefundDay(
   tx: Tx,
   refund: { readonly accountId: string; readonly amount: bigint; readonly now: Date },

@@ -5,7 +5,7 @@ import type { PastQuote } from '#prices/quote.ts';
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
-/** The reasons why a refund failed (behavior.md 7.3). Nothing moved. */
+/** Texts of the reasons why a refund failed (behavior.md 7.3). Nothing moved. */
 export const REFUND_FAILURES = {
   insufficient_balance: 'The merchant balance on the contract does not cover the refund.',
   refund_window_expired: "The payment is older than the account's refund window.",
@@ -21,7 +21,7 @@ interface RefundFacts {
   readonly id: string;
   /** The refund's id in the contract's event. `null` for a refund of an earlier release. */
   readonly reference: Buffer | null;
-  /** True if it was rebuilt from the chain after the database had lost it. */
+  /** True if the refund was rebuilt from the chain after the database had lost it. */
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
@@ -30,24 +30,27 @@ interface RefundFacts {
   readonly paymentId: string;
   /** The payment's. */
   readonly locationId: string | null;
-  /** `R…-<n>` of the series of its payment's terminal; `null` until it has succeeded. */
+  /**
+   * `R…-<n>` of the receipt series of the payment's terminal; `null` until the refund has
+   * succeeded.
+   */
   readonly receiptNumber: string | null;
   readonly amount: Atoms;
   /**
    * The amount in the shop's currency; `null` if the sale was in USDC, or the refund was rebuilt.
    */
   readonly presentment: PastQuote | null;
-  /** The amount in minor units, if the request stated it so. */
+  /** The amount in minor units, if the request stated it in those. */
   readonly part: number | null;
   readonly reason: string | null;
   readonly source: 'api' | 'terminal' | 'dashboard';
-  /** The user signed in at the till; `null` if none. */
+  /** The cashier who was signed in at the till; `null` if none was. */
   readonly cashierId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
 export type RefundState =
-  /** The settlement job was created; the chain has no result yet. */
+  /** The settlement job exists; the chain has no result yet. */
   | { readonly status: 'pending' }
   | { readonly status: 'succeeded'; readonly txHash: string }
   | { readonly status: 'failed'; readonly failure: RefundFailure; readonly txHash: string | null };

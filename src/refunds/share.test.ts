@@ -41,7 +41,7 @@ function earlierOf(refunds: readonly Refund[]): Earlier {
   };
 }
 
-/** Returns the atoms of each of these refunds of one sale, or its refusal. */
+/** Returns the atoms of each of these refunds of one sale, or the refusal. */
 function refundAll(sale: Sale, asked: readonly AskedAmount[]): (Share | string)[] {
   const refunds: Refund[] = [];
   return asked.map((one) => {
@@ -56,7 +56,7 @@ const part = (minorUnits: number): AskedAmount => ({ minorUnits });
 const gave = (shares: readonly (Share | string)[]) =>
   shares.map((share) => (typeof share === 'string' ? share : Number(share.amount)));
 
-test('a part is the floor of the sum minus earlier parts, the last the rest', () => {
+test('a part is the floor of the sum minus earlier parts; the last part is what is left', () => {
   const sale = { paid: 10_854_227n, whole: 1_000, tip: 0 };
   const shares = refundAll(sale, [part(333), part(333), part(333), part(1), part(1)]);
   const floors = [333, 666, 999].map((sum) => Math.floor((10_854_227 * sum) / 1_000));
@@ -95,7 +95,7 @@ test('a sale in USDC takes no minor units', () => {
   assert.deepEqual(whole, { amount: 100n, presentment: null, part: null });
 });
 
-/** Random refund sizes in either unit; some refunds fail afterwards. */
+/** Generates random refund sizes in either unit; some refunds fail afterwards. */
 const step = fc.record({
   unit: fc.constantFrom('atoms', 'minor'),
   share: fc.double({ min: 0, max: 1.2, noNaN: true }),
@@ -125,8 +125,8 @@ test('100,000 random refunds in either unit return the paid amount, never more',
         const decided = decideShare(paymentOf(sold, refunds), given, earlierOf(refunds));
         if ('refused' in decided) continue;
         assert.ok(decided.amount >= 1n);
-        // Each refund must be worth its displayed amount, within one minor unit per rounding and a
-        // few atoms.
+        // Each refund must be worth its displayed amount, to within one minor unit per rounding and
+        // a few atoms.
         const worth = (sold.paid * BigInt(decided.presentment?.amount ?? 0)) / BigInt(sold.whole);
         const off = decided.amount > worth ? decided.amount - worth : worth - decided.amount;
         const unit = sold.paid / BigInt(sold.whole) + 1n;
@@ -149,7 +149,7 @@ test('100,000 random refunds in either unit return the paid amount, never more',
   );
 });
 
-test('only parts, however they are cut, return the whole to the atom', () => {
+test('parts in minor units, however they are cut, return the whole to the atom', () => {
   const cuts = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(fc.bigInt({ min: 1_000_000n, max: 10n ** 12n }), cuts, (paid, sizes) => {

@@ -12,22 +12,22 @@ import { decideAmount, refundable } from '#refunds/refund-limits.ts';
  * that it returned.
  */
 
-/** Atoms, or minor units of the shop's currency; `null` for the whole rest. */
+/** A number of atoms, or of the shop's minor units; `null` for everything that is left. */
 export type AskedAmount = number | { readonly minorUnits: number } | null;
 
-/** Refunds of the payment that have not failed. */
+/** The payment's refunds that have not failed. */
 export interface Earlier {
-  /** The sum that was requested in minor units, and the atoms that it returned. */
+  /** The sum of refunds requested in minor units, and the atoms that they returned. */
   readonly parts: bigint;
   readonly partsGave: bigint;
 }
 
-/** The amount that a refund returns, also in the shop's currency. */
+/** The amount that a refund returns, in atoms and in the shop's currency. */
 export interface Share {
   readonly amount: Atoms;
   /** `null` for a sale in USDC. */
   readonly presentment: PastQuote | null;
-  /** Minor units, if the refund was requested in them. */
+  /** The refund's minor units, if it was requested in them. */
   readonly part: number | null;
 }
 
@@ -43,7 +43,10 @@ function countOf(value: bigint, { amount, presentment }: Priced): bigint {
   return (2n * value * wholeOf(presentment) + amount) / (2n * amount);
 }
 
-/** Returns the minor units that earlier refunds have returned; refunds in atoms count by value. */
+/**
+ * Returns the minor units that earlier refunds have returned. Refunds in atoms count by their
+ * value.
+ */
 function gone(payment: Priced, { parts }: Earlier, inAtoms: bigint): bigint {
   const sum = parts + countOf(inAtoms, payment);
   const whole = wholeOf(payment.presentment);
@@ -75,7 +78,7 @@ function atomsOf(payment: Priced, earlier: Earlier, part: number): Atoms | Refus
   return wrong('parameter_invalid', 'presentment_amount is worth less than one atom of USDC.');
 }
 
-/** Returns the value of this refund in the shop's currency. */
+/** Returns this refund's value in minor units of the shop's currency. */
 function countedAs(payment: Priced, earlier: Earlier, amount: Atoms): bigint {
   const { amountReserved } = payment;
   const inAtoms = amountReserved - earlier.partsGave;
@@ -110,7 +113,7 @@ export function decideShare(
   return { amount: gives, presentment: { ...quote, amount: counted }, part };
 }
 
-/** Estimates the refunded atoms, for limits that are checked before the decision. */
+/** Estimates a refund's atoms, for limits that are checked before the decision. */
 export function estimate({ amount, presentment }: Payment, asked: AskedAmount): bigint {
   if (typeof asked === 'number') return BigInt(asked);
   if (asked === null || presentment === null) return amount;

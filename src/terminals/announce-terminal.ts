@@ -3,7 +3,7 @@ import { appendEvents, type EventDraft } from '#events/append.ts';
 import { terminalObject } from '#terminals/render.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
-/** Writes the event about a created or changed terminal, at one position of its account's order. */
+/** Writes the event about a created or changed terminal, at one position in its account's order. */
 export async function announceTerminal(
   tx: Tx,
   row: TerminalRow,

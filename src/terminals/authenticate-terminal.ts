@@ -24,24 +24,21 @@ export interface DeviceCaller {
   readonly merchant: MerchantAccount;
   readonly rateKey: string;
   /**
-   * The terminal's id, so that idempotency keys of terminals never collide with those of the
-   * server.
+   * The terminal's ID, so that its idempotency keys never collide with those of other terminals or
+   * of API keys.
    */
   readonly idempotencySpace: string;
   readonly scopes: null;
   readonly apiVersion: string;
 }
 
-/**
- * The time for which a key's row is cached for reads, so that a revocation takes effect within a
- * second.
- */
+/** How long a key's row is cached for reads, so that a revocation takes effect within a second. */
 const CACHE_MS = 750;
-/** Maximum number of cached keys. Others are read from the database each time. */
+/** Maximum number of cached keys. Other keys are read from the database each time. */
 const CACHE_SIZE = 10_000;
 /** The precision of `last_seen_at`, because recording each poll would cost a write. */
 const LAST_SEEN_EVERY_MS = 10_000;
-/** Terminals recorded as seen per statement. */
+/** Number of terminals that one statement records as seen. */
 const LAST_SEEN_BATCH = 500;
 
 /** Decides on a device key's row. */
@@ -75,7 +72,7 @@ export function decideDevice(
   };
 }
 
-/** Records when terminals were last seen: at intervals, and many per statement. */
+/** Records when terminals were last seen, at intervals and with many terminals per statement. */
 function createLastSeen(db: Database) {
   const noted = new Map<string, number>();
   const writer = createBatcher<{ id: string; now: Date }, undefined>({
@@ -90,7 +87,7 @@ function createLastSeen(db: Database) {
   return (id: string, now: Date) => {
     if ((noted.get(id) ?? 0) > now.getTime() - LAST_SEEN_EVERY_MS) return;
     noted.set(id, now.getTime());
-    // If the database is unreachable, the device's next request records it.
+    // If the database is unreachable, the device's next request is recorded instead.
     writer.add({ id, now }).catch(() => noted.delete(id));
   };
 }

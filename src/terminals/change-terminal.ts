@@ -28,7 +28,7 @@ export interface TerminalRef {
   readonly now: Date;
 }
 
-/** Returns the fields that can change, under their API names. */
+/** Returns the fields that can be changed, with their API names. */
 function changeable(row: TerminalRow) {
   const { label, name, status, platform, software_version, location_id: location } = row;
   const offline = limitsObject(row.offline);
@@ -45,18 +45,17 @@ function previousAttributesOf(before: TerminalRow, after: TerminalRow): { [key: 
 }
 
 /**
- * Changes label, name, location, status or offline limits, and emits `terminal.updated` if
- * something changed. An inactive terminal takes no payments, but its key stays valid. Send the
- * wake-up `deliveries`
- * afterwards.
+ * Changes label, name, location, status or offline limits, and emits `terminal.updated` if a value
+ * changed. An inactive terminal takes no payments, but its key stays valid. Send the wake-up
+ * `deliveries` afterwards.
  */
 export async function editTerminal(
   tx: Tx,
   ref: TerminalRef,
   edit: {
     /**
-     * The expected version; `null` to accept any, because activating and deactivating overwrite
-     * nothing.
+     * The version on which the change is based; `null` for any, because activating and deactivating
+     * overwrite nothing.
      */
     readonly version: number | null;
     readonly label?: string | undefined;
@@ -104,8 +103,8 @@ export async function editTerminal(
 }
 
 /**
- * Records a device's report about its software. A change emits `terminal.updated`, but no audit
- * entry, because that log is about people. Send the wake-up `deliveries` afterwards.
+ * Records a device's report about its software. A change emits `terminal.updated`, but writes no
+ * audit entry, because the audit log is about people. Send the wake-up `deliveries` afterwards.
  */
 export async function reportSoftware(
   tx: Tx,

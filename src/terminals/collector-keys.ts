@@ -18,7 +18,10 @@ import {
  */
 export type CollectorKeyStatus = 'ready' | 'in_use' | 'replaced' | 'ended';
 
-/** The key in use, and its successor or predecessor. Google must know both. */
+/**
+ * Maximum number of valid keys: the one in use, and its successor or predecessor. Google must know
+ * both.
+ */
 const MOST_VALID = 2;
 
 interface Change {
@@ -27,7 +30,7 @@ interface Change {
   readonly now: Date;
 }
 
-/** Returns a key's status, given the others: the most recently activated one is in use. */
+/** Returns a key's status among all keys: the most recently activated one is in use. */
 export function statusOfKey(
   key: CollectorKeyRow,
   all: readonly CollectorKeyRow[],
@@ -45,7 +48,7 @@ export function statusOfKey(
   return isReplaced ? 'replaced' : 'in_use';
 }
 
-/** Creates a key. Its private half is returned only here. Readers use it after `useKey`. */
+/** Creates a key. Its private half is returned only here. Readers use the key after `useKey`. */
 export async function makeKey(
   tx: Tx,
   wanted: Change & { readonly collectorId: bigint; readonly cardKey: RotatingKey },
@@ -120,7 +123,9 @@ export function useKey(
   return changeKey(tx, version, { ...change, action, write: useCollectorKey });
 }
 
-/** Erases the private half. If the key is in use, readers stop reading Google Wallet. */
+/**
+ * Ends a key and erases its private half. If the key is in use, readers stop reading Google Wallet.
+ */
 export function endKey(
   tx: Tx,
   version: number,

@@ -13,7 +13,9 @@ import { countTerminals } from '#terminals/provisioning-queries.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 import { terminals } from '#terminals/terminal-queries.ts';
 
-/** More than any chain of shops has; limits runaway scripts. */
+/**
+ * Maximum number of terminals: more than any chain of shops has, and a limit for runaway scripts.
+ */
 export const MAX_TERMINALS = 10_000;
 
 /**

@@ -33,7 +33,7 @@ export async function replaceOfflineRule(
 
 /**
  * Locks a till's limits, so that its sales are counted one request at a time. Uses the weaker lock,
- * with which other transactions can refer to the terminal: they may hold locks that come later.
+ * so that transactions that only refer to the terminal need not wait and cannot deadlock.
  */
 export async function lockOfflineTerminal(
   tx: Tx,

@@ -15,7 +15,7 @@ import {
   takePairingCode,
 } from '#terminals/provisioning-queries.ts';
 
-/** Lifetime of a code: enough to walk from the office to the counter. */
+/** Validity of a pairing code: enough to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
 /**
  * Creates a short code that a terminal exchanges for a device key, for devices on which 48
@@ -60,8 +60,8 @@ function codeInvalid(): Refusal {
 }
 
 /**
- * Counts a guess against the IP address's limit of 20 in 15 minutes. Codes have 39 bits and are
- * valid for 10 minutes, so guessing is hopeless.
+ * Counts a guess against the IP address's limit of 20 in 15 minutes. Guessing is hopeless: codes
+ * have 39 bits and are valid for 10 minutes.
  */
 function countGuess(db: Database, { address, now }: ShownCode): Promise<Refusal | null> {
   const bucket = addressBucket('pairing', address);

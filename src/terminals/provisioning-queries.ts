@@ -17,7 +17,7 @@ export async function selectRecoveredTerminal(
   return rows[0];
 }
 
-/** Makes the terminal inactive. Used at its creation, so that it never accepts a payment. */
+/** Makes a newly created terminal inactive, so that it never accepts a payment. */
 export async function deactivateTerminal(tx: Tx, id: string): Promise<void> {
   await tx.query(`update terminals set status = 'inactive' where id = $1`, [id]);
 }
@@ -51,7 +51,8 @@ export async function updateTerminal(
 }
 
 /**
- * Stores the reported software. The version for edits stays, because people do not edit this field.
+ * Stores the reported software. Keeps the version that edits check, because users do not edit this
+ * field.
  */
 export async function updateSoftware(
   tx: Tx,
@@ -70,13 +71,13 @@ export async function updateSmartTap(
   return only(await terminals.update(tx, set, { where: 'id = $1', values: [id] }), 'terminal');
 }
 
-/** Draws a new number for the terminal's tag. */
+/** Gives the terminal's tag a new random number. */
 export async function renewTag(tx: Tx, id: string): Promise<TerminalRow> {
   const which = { where: 'id = $1', values: [id], also: 'tag = gen_random_uuid()' };
   return only(await terminals.update(tx, {}, which), 'terminal');
 }
 
-/** The terminal of a tag, and its merchant. */
+/** A tag's terminal, with its merchant. */
 export interface TaggedTerminal {
   readonly id: string;
   readonly livemode: boolean;
@@ -85,9 +86,12 @@ export interface TaggedTerminal {
   readonly account_status: 'active' | 'disabled';
   /** The language of the location, or else the merchant's; `null` if none was chosen. */
   readonly language: string | null;
-  /** See `brandStyles`; `null` if the merchant has neither a logo nor a color. */
+  /**
+   * The name of the style file (see `brandStyles`); `null` if the merchant has neither a logo nor a
+   * color.
+   */
   readonly brand_style: string | null;
-  /** For a tag with a chip: the number from which its keys are derived. Otherwise `null`. */
+  /** For a tag with a chip, the number from which the chip's keys are derived; otherwise `null`. */
   readonly chip: string | null;
 }
 
@@ -138,7 +142,7 @@ export async function replacePairingCode(
   );
 }
 
-/** The terminal of a valid code. */
+/** The terminal that a valid code pairs. */
 export interface PairingTarget extends TerminalRow {
   readonly merchant_name: string;
   readonly by_fresh_factor: boolean;

@@ -52,7 +52,8 @@ function withoutKey(): Refusal {
 }
 
 /**
- * The data whose signature a phone requires: two nonces of this tap, and the reader's key for it.
+ * The data that the signature for a phone covers: two nonces of this tap, and the reader's key for
+ * it.
  */
 export interface TapToProve {
   readonly readerNonce: Buffer;
@@ -68,7 +69,7 @@ export interface CollectorProof {
 }
 
 /**
- * Signs one tap for a terminal's reader. The network's key never leaves the service, and switching
+ * Signs one tap for a terminal's reader. The network's key never leaves the service. Switching
  * Smart Tap on or off takes effect at the next tap.
  */
 export async function proveCollector(

@@ -10,7 +10,7 @@ export const tagChips = table('tag_chips', {
 
 type ChipRow = Row<typeof tagChips>;
 
-/** Draws a new number for the chip of a terminal's tag. */
+/** Gives the chip of a terminal's tag a new random number. */
 export async function renewChip(tx: Tx, terminalId: string, now: Date): Promise<ChipRow> {
   const rows = await tx.query<ChipRow>(
     `insert into tag_chips (terminal_id, chip, created) values ($1, gen_random_uuid(), $2)
@@ -22,7 +22,7 @@ export async function renewChip(tx: Tx, terminalId: string, now: Date): Promise<
   return present(rows[0], 'chip of a tag');
 }
 
-/** Deletes the chip; its messages are no longer accepted. */
+/** Deletes the chip, whose messages are no longer accepted. */
 export async function deleteChip(tx: Tx, terminalId: string): Promise<void> {
   await tx.query('delete from tag_chips where terminal_id = $1', [terminalId]);
 }

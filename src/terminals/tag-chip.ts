@@ -15,7 +15,7 @@ import { noteTap, renewChip, selectChip } from '#terminals/tag-chip-queries.ts';
 // are derived from the id key and the chip's number. Each set-up draws a new number, so that keys
 // are shown only once.
 
-/** Lifetime of a visit: enough to read the sale, choose a tip, and wait for the till. */
+/** Validity of a visit: enough to read the sale, choose a tip, and wait for the till. */
 const VISIT_MS = 10 * 60_000;
 const KEY_BYTES = 16;
 const TIME_BYTES = 6;
@@ -30,9 +30,9 @@ function keysOf(idKey: IdKey, chip: string): CardKeys {
   return { metaRead: both.subarray(0, KEY_BYTES), fileRead: both.subarray(KEY_BYTES) };
 }
 
-/** The data to write to a chip. It contains secrets, and is shown once. */
+/** The data to write to a chip. It contains secrets, and is shown only once. */
 export interface ChipSettings {
-  /** Contains zeros, which the chip replaces with its message. */
+  /** The URL with zeros, which the chip replaces with its message. */
   readonly urlTemplate: string;
   readonly keys: CardKeys;
 }

@@ -24,14 +24,14 @@ const LENGTH = 22;
 const TOKEN = /^[0-9A-Za-z]{22}$/;
 const BITS = 128n;
 
-/** Derives the key from the id key, because printed tags outlive a rotated secret. */
+/** Derives the key for tags from the id key, because printed tags outlive a rotated secret. */
 function keyOf(idKey: IdKey): Buffer {
   return Buffer.from(hkdfSync('sha256', idKey, '', 'terminal tags', 32));
 }
 
 /**
  * Encrypts a tag's number as one block. No stored value opens the page, each token belongs to one
- * number, and a number alone yields no token. A hash would need an encrypted copy for the
+ * number, and a number alone yields no token. A hash would also require an encrypted copy for the
  * dashboard: two columns for one secret.
  */
 function encipher(idKey: IdKey, tag: string): Buffer {
@@ -39,7 +39,7 @@ function encipher(idKey: IdKey, tag: string): Buffer {
   return Buffer.concat([cipher.update(tag.replaceAll('-', ''), 'hex'), cipher.final()]);
 }
 
-/** Returns the token of the tag with this number (a uuid). */
+/** Returns the token of the tag with this number (a UUID). */
 export function tagToken(idKey: IdKey, tag: string): string {
   const value = BigInt(`0x${encipher(idKey, tag).toString('hex')}`);
   return linkPrefix(idKey) + base62(value, LENGTH);
@@ -57,12 +57,12 @@ export function tagOfToken(idKey: IdKey, token: string): string | null {
   return plain.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Returns the address to write on a sticker. */
+/** Returns the URL to write on a sticker. */
 export function tagUrl({ idKey, webUrl }: TagPlace, { tag }: Pick<TerminalRow, 'tag'>): string {
   return `${webUrl()}${TAG_PATH}/${tagToken(idKey, tag)}`;
 }
 
-/** Creates another address; the previous one stops working. */
+/** Gives the terminal's tag another URL; the previous one stops working. */
 export async function rotateTag(
   tx: Tx,
   ref: {
@@ -74,7 +74,7 @@ export async function rotateTag(
 ): Promise<TerminalRow | Refusal> {
   const { tenant, id, actor, now } = ref;
   if ((await lockTerminal(tx, tenant, id)) === undefined) return resourceMissing('terminal');
-  // Deletes the chip, because it holds the old address.
+  // Delete the chip, because it contains the previous URL.
   await deleteChip(tx, id);
   const row = await renewTag(tx, id);
   await recordEntry(tx, {

@@ -19,13 +19,13 @@ export const terminals = table('terminals', {
   status: as<'active' | 'inactive'>('text'),
   last_seen_at: 'timestamptz?',
   version: 'int',
-  /** The number of its tag: see tag.ts. */
+  /** The number of the terminal's tag: see tag.ts. */
   tag: 'uuid',
-  /** True if its reader may read Google Wallet. */
+  /** True if the terminal's reader may read Google Wallet. */
   smart_tap: 'boolean',
-  /** Its location; `null` if it has none. */
+  /** The terminal's location; `null` if it has none. */
   location_id: 'text?',
-  /** Limits for offline sales; `null` if the terminal makes none. */
+  /** Limits for offline sales; `null` if the terminal may make none. */
   offline: as<OfflineLimits | null>('jsonb?'),
 });
 
@@ -85,7 +85,7 @@ export async function selectDeviceMerchant(
   return rows[0];
 }
 
-/** Updates all terminals that were seen at the same time with one statement. */
+/** Records with one statement that several terminals were seen. */
 export async function updateLastSeen(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(
     `update terminals set last_seen_at = $2

@@ -1,14 +1,15 @@
 import type { Feature } from '#core/permissions-policy.ts';
 
 /**
- * Who reads an app. A shop's customers get their browser's language, or else the shop's. The owner
- * of a screen, such as a shop's staff or a wallet's owner, gets the browser's language and can
- * switch it. Apps without translations are in English.
+ * An app's readers, who determine its language. A shop's customers get their browser's language, or
+ * else the shop's. The owner of a screen, such as a shop's staff or a wallet's owner, gets the
+ * browser's language and can switch it. Apps without translations are in English.
  */
 export type Readers = 'customers' | 'owners' | 'english';
 
 /**
- * An app, and the paths that serve its page. `*` means that the app handles the rest of the path.
+ * An app, and the paths that serve its page. After `*`, the app itself handles the rest of the
+ * path.
  */
 export interface WebApp {
   readonly name: string;
@@ -16,7 +17,7 @@ export interface WebApp {
   /** The built page. */
   readonly page: string;
   readonly readers: Readers;
-  /** The query parameter that marks windows facing customers. */
+  /** The query parameter that marks windows that customers see. */
   readonly customersAt?: string;
   /** True if it can be installed, because it has a service worker at `/<name>/worker.js`. */
   readonly installable: boolean;
@@ -32,7 +33,7 @@ export interface WebApp {
 }
 
 /**
- * For sign-in, second factors, wallet keys, and chips that a till reads through the browser's
+ * Used for sign-in, second factors, wallet keys, and chips that a till reads through the browser's
  * security-key dialog.
  */
 const PASSKEYS: readonly Feature[] = ['publickey-credentials-create', 'publickey-credentials-get'];

@@ -7,8 +7,8 @@ import { compressFiles, FAST } from '#web/compress.ts';
 
 /**
  * `node src/web/build-command.ts --out <folder>`: builds the web apps into the folder, with
- * compressed forms of each file that `compress-command.ts` improves later. Runs in a separate
- * process, so that the service does not keep the memory that a build needs.
+ * compressed forms of each file, which `compress-command.ts` makes smaller later. Runs in a
+ * separate process, because a build needs memory that the service would keep.
  */
 const WEB = path.join(import.meta.dirname, '../../web');
 
@@ -20,7 +20,8 @@ function hashOf(text: string): string {
 }
 
 /**
- * Builds the single file, with inline script and style and a policy that forbids all connections.
+ * Builds the page `/contract` as a single file, with inline script and style and a policy that
+ * forbids all connections.
  */
 async function buildAlone(folder: string): Promise<string> {
   await build({
@@ -49,7 +50,7 @@ async function buildAlone(folder: string): Promise<string> {
   const policy =
     `default-src 'none'; script-src ${hashOf(script)}; ` +
     `style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
-  // Use functions as replacements, because the texts may contain patterns of `replace`.
+  // Pass functions to `replace`, because the texts may contain its replacement patterns.
   return bare
     .replace(
       '<head>',
@@ -64,7 +65,7 @@ if (values.out === undefined) throw new Error('--out <folder> is missing');
 const out = path.resolve(values.out);
 await build({
   root: WEB,
-  // By default Vite writes a file next to its configuration, but a service may not write to its
+  // By default, Vite writes a file next to its configuration, but a service may not write to its
   // program's folder.
   configLoader: 'native',
   build: { outDir: out, emptyOutDir: true },

@@ -18,8 +18,8 @@ const APPS: Build = {
 };
 
 /**
- * Returns the folder with the built web apps, building them if necessary. @throws StartError if
- * that fails.
+ * Returns the folder with the built web apps, building them if necessary.
+ * @throws StartError if the build fails.
  */
 export async function ensureBuilt(dataDir: string): Promise<string> {
   return ensureBuild(APPS, path.resolve(dataDir, 'web'));
@@ -31,7 +31,7 @@ const COMPRESSION = {
 } as const;
 
 /**
- * Compresses the built apps as much as possible, once. It takes as long as the build, so the
+ * Compresses the built apps as much as possible, once. This takes as long as the build, so the
  * service uses the result only from its next start.
  * @param folder The folder that {@link ensureBuilt} returned.
  * @throws StartError if the command fails.

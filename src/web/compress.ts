@@ -3,17 +3,20 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 
-/** Smaller files are not compressed: the header would cost more than compression saves. */
+/** Minimum size for compression: in smaller files, the header costs more than compression saves. */
 const LEAST_BYTES = 512;
-/** Brotli quality that takes 0.1 s for all apps, for which a first start waits. */
+/** Brotli quality for the first start, which waits for it: all apps take 0.1 s. */
 export const FAST = 5;
 /**
- * Brotli quality that makes files a tenth smaller. Takes 1.8 s on one core, half as long as the
- * build.
+ * Brotli quality that makes files a tenth smaller. All apps take 1.8 s on one core, half as long as
+ * the build.
  */
 export const SMALLEST = zlib.BROTLI_MAX_QUALITY;
 
-/** Not compressed: fonts already are, and pages are filled in before they are sent. */
+/**
+ * Matches files to skip: fonts are already compressed, and pages are filled in before they are
+ * sent.
+ */
 const UNPACKED = /\.(html|woff2|br|gz)$/;
 
 /** Writes a file with default permissions, by rename, because another process may be reading it. */
@@ -33,7 +36,7 @@ async function compress(file: string, quality: number): Promise<void> {
 
 /**
  * Writes compressed forms next to the built files, each in one step.
- * @param quality For Brotli; gzip forms are made only with {@link FAST}.
+ * @param quality for Brotli. With {@link FAST}, gzip forms are written as well.
  */
 export async function compressFiles(folder: string, quality: number): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -33,13 +33,16 @@ export function tagOf(content: Buffer): string {
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
 }
 
-/** @returns the files by their path in the folder, with forward slashes. */
+/**
+ * Reads the files of a build.
+ * @returns the files by their path in the folder, with forward slashes.
+ */
 export async function readBuilt(folder: string): Promise<ReadonlyMap<string, WebFile>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const contents = new Map<string, Buffer>();
   for (const entry of entries) {
-    // Skip other files: another process may be compressing, and its drafts can be renamed at any
-    // time.
+    // Skip other files: another process may be compressing, and may rename its temporary files at
+    // any time.
     if (!entry.isFile() || !READ.has(path.extname(entry.name))) continue;
     const file = path.join(entry.parentPath, entry.name);
     contents.set(path.relative(folder, file).replaceAll(path.sep, '/'), await readFile(file));
@@ -64,7 +67,8 @@ export async function readBuilt(folder: string): Promise<ReadonlyMap<string, Web
 }
 
 /**
- * Returns the smallest encoding that the browser accepts. `q=0` means that it does not accept it.
+ * Returns the smallest encoding that the browser accepts. `q=0` means that the browser does not
+ * accept the encoding.
  */
 function encodingFor(request: FastifyRequest, file: WebFile): Encoding | null {
   const accepted = String(request.headers['accept-encoding'] ?? '')

@@ -11,7 +11,7 @@ import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
 import type { Readers } from '#web/apps.ts';
 import type { WebFile } from '#web/files.ts';
 
-/** Files with texts, by app and language: the first loads with the page, the second later. */
+/** Files with texts, by app and language: the first file loads with the page, the second later. */
 export type TextFiles = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
 export function readTextFiles(files: ReadonlyMap<string, WebFile>): TextFiles {
@@ -19,7 +19,7 @@ export function readTextFiles(files: ReadonlyMap<string, WebFile>): TextFiles {
   return JSON.parse(manifest.plain.toString()) as TextFiles;
 }
 
-/** Set when a user has chosen a language (web/ui/language-choice.tsx). */
+/** Matches the cookie with a user's chosen language (web/ui/language-choice.tsx). */
 const COOKIE = /(?:^|;\s*)tapline_language=([a-z]{2,3})(?:;|$)/;
 
 export interface Asking {
@@ -36,8 +36,8 @@ function languageInAddress({ query }: Asking): string | undefined {
 }
 
 /**
- * Returns a response's language: `?lang=`, else the browser's, else the account's, else English.
- * The choice of a user who can switch languages is in a cookie.
+ * Returns a response's language: `?lang=`, else the browser's, else the account's, else English. If
+ * users can switch the app's language, their choice is in a cookie.
  */
 export function languageFor(
   asking: Asking,
@@ -64,12 +64,12 @@ export function languageFor(
 const PLACE = /\{\{([\w.]+)((?:\s*<(\w+)[^>]*>[^<]*<\/\3>)*)\}\}/g;
 const ELEMENT = /(<(\w+)[^>]*>)([^<]*)<\/\2>/g;
 
-/** Stands in a placeholder's element for the words that come from the text. */
+/** Placeholder inside an element for the words that come from the text. */
 const HOLE = '…';
 
 /**
- * Fills a placeholder. A link's words come from the text; an amount or a command keeps its own
- * content.
+ * Replaces a placeholder by its text. A link's words come from the text; an amount or a command
+ * keeps its own content.
  */
 function written(writer: Writer, key: string, elements: string): string {
   const found = [...elements.matchAll(ELEMENT)].map(([, open = '', tag = '', own = '']) => {
@@ -80,8 +80,8 @@ function written(writer: Writer, key: string, elements: string): string {
 }
 
 /**
- * Returns the built page in one language: its own words, and a link to the file with its code's
- * texts.
+ * Returns the built page in one language, with a link to the file that contains the texts for its
+ * code.
  */
 export function pageInLanguage(
   html: string,

@@ -166,7 +166,7 @@ test('a service worker caches all files of its app, and may serve only that app'
     const allowed = String(answer.headers['service-worker-allowed']);
     const script = `https://pay.test/below/${name}/worker.js`;
     assert.equal(new URL(allowed, script).pathname, `/below/${name}`);
-    // Without this policy, the browser blocks the worker's requests and nothing is cached.
+    // Without this policy, the browser blocks the worker's requests, and nothing is cached.
     assert.match(String(answer.headers['content-security-policy']), /connect-src 'self'/);
     const [, json = ''] = /^globalThis\.SHELL=(.*);$/m.exec(answer.body) ?? [];
     const { files } = JSON.parse(json) as { files: string[] };
@@ -233,7 +233,7 @@ test('customers see the shop’s language only if their browser requests none', 
   await shop.close();
 });
 
-test('an owner’s apps are switched by a cookie, which the address overrides', async () => {
+test('a cookie switches the language of owners’ apps, unless the address sets it', async () => {
   const cookie = 'theme=dark; tapline_language=qps';
   for (const page of ['/terminal', '/wallet', '/dashboard', '/dashboard/payments']) {
     const switched = await languageIn(page, { cookie });

@@ -22,9 +22,9 @@ export interface WebSettings {
   /** The folder that {@link ensureBuilt} returned. */
   readonly folder: string;
   readonly production: boolean;
-  /** Per app, the foreign addresses that its page may call. */
+  /** The foreign addresses that each app's page may call. */
   readonly mayAsk?: Readonly<Record<string, readonly string[]>>;
-  /** Per app, a gate that handles each request for its page first. */
+  /** Gates by app. A gate handles each request for its app's page first. */
   readonly gates?: Readonly<Record<string, Gate>>;
   /** `null` if pages do not offer wallets on other devices. */
   readonly walletConnect?: WalletConnect | null;
@@ -50,8 +50,8 @@ interface BuiltEntry {
 }
 
 /**
- * Returns the page's policy: only our own files, nothing inline, no foreign address. `base-uri` is
- * allowed, because the page's `<base>` makes the apps work below any path.
+ * Returns the page's policy: only our own files, nothing inline, no foreign address except those in
+ * `mayAsk`. `base-uri` is allowed, because the page's `<base>` makes the apps work below any path.
  */
 function policyOf(mayAsk: readonly string[]): string {
   return [
@@ -70,15 +70,15 @@ function policyOf(mayAsk: readonly string[]): string {
 }
 
 /**
- * The till sets this cookie when a reader on its computer was added (web/terminal/reader/usb.ts).
+ * Matches the cookie that the till sets when a reader on its computer was added
+ * (web/terminal/reader/usb.ts).
  */
 const COOKIE = /(?:^|;\s*)tapline_reader_port=(\d{4,5})(?:;|$)/;
 const PORTS = { least: 1024, most: 65_535 } as const;
 
 /**
- * Returns, as a source for the policy, the port on the till's own computer that its page may call;
- * empty if no reader was added. A forged cookie is harmless, because it can only name a port of
- * this computer.
+ * Returns the policy source for the reader's port on the till's own computer; empty if no reader
+ * was added. A forged cookie is harmless, because it can only name a port of this computer.
  */
 function ownReaderOf(app: string, cookies: string | undefined): readonly string[] {
   if (app !== 'terminal') return [];
@@ -87,7 +87,8 @@ function ownReaderOf(app: string, cookies: string | undefined): readonly string[
 }
 
 /**
- * The till sets this cookie if its receipts go to a signer on its network (web/terminal/signer.ts).
+ * Matches the cookie that the till sets if its receipts go to a signer on its network
+ * (web/terminal/signer.ts).
  */
 const SIGNER_COOKIE = /(?:^|;\s*)tapline_signer=([^;]*)/;
 const SIGNER = /^(?:https:\/\/[a-z0-9.-]+|http:\/\/(?:127\.0\.0\.1|localhost))(?::\d+)?$/;
@@ -103,8 +104,8 @@ function signerOf(app: string, cookies: string | undefined): readonly string[] {
 }
 
 /**
- * A worker follows the policy sent with its own file, not its page's. It fetches the files that it
- * caches.
+ * The policy of service workers, which obey the policy of their own file, not of their page. A
+ * worker fetches the files that it caches.
  */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'";
 
@@ -132,8 +133,8 @@ function sayLanguage(reply: FastifyReply, language: TextLanguage, readers: Reade
 }
 
 /**
- * Returns who reads the page. A till's customer display uses the customers' language rather than
- * the cashier's.
+ * Returns who reads the page. A till's customer display is for customers, so it does not follow the
+ * cashier's language.
  */
 function readersOf({ readers, customersAt }: WebApp, query: unknown): Readers {
   return customersAt !== undefined && customersAt in (query as object) ? 'customers' : readers;
@@ -147,7 +148,7 @@ function languagesOf(
   return offeredLanguages(production).filter((language) => texts[name]?.[language] !== undefined);
 }
 
-/** Creates the pages. Each is rendered once per language, at its first use. */
+/** Creates the pages, which are rendered once per language, when first needed. */
 function createPages(
   page: WebApp,
   { files, texts, production }: Serving,
@@ -171,7 +172,7 @@ function addPage(
   serving: Serving & {
     readonly mayAsk: readonly string[];
     readonly gate: Gate | undefined;
-    /** Additional elements for the page's head. */
+    /** Additional elements for the page's head, as HTML. */
     readonly meta: string;
   },
 ): void {
@@ -191,7 +192,7 @@ function addPage(
       const { cookie } = request.headers;
       const own = [...ownReaderOf(page.name, cookie), ...signerOf(page.name, cookie)];
       const policy = policyOf([...mayAsk, ...own]);
-      // The URLs of payments and receipts are secrets of those who hold them.
+      // Whoever has the URL of a payment or a receipt can open it, so other sites must not see it.
       reply
         .header('Content-Security-Policy', policy)
         .header('Permissions-Policy', permissions)
@@ -212,7 +213,7 @@ function addPage(
   }
 }
 
-/** Returns every file that an app loads, on start or later. */
+/** Returns every file that an app loads, whether at its start or later. */
 function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): string[] {
   const found = new Set<string>();
   const visit = (name: string) => {
@@ -227,8 +228,9 @@ function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): str
 }
 
 /**
- * Returns the notifications that the worker shows while no window of its app is open. A push has no
- * content, so its text covers both reasons: a payment to confirm, and a tap with a fixed-code pass.
+ * Returns the texts of notifications that the worker shows while no window of its app is open. A
+ * push has no content, so its text covers both reasons: a payment to confirm, and a tap with a
+ * fixed-code pass.
  */
 function noticesIn({ text }: Writer) {
   return {
@@ -239,7 +241,7 @@ function noticesIn({ text }: Writer) {
 }
 
 /**
- * Serves the worker, which caches this build of an app in one language. The worker's text names
+ * Serves an app's service worker, which caches this build in one language. The worker's text names
  * both, so that browsers install it again when either changes.
  */
 function addWorker(
@@ -253,7 +255,7 @@ function addWorker(
   const worker = present(files.get(built['worker.ts']?.file ?? ''), 'the service worker');
   const html = present(files.get(page.page), page.page);
   const offered = languagesOf(page, { texts, production });
-  // Cache all languages, so that an app can switch without a network.
+  // Cache all languages, so that an app can switch while it is offline.
   const textFiles = offered.flatMap((language) => texts[name]?.[language] ?? []);
   const kept = [...filesOf(page.page, built), ...textFiles, 'icons/tapline.svg'];
   const version = tagOf(Buffer.from([html.tag, ...kept].join('\n'))).replaceAll('"', '');
@@ -280,7 +282,7 @@ function addWorker(
 /** The page `/contract` as a single file. */
 const ALONE = 'contract-alone.html';
 
-/** Serves the page as a download, because it is meant for times when no server answers. */
+/** Serves the page as a download, for use when no server answers. */
 function addAlone(app: FastifyInstance, file: WebFile): void {
   app.get('/contract.html', async (request, reply) => {
     reply.header('Content-Disposition', 'attachment; filename="tapline-contract.html"');
@@ -307,7 +309,10 @@ export function walletConnectOf(
   return { meta, mayAsk: new URL(relayUrl).origin };
 }
 
-/** Serves the library to these pages. @throws StartError if it was not built. */
+/**
+ * Serves WalletConnect's library to these pages.
+ * @throws StartError if the library was not built.
+ */
 export async function addWalletConnect(app: FastifyInstance, library = LIBRARY): Promise<void> {
   let plain: Buffer;
   try {
