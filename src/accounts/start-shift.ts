@@ -4,7 +4,7 @@ import { openShift, type Shift } from '#accounts/shift-rows.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { type IdKey, pinText } from '#core/ids.ts';
-import { afterWrong, isBlocked, type Tries } from '#core/wrong-code-limit.ts';
+import { afterWrong, isBlocked, type Tries } from '#core/pin-and-code-lockout.ts';
 import type { Database, Tx } from '#db/database.ts';
 import {
   type Allowance,

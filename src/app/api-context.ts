@@ -7,7 +7,7 @@ import { NO_PASS_FILES } from '#payers/pass-files.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { createPreflight } from '#payments/preflight.ts';
 import { processKeys } from '#settings/config.ts';
-import { addressPolicy } from '#webhooks/address-check.ts';
+import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
 /** Creates the context of an API process: once, and shared by all surfaces. */

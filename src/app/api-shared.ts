@@ -12,7 +12,7 @@ import type { PassFiles } from '#payers/pass-files.ts';
 import type { Config } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Readiness } from '#settlement/readiness.ts';
-import { addressPolicy } from '#webhooks/address-check.ts';
+import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 import type { Network as OutsideNetwork } from '#webhooks/transport.ts';
 

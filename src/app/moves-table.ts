@@ -1,7 +1,7 @@
-import { consentOf } from '#apis/dashboard/consent.ts';
+import { consentOf } from '#apis/dashboard/require-second-factor.ts';
 import type { SurfaceRoutes } from '#app/surface-documents.ts';
-import { type Asks, asksOf } from '#http/moves.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
+import { type Asks, asksOf } from '#http/second-factor-by-effect.ts';
 
 const BEGIN = '<!-- What routes move: npm run openapi -->\n';
 const END = '<!-- End of what routes move -->';

@@ -16,7 +16,7 @@ import {
 } from '#testing/store.ts';
 import { addStore, findPayment, newCreate, see } from '#testing/store-payments.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
-import { addressPolicy } from '#webhooks/address-check.ts';
+import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
 const LINE = {

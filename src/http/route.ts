@@ -4,7 +4,7 @@ import type { Answer, Refusal, ResponseHeaders } from '#core/answer.ts';
 import type { ErrorCode } from '#core/error-codes.ts';
 import type { IdKind } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import type { Asks, Moves } from '#http/moves.ts';
+import type { Asks, Moves } from '#http/second-factor-by-effect.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 
 /** The caller of a route. Every surface has its own kind, with at least these fields. */

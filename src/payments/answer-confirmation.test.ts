@@ -5,8 +5,8 @@ import { FakeClock } from '#core/clock.ts';
 import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/payer-queries.ts';
 import { answerConfirmation, payerOf } from '#payments/answer-confirmation.ts';
 import { cancelIntent } from '#payments/cancel-intent.ts';
-import { expireIntents } from '#payments/expire-intents.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
+import { expireIntents } from '#payments/store-expired-intents.ts';
 import { insertBlockedPayer } from '#risk/risk-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import {

@@ -1,8 +1,8 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { add, ZERO } from '#core/money.ts';
+import type { PreflightResult } from '#payments/assess-payment.ts';
 import type { Presented } from '#payments/credential.ts';
-import type { PreflightResult } from '#payments/decide-decline.ts';
 import type { PayRequest, Preflight } from '#payments/pay-request.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import type { Outlook } from '#payments/read-before-lock.ts';

@@ -11,7 +11,7 @@ import {
   createSettlementNumbers,
   type DrawnNumber,
   type SettlementNumbers,
-} from '#settlement/numbers.ts';
+} from '#settlement/settlement-numbers.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import type { CreateIntent } from '#testing/store.ts';

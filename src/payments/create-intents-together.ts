@@ -48,7 +48,7 @@ import { needTaxSettings } from '#prices/asked-lines.ts';
 import { hasDiscount } from '#prices/lines.ts';
 import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
-import type { DrawnNumber } from '#settlement/numbers.ts';
+import type { DrawnNumber } from '#settlement/settlement-numbers.ts';
 
 /**
  * The rows on which a batch's decisions depend, read while holding the order locks of its accounts.

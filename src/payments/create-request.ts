@@ -11,7 +11,7 @@ import { type AskedLines, readLines, type TaxSettings } from '#prices/asked-line
 import type { SaleLines } from '#prices/lines.ts';
 import { type AskedPresentment, lastWorth, type Quote, quote } from '#prices/quote.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
-import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
+import type { DrawnNumber, SettlementNumbers } from '#settlement/settlement-numbers.ts';
 
 /** The validated body of a request from a merchant's server or a till. */
 export interface NewIntent {

@@ -6,7 +6,7 @@ import {
   createSettlementNumbers,
   type DrawnNumber,
   type SettlementNumbers,
-} from '#settlement/numbers.ts';
+} from '#settlement/settlement-numbers.ts';
 
 /** The settlement numbers that this process has reserved for new intents. */
 export const numbersOf = perProcess(({ db }: ApiContext) => createSettlementNumbers(db));

@@ -6,11 +6,11 @@ import type { Tx } from '#db/database.ts';
 import { type Done, decideKeyed } from '#idempotency/decide.ts';
 import { insertKeys, type StoredKey } from '#idempotency/key-queries.ts';
 import { noteStaticTaps, type StaticTap } from '#payers/payer-queries.ts';
+import { type Assessment, assessPayment } from '#payments/assess-payment.ts';
 import type { Attempt } from '#payments/attempt.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import { type Found, kindOf, verify, writeConsumed } from '#payments/credential.ts';
 import type { Verified } from '#payments/credentials/kind.ts';
-import { type Assessment, assessPayment } from '#payments/decide-decline.ts';
 import {
   type BatchTerms,
   checkShare,

@@ -7,7 +7,7 @@ import { newSecret } from '#core/secrets.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/payer-queries.ts';
-import type { PreflightResult } from '#payments/decide-decline.ts';
+import type { PreflightResult } from '#payments/assess-payment.ts';
 import { insertBlockedPayer, saveRiskSettings } from '#risk/risk-queries.ts';
 import {
   addIntent,

@@ -1,5 +1,5 @@
 import { assertNever } from '#core/assert.ts';
-import type { PreflightResult } from '#payments/decide-decline.ts';
+import type { PreflightResult } from '#payments/assess-payment.ts';
 import { FAILURE_DECLINES } from '#payments/decline-codes.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import type { Chain } from '#settlement/chain/chain.ts';

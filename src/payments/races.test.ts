@@ -4,7 +4,7 @@ import { isRefusal } from '#core/answer.ts';
 import { addMs, type FakeClock } from '#core/clock.ts';
 import { answerConfirmation } from '#payments/answer-confirmation.ts';
 import { cancelIntent } from '#payments/cancel-intent.ts';
-import { expireIntents } from '#payments/expire-intents.ts';
+import { expireIntents } from '#payments/store-expired-intents.ts';
 import { inParallel, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
 import {
   addIntent,

@@ -5,7 +5,7 @@ import { derivedOrderId, numberOfId } from '#core/ids.ts';
 import { createIntent } from '#payments/create-intent.ts';
 import { createBatch } from '#payments/create-intents-together.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
-import { createSettlementNumbers, raiseNumbers } from '#settlement/numbers.ts';
+import { createSettlementNumbers, raiseNumbers } from '#settlement/settlement-numbers.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { addPayment, addStore, eventTypes, newCreate, see } from '#testing/store-payments.ts';
 

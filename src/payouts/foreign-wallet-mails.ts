@@ -5,7 +5,7 @@ import { mailAboutFoundWallet } from '#payouts/wallet-mail.ts';
 import { mailOwners } from '#people/owner-mail.ts';
 import type { Mailing } from '#people/people.ts';
 import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
-import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
+import type { ForeignProposal } from '#settlement/reconciliation/note-contract-changes.ts';
 
 /**
  * Notifies owners immediately of a wallet that another party announced, with a link that cancels

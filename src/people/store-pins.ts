@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { type IdKey, pinText } from '#core/ids.ts';
-import type { Tries } from '#core/wrong-code-limit.ts';
+import type { Tries } from '#core/pin-and-code-lockout.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 import type { Row } from '#db/table.ts';
 import { findMember } from '#people/change-member.ts';

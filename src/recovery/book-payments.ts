@@ -13,7 +13,7 @@ import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
 import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/chain-requests.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
-import { isOfCell } from '#settlement/numbers.ts';
+import { isOfCell } from '#settlement/settlement-numbers.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 
 /** What to do about a settlement on the chain for which the ledger has no payment. */

@@ -19,7 +19,7 @@ import {
   saveDoubt,
   selectLedger,
 } from '#settlement/network-recovery-queries.ts';
-import { raiseNumbers } from '#settlement/numbers.ts';
+import { raiseNumbers } from '#settlement/settlement-numbers.ts';
 
 export interface NetworkGuard {
   /** Resolves when this process may use the network, or after `waitMs`. */

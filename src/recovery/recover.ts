@@ -21,7 +21,7 @@ import {
   type RecoveryRun,
   takeRecovery,
 } from '#settlement/network-recovery-queries.ts';
-import { raiseNumbers } from '#settlement/numbers.ts';
+import { raiseNumbers } from '#settlement/settlement-numbers.ts';
 
 /** Pause between two steps: short, because taps are refused during a recovery. */
 const POLL_MS = 250;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { NUMBERS_PER_CELL } from '#core/ids.ts';
 import { openDatabase } from '#db/database.ts';
-import { createSettlementNumbers, raiseNumbers } from '#settlement/numbers.ts';
 import { keepCell, requireCell } from '#settlement/own-cell.ts';
+import { createSettlementNumbers, raiseNumbers } from '#settlement/settlement-numbers.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { present } from '#core/assert.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Database } from '#db/database.ts';
-import { beginRange } from '#settlement/numbers.ts';
+import { beginRange } from '#settlement/settlement-numbers.ts';
 
 /**
  * Records the cell of a database at its first start, and begins the cell's range of settlement

@@ -16,8 +16,8 @@ import {
   requestPayments,
 } from '#settlement/chain-requests.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { createSettlementNumbers } from '#settlement/numbers.ts';
 import { type Relayer, startRelayer } from '#settlement/relayer/relayer.ts';
+import { createSettlementNumbers } from '#settlement/settlement-numbers.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import {
   type ContractTerms,

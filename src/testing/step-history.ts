@@ -1,4 +1,4 @@
-import { step } from '#settlement/relayer/machine/decide-next-step.ts';
+import { step } from '#settlement/relayer/machine/decide-transaction-step.ts';
 import { steps } from '#settlement/relayer/machine/memory.ts';
 import type {
   Now,

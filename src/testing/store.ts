@@ -32,7 +32,7 @@ import type { FailureReason, Hex, OutcomeFacts } from '#settlement/chain-request
 import type { Readiness } from '#settlement/readiness.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { settling } from '#testing/settling.ts';
-import { addressPolicy } from '#webhooks/address-check.ts';
+import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
 /** The id key that all tests share, so that one part of a test knows the ids of another part. */

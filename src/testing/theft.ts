@@ -3,7 +3,7 @@ import { silentLog } from '#core/log.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
-import { carryOut } from '#watch/carry-out.ts';
+import { carryOut } from '#watch/pause-contract.ts';
 import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
 
 /** A simulated theft. In each block, a thief acts and then a watchtower polls. */

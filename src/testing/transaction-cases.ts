@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Receipt } from '#settlement/chain/chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { step } from '#settlement/relayer/machine/decide-next-step.ts';
+import type { step } from '#settlement/relayer/machine/decide-transaction-step.ts';
 import type {
   Attempt,
   Effect,

@@ -3,9 +3,9 @@ import { isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { TestStore } from '#testing/store.ts';
 import { LOCAL_CIDRS, type WebhookBench } from '#testing/webhooks.ts';
-import { addressPolicy } from '#webhooks/address-check.ts';
 import { createEndpoint, type RevealedEndpoint } from '#webhooks/create-endpoint.ts';
 import type { WebhookDeps } from '#webhooks/endpoint.ts';
+import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
 /** An account, and what the use cases of its endpoints depend on. */

@@ -6,8 +6,8 @@ import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { addressPolicy } from '#webhooks/address-check.ts';
 import type { WebhookDeps } from '#webhooks/endpoint.ts';
+import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
 import { startWebhookWorker, type WebhookWorker } from '#webhooks/worker.ts';
 

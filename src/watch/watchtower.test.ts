@@ -28,7 +28,7 @@ import {
   timelockOf,
 } from '#settlement/contract/timelock.ts';
 import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
-import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
+import type { ForeignProposal } from '#settlement/reconciliation/note-contract-changes.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
 import { heldAccount } from '#testing/held-key.ts';
@@ -37,7 +37,7 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { startRemoteSigner } from '#testing/remote-signer.ts';
 import type { TestMerchant } from '#testing/test-network.ts';
-import { carryOut, checkCoin } from '#watch/carry-out.ts';
+import { carryOut, checkCoin } from '#watch/pause-contract.ts';
 import { type FoundPast, lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';

@@ -17,18 +17,18 @@ import {
   type UnexplainedRow,
 } from '#settlement/foreign-settlement-queries.ts';
 import { toNumberColumn } from '#settlement/number-columns.ts';
-import { alarmsOfForeign } from '#settlement/reconciliation/note-foreign.ts';
 import {
   changesRules,
   logNews,
   type NotedRules,
   type NoteRulesDeps,
   noteRules,
-} from '#settlement/reconciliation/note-rules.ts';
+} from '#settlement/reconciliation/note-contract-changes.ts';
+import { alarmsOfForeign } from '#settlement/reconciliation/note-foreign.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 import { type AgreedEvents, readAgreed } from '#watch/agreed-events.ts';
-import { carryOut, checkCoin } from '#watch/carry-out.ts';
-import { judge, placeOf } from '#watch/judge-findings.ts';
+import { judge, placeOf } from '#watch/decide-pauses.ts';
+import { carryOut, checkCoin } from '#watch/pause-contract.ts';
 import {
   insertSteps,
   type NewStep,

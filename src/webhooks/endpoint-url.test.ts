@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { addressPolicy } from '#webhooks/address-check.ts';
 import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
+import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 
 const answers: Record<string, readonly string[]> = {
   'shop.example': ['93.184.216.34', '2606:2800:220::1'],

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type Refusal, refuse } from '#core/answer.ts';
-import type { AddressPolicy } from '#webhooks/address-check.ts';
+import type { AddressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import type { Resolver } from '#webhooks/resolver.ts';
 
 /** Longer URLs are refused, with a limit similar to that of browsers and proxies. */

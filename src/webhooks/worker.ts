@@ -5,11 +5,11 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import { addressPolicy } from '#webhooks/address-check.ts';
 import { disableEndpoint, type NotifyDisabled } from '#webhooks/disable-endpoint.ts';
 import { Dispatcher } from '#webhooks/dispatcher.ts';
 import { startHousekeeping } from '#webhooks/housekeeping.ts';
 import { claimEndpoints, fetchDue, releaseEndpoints } from '#webhooks/queue-queries.ts';
+import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
 
 export interface WebhookWorkerDeps extends ProcessContext {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { SCOPES } from '#accounts/scopes.ts';
-import { consentOf } from '#apis/dashboard/consent.ts';
+import { consentOf } from '#apis/dashboard/require-second-factor.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { newId } from '#core/ids.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
-import { asksOf, isSerious } from '#http/moves.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
+import { asksOf, isSerious } from '#http/second-factor-by-effect.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';

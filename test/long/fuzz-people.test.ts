@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
-import { consentOf } from '#apis/dashboard/consent.ts';
+import { consentOf } from '#apis/dashboard/require-second-factor.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { present } from '#core/assert.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';

@@ -14,7 +14,7 @@ import {
   toReceipt,
 } from '#settlement/chain/decode.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { isDue, receiptsToAsk, step } from '#settlement/relayer/machine/decide-next-step.ts';
+import { isDue, receiptsToAsk, step } from '#settlement/relayer/machine/decide-transaction-step.ts';
 import {
   type Attempt,
   type Effect,

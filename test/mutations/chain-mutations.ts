@@ -228,7 +228,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a number that was drawn before a recovery may be written down',
-    file: 'src/settlement/numbers.ts',
+    file: 'src/settlement/settlement-numbers.ts',
     from: 'epochs.get(livemode) !== epoch',
     to: '(epochs.get(livemode) ?? epoch) < 0n && epoch < 0n',
   },

@@ -10,7 +10,7 @@ const CREATE = [
   'test/api/two-nodes.test.ts',
 ];
 const PAY = [
-  'src/payments/decide-decline.test.ts',
+  'src/payments/assess-payment.test.ts',
   'src/payments/pay.test.ts',
   'src/payments/pay-taps-together.test.ts',
   'src/payments/answer-confirmation.test.ts',
@@ -140,16 +140,16 @@ const OF_RECOVERY: Readonly<Record<string, readonly string[]>> = {
 
 const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/settlement/contract-versions.ts': ['src/settlement/contract-versions.test.ts'],
-  'src/payouts/may-go-live.ts': ['src/apis/dashboard/consent.test.ts'],
+  'src/payouts/may-go-live.ts': ['src/apis/dashboard/require-second-factor.test.ts'],
   'src/payments/payment-intent.ts': [
     'src/payments/payment-intent.test.ts',
     'src/payments/pay.test.ts',
-    'src/payments/expire-intents.test.ts',
+    'src/payments/store-expired-intents.test.ts',
   ],
   'src/payments/create-intents-together.ts': CREATE,
   'src/payments/intent-queries.ts': [
     'src/payments/cancel-intent.test.ts',
-    'src/payments/expire-intents.test.ts',
+    'src/payments/store-expired-intents.test.ts',
     'src/payments/pay.test.ts',
     'src/payments/cancel-after-data-loss.test.ts',
     'src/payments/rebuilt.test.ts',
@@ -159,7 +159,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/payments/pay-taps-together.ts': PAY,
   'src/payments/pay-context.ts': PAY,
-  'src/payments/decide-decline.ts': PAY,
+  'src/payments/assess-payment.ts': PAY,
   'src/payments/apply-settlements.ts': [
     'src/payments/apply-settlements.test.ts',
     'src/payments/overdue.test.ts',
@@ -169,8 +169,8 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/payments/cancel-intent.test.ts',
     'src/payments/answer-confirmation.test.ts',
   ],
-  'src/payments/expire-now.ts': [
-    'src/payments/expire-intents.test.ts',
+  'src/payments/simulate-expiry.ts': [
+    'src/payments/store-expired-intents.test.ts',
     'test/api/acting-as-customer.test.ts',
   ],
   'src/refunds/create-refund.ts': [...REFUND, 'src/payments/unsettled.test.ts'],
@@ -231,8 +231,8 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/refunds/apply-outcomes.test.ts',
   ],
   'src/settlement/relayer/send/plan-batches.ts': DEADLINES,
-  'src/settlement/numbers.ts': [
-    'src/settlement/numbers.test.ts',
+  'src/settlement/settlement-numbers.ts': [
+    'src/settlement/settlement-numbers.test.ts',
     'src/payments/create-intent.test.ts',
   ],
   'src/settlement/network-recovery-queries.ts': [
@@ -300,7 +300,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-singles.test.ts',
   ],
   'src/settlement/relayer/machine/transaction.ts': [
-    'src/settlement/relayer/machine/decide-next-step.test.ts',
+    'src/settlement/relayer/machine/decide-transaction-step.test.ts',
     ...SIGNERS,
   ],
   'src/settlement/foreign-settlement-queries.ts': [

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { readCommand } from '../../reader/src/zvt/commands.ts';
+import { readCommand } from '../../reader/src/zvt/read-command.ts';
 import { tag } from './emulated-phones.ts';
 import { type ServedRegister, serveTestRegister, TestRegister } from './test-register.ts';
 import { ASK, authorization, frameOf } from './zvt-talk.ts';

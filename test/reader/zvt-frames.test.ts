@@ -11,9 +11,9 @@ import {
   tlvBytes,
   toBcd,
 } from '../../reader/src/zvt/apdu.ts';
-import { readCommand, UNREGISTERED } from '../../reader/src/zvt/commands.ts';
-import { moneyText, priceOf } from '../../reader/src/zvt/currencies.ts';
 import { printFrames, saleResult, wrongCurrency } from '../../reader/src/zvt/frames.ts';
+import { moneyText, priceOf } from '../../reader/src/zvt/price-of-amount.ts';
+import { readCommand, UNREGISTERED } from '../../reader/src/zvt/read-command.ts';
 import { encodeText } from '../../reader/src/zvt/text.ts';
 import { decodeText } from './zvt-talk.ts';
 

@@ -11,8 +11,8 @@ import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.t
 import { DeviceApi, DeviceApiError } from '../../reader/src/device-api.ts';
 import { mayComeAgain } from '../../reader/src/headless.ts';
 import { readFields, readFrame } from '../../reader/src/zvt/apdu.ts';
-import { UNREGISTERED } from '../../reader/src/zvt/commands.ts';
 import { Sales } from '../../reader/src/zvt/network.ts';
+import { UNREGISTERED } from '../../reader/src/zvt/read-command.ts';
 import type { Observation } from '../../reader/src/zvt/state.ts';
 import { NOTHING_STORED, withRefund, withSale } from '../../reader/src/zvt/stored.ts';
 import { fundedAccount } from '../../web/testing/payer.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { present } from '#core/assert.ts';
 import { type Frame, frameBytes, readFrame } from '../../reader/src/zvt/apdu.ts';
-import { UNREGISTERED } from '../../reader/src/zvt/commands.ts';
 import { newConversation, step } from '../../reader/src/zvt/conversation.ts';
+import { UNREGISTERED } from '../../reader/src/zvt/read-command.ts';
 import type { Conversation, Effect, Observation } from '../../reader/src/zvt/state.ts';
 import {
   NOTHING_STORED,

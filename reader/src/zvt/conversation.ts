@@ -1,6 +1,6 @@
-import { carryOut, reportRefund, reportSale, startRefund } from './carry-out.ts';
-import { type Command, readCommand, UNREGISTERED } from './commands.ts';
 import * as frames from './frames.ts';
+import { type Command, readCommand, UNREGISTERED } from './read-command.ts';
+import { carryOut, reportRefund, reportSale, startRefund } from './run-command.ts';
 import {
   type Conversation,
   cancelUnknown,

@@ -1,6 +1,6 @@
 import { type Frame, fieldBytes, type Tlv, tlvBytes, toBcd } from './apdu.ts';
-import { CONTROL, FIELD, type Register, TAG } from './commands.ts';
-import { type Money, moneyText } from './currencies.ts';
+import { type Money, moneyText } from './price-of-amount.ts';
+import { CONTROL, FIELD, type Register, TAG } from './read-command.ts';
 import { type Closed, RESULT, type Refund, type Sale } from './stored.ts';
 import { type Charset, encodeText, UTF8_TAG_VALUE } from './text.ts';
 

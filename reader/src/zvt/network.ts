@@ -10,7 +10,7 @@ import { mayComeAgain } from '../headless.ts';
 import { pause } from '../pause.ts';
 import { receiptText } from '../printing/printer.ts';
 import { within } from '../within.ts';
-import { centsOf, codeOf, type Money, numberOf, priceOf, USD } from './currencies.ts';
+import { centsOf, codeOf, type Money, numberOf, priceOf, USD } from './price-of-amount.ts';
 import { paymentsFrom, readTotals, shortNumber, TooManyPaymentsError } from './report.ts';
 import type { Observation } from './state.ts';
 import {

@@ -1,6 +1,6 @@
 import { type DeviceApi, type DevicePayment, usdc } from '../device-api.ts';
-import { centsOf, type Money, moneyText, numberOf, USD } from './currencies.ts';
 import type { Totals } from './frames.ts';
+import { centsOf, type Money, moneyText, numberOf, USD } from './price-of-amount.ts';
 import type { Closed } from './stored.ts';
 
 interface Reading {

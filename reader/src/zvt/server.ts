@@ -4,9 +4,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { DeviceApi } from '../device-api.ts';
 import { readRegister, saveRegister } from '../settings.ts';
 import { frameBytes, readFrame } from './apdu.ts';
-import { UNREGISTERED } from './commands.ts';
 import { newConversation, step } from './conversation.ts';
 import { Sales } from './network.ts';
+import { UNREGISTERED } from './read-command.ts';
 import type { Conversation, Effect, Observation } from './state.ts';
 import { NOTHING_STORED, type Stored } from './stored.ts';
 

@@ -1,6 +1,6 @@
 import type { Frame } from './apdu.ts';
-import type { Command } from './commands.ts';
 import type { Totals } from './frames.ts';
+import type { Command } from './read-command.ts';
 import {
   type Closed,
   isUnknownSale,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DeviceRefund } from '../device-api.ts';
-import type { Ask, Register } from './commands.ts';
-import type { Money } from './currencies.ts';
+import type { Money } from './price-of-amount.ts';
+import type { Ask, Register } from './read-command.ts';
 
 /**
  * What the reader must remember across restarts: the register's last sale and last refund, and

@@ -17,8 +17,8 @@ import {
   TimeZone,
 } from '#apis/dashboard/account-schema.ts';
 import { readAccountView, readCashierAccount } from '#apis/dashboard/account-view.ts';
+import { hasTrustedFactor } from '#apis/dashboard/confirm-identity.ts';
 import { mayChangeSettings } from '#apis/dashboard/consent-mail.ts';
-import { hasTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   ACCOUNT,
   actorOf,

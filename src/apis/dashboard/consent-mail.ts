@@ -1,5 +1,5 @@
 import type { AccountRow, SettingsUpdate } from '#accounts/account-queries.ts';
-import { accessRefusal, factorRefusal } from '#apis/dashboard/consent.ts';
+import { accessRefusal, factorRefusal } from '#apis/dashboard/require-second-factor.ts';
 import { beginSchedule } from '#books/export-schedule.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { type ModeRow, selectMode } from '#accounts/account-queries.ts';
 import { ConsentBody, ConsentSchema, GoLiveSchema } from '#apis/dashboard/account-schema.ts';
-import { requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
+import { requireTrustedFactor } from '#apis/dashboard/confirm-identity.ts';
 import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
 import { actorOf, MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { walletDeployer } from '#apis/dashboard/wallet-deployer.ts';

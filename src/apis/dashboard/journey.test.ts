@@ -24,7 +24,7 @@ import { heldAccount } from '#testing/held-key.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { chainContext } from '#testing/store.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
-import { carryOut } from '#watch/carry-out.ts';
+import { carryOut } from '#watch/pause-contract.ts';
 import { noteLook } from '#watch/watch-queries.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 

@@ -10,8 +10,8 @@ import { recordEntry } from '#audit/audit.ts';
 import { refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
-import { isSerious } from '#http/moves.ts';
 import type { AnyRoute } from '#http/route.ts';
+import { isSerious } from '#http/second-factor-by-effect.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { Role } from '#people/role-order.ts';
 

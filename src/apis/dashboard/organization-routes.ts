@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { InvitationSchema, MemberSchema } from '#apis/dashboard/account-schema.ts';
+import { hasTrustedFactor } from '#apis/dashboard/confirm-identity.ts';
 import { mailAccountChange } from '#apis/dashboard/consent-mail.ts';
-import { hasTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
 import {
   actorOf,
   ORGANIZATION,

@@ -7,8 +7,8 @@ import {
   type SurfaceSettings,
   scopeOf,
 } from '#apis/dashboard/authorize-person.ts';
-import { consentRefusal } from '#apis/dashboard/consent.ts';
 import { consenting } from '#apis/dashboard/record-consent.ts';
+import { consentRefusal } from '#apis/dashboard/require-second-factor.ts';
 import { refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import { redactOwn } from '#core/redact.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
+import { Confirmation, confirmIdentity, hasFreshFactor } from '#apis/dashboard/confirm-identity.ts';
 import { noSessionCookie } from '#apis/dashboard/cookies.ts';
-import { Confirmation, confirmIdentity, hasFreshFactor } from '#apis/dashboard/fresh-factor.ts';
 import { actorOf, type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import { count, Done, RoleField } from '#apis/dashboard/person-schema.ts';
 import { answerWith } from '#core/answer.ts';

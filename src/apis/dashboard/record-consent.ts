@@ -1,6 +1,6 @@
-import { consentOf } from '#apis/dashboard/consent.ts';
 import { mailAccountChange } from '#apis/dashboard/consent-mail.ts';
 import { actorOf, type PersonRequest, type PersonRoute } from '#apis/dashboard/person-route.ts';
+import { consentOf } from '#apis/dashboard/require-second-factor.ts';
 import { type EntryListener, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';

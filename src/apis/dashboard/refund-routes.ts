@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import { Waiting, waitingOf } from '#apis/dashboard/blocked-transfer.ts';
-import { factorRefusal } from '#apis/dashboard/consent.ts';
 import {
   actorOf,
   MODE,
@@ -9,6 +8,7 @@ import {
   personRoute,
   sessionOf,
 } from '#apis/dashboard/person-route.ts';
+import { factorRefusal } from '#apis/dashboard/require-second-factor.ts';
 import {
   CreateRefundBody,
   REFUND_LIMIT_MS,

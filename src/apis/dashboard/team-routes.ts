@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { InvitationSchema, MemberSchema, RefundLimit } from '#apis/dashboard/account-schema.ts';
-import { hasTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
+import { hasTrustedFactor } from '#apis/dashboard/confirm-identity.ts';
 import {
   ACCOUNT,
   actorOf,

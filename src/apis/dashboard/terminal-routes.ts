@@ -5,7 +5,7 @@ import {
   PairingCodeSchema,
   TerminalWithKey,
 } from '#apis/dashboard/account-schema.ts';
-import { hasTrustedFactor, requireTrustedFactor } from '#apis/dashboard/fresh-factor.ts';
+import { hasTrustedFactor, requireTrustedFactor } from '#apis/dashboard/confirm-identity.ts';
 import {
   actorOf,
   MODE,

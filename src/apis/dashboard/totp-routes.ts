@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
-import { Confirmation, confirmIdentity } from '#apis/dashboard/fresh-factor.ts';
+import { Confirmation, confirmIdentity } from '#apis/dashboard/confirm-identity.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { Code, Done } from '#apis/dashboard/person-schema.ts';
 import { answerStrong, factorRef } from '#apis/dashboard/session-routes.ts';

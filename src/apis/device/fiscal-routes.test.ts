@@ -10,7 +10,7 @@ import { errorCodeOf } from '#testing/error-code.ts';
 import { addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { addPayment, playRefunds, see } from '#testing/store-payments.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { addressPolicy } from '#webhooks/address-check.ts';
+import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
 const URL_IN_SHOP = 'https://signer.shop.test/receipts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
-import { consentOf } from '#apis/dashboard/consent.ts';
+import { consentOf } from '#apis/dashboard/require-second-factor.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { createOperator } from '#people/create-operator.ts';

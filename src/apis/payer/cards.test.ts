@@ -5,7 +5,7 @@ import { addCardPage } from '#apis/payer/card-page.ts';
 import { FakeClock } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
 import { updatePayerBlocked } from '#payers/payer-queries.ts';
-import type { PreflightResult } from '#payments/decide-decline.ts';
+import type { PreflightResult } from '#payments/assess-payment.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { CardChip, type CardSettings } from '#testing/card-chip.ts';
 import { errorCodeOf } from '#testing/error-code.ts';

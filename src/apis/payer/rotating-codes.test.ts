@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { Secret } from 'otpauth';
 import { FakeClock } from '#core/clock.ts';
 import { codeOf, rotatingValue, STEP_MS, stepAt } from '#payers/check-rotating-code.ts';
-import type { PreflightResult } from '#payments/decide-decline.ts';
+import type { PreflightResult } from '#payments/assess-payment.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';

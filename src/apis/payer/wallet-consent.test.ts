@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { FakeClock } from '#core/clock.ts';
-import { asksOf } from '#http/moves.ts';
+import { asksOf } from '#http/second-factor-by-effect.ts';
 import type { Caller, Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { openStore, type TestStore } from '#testing/store.ts';

@@ -1,7 +1,7 @@
 import type { PayerCaller } from '#apis/payer/authenticate-payer.ts';
 import type { Refusal } from '#core/answer.ts';
-import { asksOf } from '#http/moves.ts';
 import type { AnyRoute } from '#http/route.ts';
+import { asksOf } from '#http/second-factor-by-effect.ts';
 import { signatureRefusal } from '#payers/payer-sign-in.ts';
 
 /**

@@ -19,7 +19,7 @@ import type { ProcessContext } from '#db/process-context.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { commonFields, Timestamp } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { expireIntents } from '#payments/expire-intents.ts';
+import { expireIntents } from '#payments/store-expired-intents.ts';
 
 /** The largest advance: enough for any deadline that a developer tests. */
 export const MAX_ADVANCE_SECONDS = 366 * 86_400;

@@ -26,10 +26,10 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
 import { type Presented, readTapped } from '#payments/credential.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
-import { expireNow } from '#payments/expire-now.ts';
 import { selectNextForTerminals, updatePickedUp } from '#payments/intent-queries.ts';
 import { payIntent } from '#payments/pay.ts';
 import { renderIntent } from '#payments/render.ts';
+import { expireNow } from '#payments/simulate-expiry.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 
 const TAG = 'Test helpers';

@@ -2,8 +2,8 @@ import { hashSecret, isSecret, type RotatingKey, type SecretKind } from '#core/s
 import type { Sql, Tx } from '#db/database.ts';
 import { type PassRow, type PayerRow, selectPass } from '#payers/payer-queries.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
+import type { PaymentFacts } from '#payments/assess-payment.ts';
 import type { Credential } from '#payments/attempt.ts';
-import type { PaymentFacts } from '#payments/decide-decline.ts';
 import type { Decline } from '#payments/decline-codes.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 

@@ -1,5 +1,5 @@
 import type { Refusal } from '#core/answer.ts';
-import { assessPayment, type PaymentFacts } from '#payments/decide-decline.ts';
+import { assessPayment, type PaymentFacts } from '#payments/assess-payment.ts';
 import { utcDay } from '#payments/offline/bounce-checks.ts';
 import type { Candidate } from '#payments/offline/candidates.ts';
 import type { CardDay, UnderWay } from '#payments/offline/offline-queries.ts';

@@ -8,7 +8,7 @@ import { readEvents } from '#settlement/contract/contract-events.ts';
 import { roleId } from '#settlement/contract/contract-roles.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
-import { cellOfNumber, isOfCell } from '#settlement/numbers.ts';
+import { cellOfNumber, isOfCell } from '#settlement/settlement-numbers.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 

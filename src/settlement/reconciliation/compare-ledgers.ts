@@ -11,7 +11,7 @@ import {
   firstBlockOf,
   numberOnContract,
 } from '#settlement/contract-versions.ts';
-import type { NoteRulesDeps } from '#settlement/reconciliation/note-rules.ts';
+import type { NoteRulesDeps } from '#settlement/reconciliation/note-contract-changes.ts';
 import {
   type BlockRange,
   type Compared,

@@ -1,5 +1,5 @@
 import { requestRecovery } from '#settlement/network-recovery-queries.ts';
-import type { NoteRulesDeps } from '#settlement/reconciliation/note-rules.ts';
+import type { NoteRulesDeps } from '#settlement/reconciliation/note-contract-changes.ts';
 import {
   type ReconcileOptions,
   type Reconciliation,

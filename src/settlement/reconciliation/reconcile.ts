@@ -5,11 +5,10 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { shownBlock } from '#settlement/chain/final-block.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
-import { raiseAboveChain } from '#settlement/numbers.ts';
 import { compare } from '#settlement/reconciliation/compare-ledgers.ts';
 import { followChain } from '#settlement/reconciliation/follow-chain.ts';
+import type { NoteRulesDeps } from '#settlement/reconciliation/note-contract-changes.ts';
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
-import type { NoteRulesDeps } from '#settlement/reconciliation/note-rules.ts';
 import {
   type DifferenceRow,
   moveCompared,
@@ -27,6 +26,7 @@ import {
   type Scan,
   storeEvents,
 } from '#settlement/reconciliation/store-events.ts';
+import { raiseAboveChain } from '#settlement/settlement-numbers.ts';
 
 export interface ReconcileOptions {
   /** Reads all events again, from the contract's deployment on. */

@@ -8,7 +8,7 @@ import {
   requestRecovery,
   selectUnknownHere,
 } from '#settlement/network-recovery-queries.ts';
-import type { NoteRulesDeps } from '#settlement/reconciliation/note-rules.ts';
+import type { NoteRulesDeps } from '#settlement/reconciliation/note-contract-changes.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
 

@@ -8,7 +8,7 @@ import {
   type NotedRules,
   type NoteRulesDeps,
   noteRules,
-} from '#settlement/reconciliation/note-rules.ts';
+} from '#settlement/reconciliation/note-contract-changes.ts';
 import {
   addBalances,
   lockCursor,

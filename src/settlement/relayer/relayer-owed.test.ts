@@ -7,7 +7,7 @@ import { newId } from '#core/ids.ts';
 import { authorizationMessage } from '#settlement/chain/authorization-message.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';
-import { createSettlementNumbers } from '#settlement/numbers.ts';
+import { createSettlementNumbers } from '#settlement/settlement-numbers.ts';
 import {
   applyOutcomes,
   askRefund,

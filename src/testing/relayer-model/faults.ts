@@ -1,4 +1,4 @@
-import { step } from '#settlement/relayer/machine/decide-next-step.ts';
+import { step } from '#settlement/relayer/machine/decide-transaction-step.ts';
 import {
   factsOf,
   newestOffer,

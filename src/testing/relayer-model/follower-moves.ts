@@ -4,7 +4,7 @@ import {
   isDue,
   isOnItsWay,
   receiptsToAsk,
-} from '#settlement/relayer/machine/decide-next-step.ts';
+} from '#settlement/relayer/machine/decide-transaction-step.ts';
 import type { Observation, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import {
   learn,

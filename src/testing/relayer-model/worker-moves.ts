@@ -1,5 +1,5 @@
 import { present } from '#core/assert.ts';
-import { firstEffects, type step } from '#settlement/relayer/machine/decide-next-step.ts';
+import { firstEffects, type step } from '#settlement/relayer/machine/decide-transaction-step.ts';
 import {
   type Effect,
   fromRows,

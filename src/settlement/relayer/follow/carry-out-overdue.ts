@@ -1,7 +1,11 @@
 import { assertNever, present } from '#core/assert.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
-import { firstEffects, isDue, isOnItsWay } from '#settlement/relayer/machine/decide-next-step.ts';
+import {
+  firstEffects,
+  isDue,
+  isOnItsWay,
+} from '#settlement/relayer/machine/decide-transaction-step.ts';
 import {
   type HeldSender,
   inNonceOrder,

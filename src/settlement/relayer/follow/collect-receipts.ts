@@ -8,7 +8,10 @@ import { countingNow, type Mined } from '#settlement/relayer/follow/choose-resul
 import { finish } from '#settlement/relayer/follow/finish-jobs.ts';
 import { ancestorOf } from '#settlement/relayer/follow/watch-heads.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
-import { earlyReceiptAt, receiptsToAsk } from '#settlement/relayer/machine/decide-next-step.ts';
+import {
+  earlyReceiptAt,
+  receiptsToAsk,
+} from '#settlement/relayer/machine/decide-transaction-step.ts';
 import {
   type Held,
   type Owing,

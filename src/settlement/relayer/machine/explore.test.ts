@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { step as right } from '#settlement/relayer/machine/decide-next-step.ts';
+import { step as right } from '#settlement/relayer/machine/decide-transaction-step.ts';
 import { ALL, type Exploration, explore, nothingMet } from '#testing/relayer-model/explore.ts';
 import { IN_TABLE, PLANTED, RELAPSES } from '#testing/relayer-model/faults.ts';
 import { BOUNDS, type BoundsName, boundsOf } from '#testing/relayer-model/world.ts';

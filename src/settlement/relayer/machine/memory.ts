@@ -7,7 +7,7 @@ import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { ConfiguredSender } from '#settlement/chain/configure-senders.ts';
 import type { Hex, RequestKind } from '#settlement/chain-requests.ts';
 import { type ChainView, NOTHING_SEEN, nowOf } from '#settlement/relayer/machine/chain-view.ts';
-import { step } from '#settlement/relayer/machine/decide-next-step.ts';
+import { step } from '#settlement/relayer/machine/decide-transaction-step.ts';
 import {
   NEW_SENDER,
   type SenderChange,

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { PersonCaller, SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
-import { factorRefusal } from '#apis/dashboard/consent.ts';
 import { sessionOf } from '#apis/dashboard/person-route.ts';
 import { Password } from '#apis/dashboard/person-schema.ts';
+import { factorRefusal } from '#apis/dashboard/require-second-factor.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { confirmPassword } from '#people/change-password.ts';

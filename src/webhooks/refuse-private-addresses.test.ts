@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { addressPolicy, canonicalAddress } from '#webhooks/address-check.ts';
+import { addressPolicy, canonicalAddress } from '#webhooks/refuse-private-addresses.ts';
 import { SPECIAL_IPV4, SPECIAL_IPV6 } from '#webhooks/special-addresses.ts';
 
 const strict = addressPolicy([]);

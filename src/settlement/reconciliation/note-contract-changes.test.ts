@@ -11,7 +11,7 @@ import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { roleId } from '#settlement/contract/contract-roles.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import { scheduleCall, timelockOf } from '#settlement/contract/timelock.ts';
-import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
+import type { ForeignProposal } from '#settlement/reconciliation/note-contract-changes.ts';
 import { type ReconcileOptions, reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { readRoles } from '#settlement/reconciliation/role-holders.ts';
 import { heldAccount } from '#testing/held-key.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
-import { consentOf } from '#apis/dashboard/consent.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { Done } from '#apis/dashboard/person-schema.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
+import { consentOf } from '#apis/dashboard/require-second-factor.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type IdKind, newId } from '#core/ids.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { Bug } from '#core/assert.ts';
-import { step } from '#settlement/relayer/machine/decide-next-step.ts';
+import { step } from '#settlement/relayer/machine/decide-transaction-step.ts';
 import {
   isSendable,
   type OpenTransaction,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { atoms } from '#core/money.ts';
-import { assessPayment, type PaymentFacts } from '#payments/decide-decline.ts';
+import { assessPayment, type PaymentFacts } from '#payments/assess-payment.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
-import { afterWrong, isBlocked, type Tries } from '#core/wrong-code-limit.ts';
+import { afterWrong, isBlocked, type Tries } from '#core/pin-and-code-lockout.ts';
 
 const now = new FakeClock().now();
 const MINUTE = 60_000;

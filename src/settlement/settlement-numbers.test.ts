@@ -7,7 +7,7 @@ import {
   raiseAboveChain,
   raiseNumbers,
   type SettlementNumbers,
-} from '#settlement/numbers.ts';
+} from '#settlement/settlement-numbers.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { eventually } from '#testing/webhooks.ts';
 

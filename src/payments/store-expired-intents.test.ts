@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { addSeconds, FakeClock } from '#core/clock.ts';
-import { expireIntents } from '#payments/expire-intents.ts';
 import { selectNextForTerminals } from '#payments/intent-queries.ts';
 import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent } from '#payments/render.ts';
+import { expireIntents } from '#payments/store-expired-intents.ts';
 import {
   addIntent,
   addPayer,

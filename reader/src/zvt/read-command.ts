@@ -1,5 +1,5 @@
 import { type Fields, type Frame, fromBcd, readFields } from './apdu.ts';
-import { EUR, isCurrency, type Money } from './currencies.ts';
+import { EUR, isCurrency, type Money } from './price-of-amount.ts';
 import { type Charset, UTF8_TAG_VALUE } from './text.ts';
 
 /** What a register sends. */

@@ -1,6 +1,6 @@
-import type { Command } from './commands.ts';
-import { isCurrency, priceOf } from './currencies.ts';
 import * as frames from './frames.ts';
+import { isCurrency, priceOf } from './price-of-amount.ts';
+import type { Command } from './read-command.ts';
 import {
   type Conversation,
   type Effect,

@@ -1,6 +1,6 @@
 import type { Refusal } from '#core/answer.ts';
-import { type Asks, asksOf, isSerious } from '#http/moves.ts';
 import type { AnyRoute } from '#http/route.ts';
+import { type Asks, asksOf, isSerious } from '#http/second-factor-by-effect.ts';
 import { factorTooNew, isFactorTrusted } from '#people/new-factor-delay.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 import { factorNotFresh, isFactorFresh } from '#people/sessions.ts';
