@@ -9,7 +9,7 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type BusyWorld, settledNumbers, startBusyWorld } from '#testing/relayer-scene.ts';
 
 const BLOCK_MS = 200;
-/** Latency of a distant node: it mines two blocks while one response is on its way. */
+/** Latency of a distant node: during one round trip, two blocks are mined. */
 const FAR_MS = 400;
 /**
  * Calls per payment that providers' free plans allow (for idle minutes: `test/long/price.test.ts`).
@@ -20,7 +20,7 @@ const HEAD = 'eth_getBlockByNumber';
 const RECEIPT = 'eth_getTransactionReceipt';
 const BY_HASH = 'eth_getTransactionByHash';
 
-/** Changes the first answers about receipts. */
+/** Changes the node's first `count` answers with a receipt. */
 function firstReceipts(count: number, answer: (real: ProviderAnswer) => ProviderAnswer): Behavior {
   let left = count;
   return {
@@ -61,7 +61,7 @@ describe('a block that a node announces', () => {
     behave({});
   }
 
-  /** Sets the behavior of each address from now on, and records requests. */
+  /** Sets the behavior of all addresses from now on, and records their requests. */
   function behave(behavior: Behavior): void {
     const whole = (calls: readonly ProviderCall[]) => {
       requests.push(calls.map(({ method }) => method));

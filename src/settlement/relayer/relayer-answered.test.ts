@@ -10,12 +10,12 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const PAID = 1_000_000n;
 const REFUNDED = 400_000n;
-/** Longer than a deferred job waits until it is checked again. */
+/** Longer than a deferred job waits until its next check. */
 const LONGER_THAN_DEFERRED_MS = 3_000;
 
 /**
- * Payments booked by recovery. The bytes that paid them are lost here, but nodes may still have
- * them.
+ * Payments booked by recovery. This database has lost the bytes that paid them, but nodes may still
+ * have them.
  */
 describe('what was booked from the chain alone', () => {
   let database: TestDatabase;
@@ -54,7 +54,7 @@ describe('what was booked from the chain alone', () => {
 
   const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
 
-  /** Applies the results as the domains would. */
+  /** Applies the results in the way that the domains do. */
   async function applyAll(): Promise<void> {
     await database.db.query(
       `update chain_requests set applied_at = now() where status <> 'queued'`,
@@ -74,7 +74,7 @@ describe('what was booked from the chain alone', () => {
     readonly block: number;
   }
 
-  /** Adds a refund that the chain has paid, as recovery would book it. */
+  /** Adds a refund that the chain has paid, in the way that recovery books it. */
   async function refundFromChain(): Promise<Lost> {
     const id = await refund(REFUNDED);
     await until(() => hasSucceeded(id));
@@ -93,7 +93,7 @@ describe('what was booked from the chain alone', () => {
     return { id, raw: `0x${row.raw.toString('hex')}`, block: Number(row.block) };
   }
 
-  /** Replaces the blocks from this one on. */
+  /** Replaces the blocks from `from` on. */
   async function undo(from: number, transactions: readonly (readonly [string, number])[] = []) {
     await rpc('anvil_reorg', [(await head()) - from + 1, transactions]);
   }
@@ -118,7 +118,7 @@ describe('what was booked from the chain alone', () => {
   it('is answered when the lost bytes pay it after all, and later refunds go on', async () => {
     const lost = await undoRefund();
     await until(async () => (await count('chain_requests where tries > 0')) === 1);
-    // A node that still has the bytes includes them in its next block.
+    // A node that still has the payment's bytes includes them in its next block.
     await undo(await head(), [[lost.raw, 0]]);
     await isPaidOnce(lost);
   });
@@ -132,8 +132,8 @@ describe('what was booked from the chain alone', () => {
     const lost = await refundFromChain();
     await relayer.stop();
     const child = world.spawnRelayer('reorganizations.queued_again');
-    // Wait until it runs: on a busy machine it starts slowly, and the blocks would become final
-    // before it sees them.
+    // Wait until the relayer runs: on a busy machine it starts slowly, and the blocks would become
+    // final before it sees them.
     while ((await count('relayer_senders where lease_until > now()')) === 0) await sleep(50);
     await world.network.mine(1);
     await undo(lost.block);

@@ -48,8 +48,8 @@ describe('a refund that is refused for now', () => {
   }
 
   /**
-   * Resolves when the relayer knows the chain's current state, because it sends its calls at the
-   * head that it knows.
+   * Resolves when the relayer has followed the newest block. Until then, it simulates calls on
+   * older state.
    */
   const isKnown = () => headFollowed(world.nodes[0] as ProviderProxy);
 
@@ -67,8 +67,8 @@ describe('a refund that is refused for now', () => {
   }
 
   /**
-   * Makes the next try due immediately, by a restart: only the process remembers the pause of a
-   * minute.
+   * Restarts the relayer, which makes the next try due immediately: only the process remembers the
+   * pause of a minute.
    */
   async function tryAgain(meanwhile = async () => {}): Promise<void> {
     await relayer.stop();
@@ -120,12 +120,13 @@ describe('a refund that is refused for now', () => {
     await isKnown();
     await tryAgain();
     assert.equal((await world.outcomes([large]))[0]?.succeeded, true);
-    // Counts the alerts: this hour's refunds exceed four fifths of the ceiling of five USDC.
+    // Counts alerts about this hour's refunds, which exceed four fifths of the ceiling of five
+    // USDC.
     const told = `select count(*) from chain_alarms where kind = 'outflow_near'
       and details ->> 'perHour' = '5000000'`;
     assert.equal(BigInt(await world.count(told)), 0n);
-    // Deletes earlier alerts. On a slow machine, one was raised while two USDC were allowed, and
-    // there is at most one per hour.
+    // Delete earlier alerts, because there is at most one per hour. On a slow machine, one was
+    // raised while the ceiling was two USDC.
     await world.database.db.query(`delete from chain_alarms where kind = 'outflow_near'`);
     await govern('lowerCeiling', 5);
     await tryAgain();
@@ -150,7 +151,7 @@ describe('a refund that is refused for now', () => {
     await tryAgain(async () => {
       later = await askWithdrawal(world, 1n);
     });
-    // One poll finds both jobs, and its decision about the other one is stored with this one.
+    // One poll finds both jobs, and stores its decisions about them together.
     await world.outcomes([later]);
     assert.equal(await world.outcome(id), null);
     await age(24);
@@ -184,7 +185,7 @@ describe('a refund that is refused for now', () => {
     assert.equal(await end(paid), false);
   });
 
-  /** Unlike refunds, other jobs are given up after three tries without a result. */
+  /** Unlike refunds, other jobs fail after three tries without a result. */
   it('because it is mined at the wrong moment, three times, is paid the fourth time', async () => {
     const { network } = world;
     await stopMining();
@@ -192,7 +193,7 @@ describe('a refund that is refused for now', () => {
     const id = await refund();
     for (let times = 0; times < 3; times++) {
       await network.pending();
-      // The block orders them by fee: the pause, the refund, the end of the pause.
+      // The block orders the transactions by fee: the pause, the refund, the end of the pause.
       const baseFee = (await network.chain.block('latest'))?.baseFeePerGas ?? 0n;
       const offered = await world.count('select max(max_fee_per_gas) as count from chain_attempts');
       await postSwitch(network, 'pauseRefunding', BigInt(offered) * 2n);

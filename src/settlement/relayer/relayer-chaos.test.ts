@@ -21,7 +21,7 @@ const MOODS = [
   'losing answers to broadcasts',
   'dropping broadcasts',
 ] as const;
-/** The same faults every time, so that failures can be reproduced. */
+/** Seeds the faults, so that a failure can be reproduced. */
 const SEED = 20_260_928;
 
 describe('relayers under everything at once', () => {
@@ -41,12 +41,12 @@ describe('relayers under everything at once', () => {
   });
 });
 
-/** Makes payments while workers are killed, nodes misbehave, and blocks are undone. */
+/** Makes payments while workers are killed, nodes misbehave, and reorganizations undo blocks. */
 async function trouble(world: RelayerWorld, node: FaultyNode): Promise<string[]> {
   const { below: roll } = createRandom(SEED, 'faults');
   const payers = await world.network.addPayers(PAYMENTS_PER_ROUND);
-  // Mines more blocks than a later reorganization undoes, so that it cannot undo these
-  // transactions, which would not be resent.
+  // Mine more blocks than a later reorganization undoes: it must not undo these transactions,
+  // because they would not be resent.
   await world.network.mine(5);
   const workers = [world.spawnRelayer(), world.spawnRelayer()];
   const ids: string[] = [];
@@ -65,7 +65,7 @@ async function trouble(world: RelayerWorld, node: FaultyNode): Promise<string[]>
   return ids;
 }
 
-/** Waits until nothing is in progress, including what a late reorganization has undone. */
+/** Waits until nothing is in progress, including jobs that a late reorganization has undone. */
 async function quiet(world: RelayerWorld): Promise<void> {
   const unmined = `select count(*) from chain_transactions where status = 'signed'`;
   let calm = 0;

@@ -17,17 +17,17 @@ const BLOCK_MS = 60;
 const WAIT_MS = 60_000;
 const AMOUNT = 5_000_000n;
 const PART = 1_000_000n;
-/** How long the relayer follows blocks with the odd clock before the first payment. */
+/** How long the relayer follows the blocks with the wrong clock before the first payment. */
 const LEARN_MS = 600;
 
-/** Changes the chain's clock. @returns a function that ends the change. */
+/** Makes the chain's clock wrong. @returns a function that corrects it again. */
 type OddClock = (world: RelayerWorld) => Promise<() => Promise<void>>;
 
 const call = ({ network }: RelayerWorld, method: string, params: readonly unknown[]) =>
   network.rpc.call(method, params);
 const nothing = async () => {};
 
-/** Sets the chain's clock off ours by this many seconds, from the next block on. */
+/** Makes the chain's clock differ from ours by this many seconds, from the next block on. */
 async function setOff(world: RelayerWorld, seconds: number): Promise<void> {
   await call(world, 'anvil_setTime', [Math.floor(Date.now() / 1_000) + seconds]);
 }
@@ -62,7 +62,7 @@ const CLOCKS: Readonly<Record<string, OddClock>> = {
     await setOff(world, 30 * DAY_S);
     return nothing;
   },
-  // The world starts with this lag, so nothing is changed here.
+  // Nothing to change: the world starts with this lag.
   'lags two hours behind': async () => nothing,
   'lags two hours behind, and catches up at once': async (world) => {
     const timer = setTimeout(() => void setOff(world, 0), 2 * LEARN_MS);
@@ -95,8 +95,8 @@ describe("taps, refunds and withdrawals end rightly while the chain's clock", ()
   after(() => database.close());
 
   beforeEach(async () => {
-    // Starts a new world, because a chain's time never decreases: a lagging clock has lagged from
-    // the first block on.
+    // Start a new world, because a chain's time never decreases: a lagging clock must lag from the
+    // first block on.
     world = await startRelayerWorld(undefined, database, startLagging);
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
     [broke] = (await world.network.addPayers(1, { perPayment: null })) as [PrivateKeyAccount];
@@ -158,7 +158,7 @@ describe("taps, refunds and withdrawals end rightly while the chain's clock", ()
 describe('what is paid out', () => {
   it('is not refused by a block that is older than the request', async () => {
     const terms = { payoutHold: DAY_S };
-    // Never polls an idle chain during this test; in production, polls are seconds apart.
+    // An idle chain is not polled during this test. In production, polls are seconds apart.
     const idle = () => ({ idleHeadMs: 600_000 });
     const world = await startRelayerWorld(idle, undefined, undefined, terms);
     const [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
@@ -166,7 +166,7 @@ describe('what is paid out', () => {
     const stopFirst = world.network.mineEvery(BLOCK_MS);
     await world.outcomes([await world.pay({ payer, amount: AMOUNT })], WAIT_MS);
     await stopFirst();
-    // The hold ends in a block that the relayer has not seen.
+    // The hold ends in a block that the relayer has not followed.
     await call(world, 'evm_increaseTime', [DAY_S]);
     await world.network.mine();
     const asked = await askWithdrawal(world, PART);

@@ -17,7 +17,7 @@ describe('the deadline of a payment', () => {
 
   afterEach(() => world.stop());
 
-  /** Sets how much time the relayer sees as left for the payment. */
+  /** Sets the time that the payment has left before its deadline. */
   async function setLeft(id: string, left: string): Promise<void> {
     await world.database.db.query(
       'update chain_requests set deadline = now() + $2::interval where subject_id = $1',
@@ -35,8 +35,8 @@ describe('the deadline of a payment', () => {
       world.startRelayer();
       const stopMining = world.network.mineEvery(50);
       await world.outcomes([inTime]);
-      // The oldest jobs are claimed first, so this one is signed only after the late one was
-      // checked again.
+      // The oldest jobs are claimed first, so if this one is signed, the late one was checked
+      // again.
       await world.outcomes([await world.pay({ payer })]);
       await stopMining();
       assert.equal(await signed(), 2);
@@ -68,14 +68,14 @@ describe('the deadline of a payment', () => {
   const until = (done: () => Promise<boolean>) =>
     mineUntil(world.network, done, { blocks: 60, everyMs: 60 });
 
-  /** Sets this block and the following ones off our clock by this many seconds. */
+  /** Makes the clock of this block and the following ones differ from ours by this many seconds. */
   async function setClock(seconds: number): Promise<void> {
     const time = Math.floor(Date.now() / 1_000) + seconds;
     await world.network.rpc.call('anvil_setTime', [time]);
     await world.network.mine();
   }
 
-  /** Signs and sends it, without a block. */
+  /** Has the relayer sign and send the payment, without mining a block. */
   async function sign(): Promise<string> {
     world.startRelayer();
     const id = await world.pay({ payer });
@@ -145,10 +145,7 @@ describe('the deadline of a payment', () => {
     assert.equal(await spent(), 0n);
   });
 
-  /**
-   * Settles payments in time, but the worker that sent them is lost, and no other worker has its
-   * keys.
-   */
+  /** Settles payments in time and loses the worker that sent them. No other worker has its keys. */
   async function settleUnseen(count: number): Promise<string[]> {
     const worker = world.spawnRelayer('settlement.broadcast_sent');
     const ids = await world.payMany(Array.from({ length: count }, () => ({ payer })));

@@ -16,11 +16,14 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const SALE = 1_000_000n;
 const MANY = 10n ** 12n;
-/** Fee ceiling. The sender's offer reaches it when the base fee is above half of it. */
+/**
+ * Fee ceiling. The sender's offer, twice the base fee, reaches it when the base fee is above half
+ * of it.
+ */
 const CEILING = 1_000_000_000n;
 /**
- * A base fee whose double stays above the ceiling for five more blocks, even if they are empty and
- * lower it.
+ * A base fee so high that twice the base fee stays above the ceiling for five more blocks, even if
+ * they are empty and lower it.
  */
 const BASE_FEE = 950_000_000n;
 
@@ -52,7 +55,10 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
     const until = (done: () => Promise<boolean>) =>
       mineUntil(world.network, done, { blocks: 60, everyMs: 60 });
 
-    /** Applies the results, so that clients learn that their payments settled or were declined. */
+    /**
+     * Applies the results, so that merchants' systems receive events about settled and declined
+     * payments.
+     */
     async function tell(ids: readonly string[]): Promise<(string | undefined)[]> {
       await until(() => haveOutcomes(world, ids));
       const told = await Promise.all(ids.map((id) => world.outcome(id)));
@@ -60,7 +66,10 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       return told.map((outcome) => outcome?.reason ?? 'succeeded');
     }
 
-    /** Returns an approval that precedes the relayer's transaction in the block. */
+    /**
+     * Returns the payer's approval transaction, which comes before the relayer's transaction in the
+     * block.
+     */
     const approval = (payer: PrivateKeyAccount, nonce: number): Promise<Hex> =>
       signApproval(world.network, payer, { nonce, amount: MANY });
 
@@ -72,7 +81,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       await world.network.rpc.call('anvil_reorg', [depth, pairs]);
     }
 
-    /** True if every sender's nonces are used, so that nothing is left to be sent. */
+    /** True if every sender's nonces are used, so that no transaction is left to be sent. */
     const isQuiet = async () =>
       (await count(`chain_transactions where status = 'signed'`)) === 0 &&
       (await count(`chain_requests where status in ('queued', 'submitted')`)) === 0;
@@ -117,13 +126,14 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       world.startRelayer();
       const isMined = async () => (await count(`chain_transactions where status = 'mined'`)) === 1;
       await until(isMined);
-      // Settling is paused, so wait until the deadline passes while the bytes are still valid.
+      // Settling is paused, so wait until the deadline has passed while the contract still accepts
+      // the bytes.
       await database.db.query(
         `update chain_requests set deadline = now(), signed_until = now() - interval '1 hour'`,
       );
       assert.deepEqual(await tell(ids), ['settlement_failed', 'settlement_failed']);
       assert.ok(await isMined());
-      // The new blocks lack the pause, so the old bytes could succeed in them.
+      // The new blocks do not contain the pause, so the old bytes could succeed in them.
       await reorganize(start);
       await settleDown();
       for (const payer of payers) assert.equal(await spent(payer), 0n);

@@ -10,16 +10,17 @@ import { haveOutcomes, mineUntil } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
-/** A factory that deploys its call data as init code (CREATE2, salt 0). */
+/** The address of a factory that deploys its call data as init code (CREATE2, salt 0). */
 const FACTORY = numberToHex(0xfac70001n, { size: 20 });
 const FACTORY_CODE = '0x365f5f375f365f5ff500';
-/** Enough for several transactions of one job, each of which waits for its result. */
+/** Enough blocks for several transactions of one job, each of which waits for its result. */
 const BLOCKS_AFTER = 40;
 /** Never ends. */
 const ENDLESS = numberToHex(0xfac70002n, { size: 20 });
 const ENDLESS_CODE = '0x5b5f56';
 /**
- * A factory that deploys only while gas is free, as in simulations; in a transaction it reverts.
+ * Code of a factory that deploys only while gas is free, as in simulations; in a transaction it
+ * reverts.
  */
 const HOSTILE_CODE = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
 /** Counts down for 800,000 gas. */

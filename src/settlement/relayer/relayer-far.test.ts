@@ -43,7 +43,7 @@ test('a payment does not wait for the answer to the broadcast of the one before'
   const [node] = world.nodes as [ProviderProxy];
   const { payer } = world;
   node.behavior = null;
-  // Settles a sale, so that the relayer learns that the node answers broadcasts without a receipt.
+  // Settle a sale, so that the relayer learns that the node answers broadcasts without a receipt.
   await settleSale(world, { payer, amount: 1n });
   node.behavior = { delayMs: () => FAR_MS };
   const sentAt: number[] = [];

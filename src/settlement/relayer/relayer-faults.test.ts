@@ -92,8 +92,8 @@ describe('the relayer, when chain and nodes misbehave', () => {
   }
 
   /**
-   * Resolves after a failed poll. A poll asks one node after the other, and the next poll starts
-   * once it has failed.
+   * Resolves after a failed poll. A poll asks one node after another, and the next poll starts when
+   * all have failed.
    */
   async function lookedInVain(): Promise<void> {
     const looks = () => first.calls.get('eth_getBlockByNumber') ?? 0;
@@ -124,7 +124,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     await submitted();
     await untilAnswered(ids);
     const before = await world.outcomes(ids);
-    // Undoes all blocks that were mined until the result arrived.
+    // Undo all blocks that were mined until the result arrived.
     const { rpc } = world.network;
     const settledIn = await world.count(
       'select max(block_number) as count from chain_transactions',
@@ -162,7 +162,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     await submitted();
     const { network } = world;
-    // The block orders them by fee: the pause, the batch, the end of the pause.
+    // The block orders the transactions by fee: the pause, the batch, the end of the pause.
     const baseFee = (await network.chain.block('latest'))?.baseFeePerGas ?? 0n;
     await postSwitch(network, 'pauseSettling', baseFee * 9n);
     await postSwitch(network, 'unpauseSettling', baseFee);

@@ -49,7 +49,7 @@ describe('what the relayer has called settled', () => {
 
   /**
    * Replaces the blocks from the settlement on, however many were mined before its result arrived.
-   * The new blocks contain these transactions.
+   * The new blocks contain the given transactions.
    */
   async function undo(
     transactions: readonly (readonly [string, number])[],
@@ -139,8 +139,8 @@ describe('what the relayer has called settled', () => {
     await applyOutcomes(world);
     const { merchantNumber } = world.merchant;
     await world.network.mine(1);
-    // Mines the settlement again after the payer has revoked the allowance, which comes first in
-    // the new blocks.
+    // Mine the settlement again after the payer has revoked the allowance: the revocation comes
+    // first in the new blocks.
     const raw = await approval(3, 0n);
     await undo([[raw, 0]]);
     await until(async () => (await count(`chain_alarms where kind = 'outcome_changed'`)) === 1);
@@ -158,7 +158,7 @@ describe('what the relayer has called settled', () => {
     world.startRelayer();
     const id = await settle();
     const { db } = database;
-    // Changes the row after the relayer has read the transaction, and before it writes the new
+    // Change the row after the relayer has read the transaction, and before it writes the new
     // result.
     await db.query(
       `create function apply_late() returns trigger language plpgsql as $$ begin
@@ -189,7 +189,7 @@ describe('what the relayer has called settled', () => {
     const id = await settle();
     await applyOutcomes(world);
     const { merchantNumber } = world.merchant;
-    // Writes the rows that recovery leaves for a payment whose bytes were lost.
+    // Write the rows that recovery leaves for a payment whose bytes were lost.
     const { db } = world.database;
     const block = await minedBlock();
     await db.query('update chain_requests set transaction_id = null where subject_id = $1', [id]);

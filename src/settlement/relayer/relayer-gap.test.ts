@@ -7,9 +7,9 @@ import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
 const BLOCK_MS = 100;
 const WAIT_MS = 60_000;
 const EARLIER = 3;
-/** Broadcasts that are lost, one per address. */
+/** The number of broadcasts that are lost, one per address. */
 const LOST = 2;
-/** The late transaction, and the one that outbids it. */
+/** The most broadcasts that may be made: the late transaction, and one that outbids it. */
 const MOST_BYTES = 2;
 
 let world: BusyWorld<ProviderProxy>;
@@ -25,7 +25,7 @@ async function payOne(): Promise<void> {
   assert.equal(outcome?.succeeded, true);
 }
 
-/** Records broadcasts, and loses each the first time. */
+/** Records broadcasts, and loses each of them the first time. */
 function listening(sent: unknown[]): Behavior {
   return {
     keeps: ({ method, params }) => {

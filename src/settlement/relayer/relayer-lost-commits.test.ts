@@ -18,8 +18,8 @@ import { mineUntil } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 /**
- * Number of tries. Another commit may reach the disk first and so save the results; then the test
- * tries again.
+ * Maximum number of tries. A try proves nothing if another commit reaches the disk first and makes
+ * the results durable.
  */
 const ROUNDS = 6;
 const CRASHED_MS = 20_000;
@@ -42,7 +42,8 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     database = { db, url: postgres.url, close: db.close };
     world = await startRelayerWorld(undefined, database);
     payers = await world.network.addPayers(3);
-    // Notifications stay within this process, because each one through the database is a commit.
+    // Notifications stay within this process, because a notification through the database would be
+    // a commit.
     const wakeups = localWakeups();
     wakeups.on('chain-outcomes', 'payment', () => crash());
     wake = () => wakeups.send('chain-requests', world.network.config.network);
@@ -80,7 +81,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
   async function mineAndCrash(): Promise<void> {
     const file = path.join(temporary.folder.path, 'postgres/postmaster.pid');
     const postmaster = Number((await readFile(file, 'utf8')).split('\n')[0]);
-    // Uses `pg_ctl stop -m immediate`, before anything else can be committed.
+    // Use `pg_ctl stop -m immediate`, so that nothing else is committed first.
     crash = () => {
       crash = () => {};
       signalProcess(postmaster, 'SIGQUIT');
@@ -101,7 +102,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
   it('are read again also where nothing of the senders has failed', async () => {
     const ids = await sendAll();
     await until(async () => (await count('submitted')) === 0, 100);
-    // Changes the rows as a crash would, in a way that the worker cannot notice.
+    // Undo the commits in the rows, as a crash would, in a way that the worker cannot notice.
     await database.db.transaction(async (tx) => {
       await tx.query(`update chain_requests set status = 'submitted', outcome = null`);
       await tx.query(`update chain_transactions

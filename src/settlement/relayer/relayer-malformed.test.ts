@@ -10,7 +10,7 @@ import {
   startBusyWorld,
 } from '#testing/relayer-scene.ts';
 
-/** Values that none of these methods can return. */
+/** Values that no method used by the relayer can return. */
 const NONSENSE = ['0x', null, 7, `0x${'00'.repeat(31)}`, {}, [null], '0xzz'] as const;
 const METHODS = [
   'eth_call',
@@ -26,8 +26,7 @@ const PART = 1_000_000n;
 const BLOCK_MS = 60;
 const WAIT_MS = 60_000;
 /**
- * How long to wait for a call of the method. If there is none, the relayer does not need the
- * method.
+ * How long to wait for a call of the method. Without a call, the relayer does not need the method.
  */
 const OUT_MS = 1_500;
 const LOOK_MS = 20;
@@ -46,8 +45,8 @@ describe('the only node answers nonsense, which decides nothing, and all is paid
   const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
 
   /**
-   * Returns each kind of nonsense in turn, until each was returned or the method is no longer
-   * called.
+   * Lets the node return each kind of nonsense in turn, until all were returned or the method is no
+   * longer called.
    */
   async function answerNonsense(method: string): Promise<void> {
     let given = 0;

@@ -16,7 +16,7 @@ import { headFollowed } from '#testing/relayer-turns.ts';
 
 const GONE = 'missing trie node: the state is not available';
 
-/** Nodes that cannot answer one question, but answer all others. */
+/** Nodes that cannot answer one kind of request, but answer all others. */
 describe('one question that a node cannot answer', () => {
   let database: TestDatabase;
   let world: OddWorld<FaultyNode>;
@@ -43,7 +43,7 @@ describe('one question that a node cannot answer', () => {
   const until = (done: () => Promise<boolean>) =>
     mineUntil(world.network, done, { blocks: 100, everyMs: 40 });
 
-  /** Mines heads, each of which the relayer follows. */
+  /** Mines blocks one by one, and waits until the relayer has followed each. */
   async function passHeads(): Promise<void> {
     for (let i = 0; i < 4; i++) {
       await world.network.mine();
@@ -53,9 +53,7 @@ describe('one question that a node cannot answer', () => {
 
   const hasOutcome = (id: string) => haveOutcomes(world, [id]);
 
-  /**
-   * Makes a refund whose transaction reverts, while the node does not answer questions about it.
-   */
+  /** Makes a refund whose transaction reverts, while the node refuses the given calls about it. */
   async function revertRefund(refuse: (call: NodeCall) => boolean): Promise<void> {
     const [payer] = payers as [PrivateKeyAccount];
     const sale = await world.pay({ payer, amount: 5_000_000n });

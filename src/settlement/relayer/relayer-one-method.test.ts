@@ -10,7 +10,7 @@ import {
   startBusyWorld,
 } from '#testing/relayer-scene.ts';
 
-/** Every method that the service asks a node for. */
+/** Every RPC method that the service uses. */
 const METHODS = [
   'eth_blockNumber',
   'eth_call',
@@ -29,7 +29,7 @@ const METHODS = [
 ] as const;
 const AMOUNT = 3_000_000n;
 const REFUND = 1_000_000n;
-/** Several polls of the chain, but shorter than the time until operators are alerted. */
+/** Enough for several polls of the chain, but shorter than the time until operators are alerted. */
 const OUT_MS = 700;
 const BLOCK_MS = 60;
 const WAIT_MS = 60_000;

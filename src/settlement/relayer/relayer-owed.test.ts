@@ -19,10 +19,10 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const AMOUNT = 1_000_000n;
-/** How long the test observes: longer than the pauses of 1 and 2 s together. */
+/** How long the test observes: longer than the pauses of 1 s and 2 s together. */
 const WATCHED_MS = 3_500;
 
-/** Sales that must be resent, because the ledger says that they are paid. */
+/** Sales that must be resent, because the ledger has booked them as paid. */
 describe('a booked sale that a reorganization removed and the chain refuses now', () => {
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
@@ -70,7 +70,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
 
   it('waits a minute at most between two attempts', async () => {
     const { db } = world.database;
-    // An attempt may still be in progress.
+    // Another attempt of the job may still be in progress.
     await until(async () => {
       const rows = await db.query(
         `update chain_requests set tries = 30, next_attempt = now()
@@ -164,7 +164,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
          where subject_id = '${sale}' and status = 'queued' and next_attempt < 'infinity'`,
       );
     await until(async () => (await tries()) > 1);
-    // A sale by pass ends after a day.
+    // A sale by pass is no longer resent after a day.
     const before = await tries();
     await db.query(
       `update chain_requests set owed_since = now() - interval '25 hours', next_attempt = now()
@@ -215,7 +215,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
     return subjectId;
   }
 
-  /** Returns the payer's transaction that spends the sale's money. It offers high fees. */
+  /** Returns a transaction by which the payer moves the sale's money away. It offers high fees. */
   async function moveAway(owner: PrivateKeyAccount, amount: bigint) {
     const { config, chain, admin } = world.network;
     const [nonce] = await chain.nonces([owner.address]);

@@ -7,7 +7,7 @@ import { outsideBatches } from '#testing/outside-batches.ts';
 import { askRefund, haveOutcomes, mineUntil, settleSale } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** Enough batches to overwrite every node of the ring of Merkle nodes. */
+/** Enough batches to overwrite every Merkle node that the contract keeps in its ring. */
 const AROUND = 256;
 /** The gas limit of a block that fits all of these batches. */
 const BLOCK_GAS = 300_000_000;
@@ -21,7 +21,7 @@ describe('the proof of a refund', () => {
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
     await world.network.rpc.call('evm_setBlockGasLimit', [numberToHex(BLOCK_GAS)]);
     await world.network.mine();
-    // The other key is used outside the service.
+    // The test itself uses the other key, outside the service.
     world.startRelayer({ relayerKeys: world.network.config.relayerKeys.slice(0, 1) });
   });
 

@@ -20,7 +20,9 @@ describe('a refund that a reorganization undoes', () => {
   const until = (done: () => Promise<boolean>) =>
     mineUntil(world.network, done, { blocks: 500, everyMs: 30 });
 
-  /** Settles two payments in two senders' batches, which may swap when they are mined again. */
+  /**
+   * Settles two payments in two senders' batches, whose order may change when they are mined again.
+   */
   async function settleBoth(): Promise<string[]> {
     const ids: string[] = [];
     for (const payer of payers) {
@@ -32,7 +34,7 @@ describe('a refund that a reorganization undoes', () => {
     return Promise.all(ids.map((id) => world.recordPayment(id)));
   }
 
-  /** Applies results as the domain would, so that the ledger contains them. */
+  /** Applies results in the way that the domain does, so that the ledger contains them. */
   const applyAll = () =>
     world.database.db.query('update chain_requests set applied_at = now() where status = $1', [
       'succeeded',
@@ -62,7 +64,7 @@ describe('a refund that a reorganization undoes', () => {
     const head = async () => Number(await rpc.call('eth_blockNumber', []));
     await world.network.mine();
     await sleep(200);
-    // This is batch 1. Batches 2 and 3 have no node in common, so their order matters.
+    // This payment is batch 1. Batches 2 and 3 have no node in common, so their order matters.
     const earlier = await world.pay({ payer: payers[0] as PrivateKeyAccount });
     await until(() => haveOutcomes(world, [earlier]));
     const sent = `select coalesce(max(id), 0)::int as count from chain_transactions`;
@@ -74,7 +76,7 @@ describe('a refund that a reorganization undoes', () => {
     await applyIt();
     const payer = payers[1] as PrivateKeyAccount;
     const before = await world.network.usdcOf(payer.address);
-    // The second payment's batch now comes first, so the refund's proof ends at another node.
+    // The second payment's batch now comes first, so the refund's proof leads to another node.
     const raws = await world.database.db.query<{ raw: Buffer; sender: number }>(
       `select a.raw, t.sender from chain_attempts a join chain_transactions t
          on t.id = a.transaction_id

@@ -97,8 +97,8 @@ describe('relayer senders', () => {
   const cancellations = () => world.count('select count(*) from chain_attempts where cancels');
 
   /**
-   * Makes the node refuse transactions above this gas limit, until a cancellation transaction is
-   * signed for one.
+   * Makes the node refuse transactions above this gas limit, until the relayer has signed a
+   * cancellation.
    */
   async function refuseAbove(gasLimit: Hex, ask: () => Promise<string[]>): Promise<string[]> {
     await world.network.rpc.call('evm_setBlockGasLimit', [gasLimit]);

@@ -27,20 +27,20 @@ const POINTS: readonly Failpoint[] = [
   'settlement.signature_given',
   'settlement.broadcast_sent',
 ];
-/** A transaction that no caller requested. */
+/** A transaction that the relayer did not request. */
 const OTHER = {
   ...({ type: 'eip1559', chainId: 1, nonce: 9, to: zeroAddress, gas: 21_000n } as const),
   ...{ maxFeePerGas: GWEI, maxPriorityFeePerGas: 1n },
 };
-/** Any address works: a call to an address without code succeeds. */
+/** The factory's address. A call to an address without code succeeds, so any address works. */
 const FACTORY = '0x00000000000000000000000000000000fac70001';
 const DEPLOYMENT = { wallet: zeroAddress, factory: FACTORY, data: '0x00' } as const;
-/** Within the time limit of a request to a signer. */
+/** How long a signer hangs: less than the time limit of a request to it. */
 const HUNG_MS = 4_000;
 /** Long enough for several polls of the relayer. */
 const A_WHILE_MS = 1_500;
 
-/** The calls that the operators' example settings allow the senders' keys. */
+/** The calls that the operators' example settings allow for the senders' keys. */
 interface Example {
   readonly accounts: readonly { readonly key_file?: string; readonly functions: string[] }[];
 }
@@ -181,7 +181,10 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  /** Broadcasts a deployment with a key that then moves behind the signer, which cancels it. */
+  /**
+   * Broadcasts a deployment with a local key, then moves the key behind a signer, which cancels the
+   * deployment.
+   */
   async function moveDeployment(): Promise<string> {
     await stopMining();
     const { relayerKeys: own } = world.network.config;
@@ -189,8 +192,8 @@ describe('a relayer whose keys a signer keeps', () => {
     const subject = await world.ask({ kind: 'wallet_deployment', payload: DEPLOYMENT });
     while ((await open()) === 0) await sleep(20);
     await before.stop();
-    // Stores the row that a relayer writes when its bytes offer too little: a request for a higher
-    // offer.
+    // Store the row that a relayer writes when its bytes offer too little: a request to sign a
+    // higher offer.
     await database.db.query(
       `insert into chain_unsigned
          (transaction_id, cancels, max_fee_per_gas, max_priority_fee_per_gas, created)
@@ -199,7 +202,7 @@ describe('a relayer whose keys a signer keeps', () => {
     );
     const { relayerKeys, registrarKey } = keysAt(signer);
     world.startRelayer({ relayerKeys: relayerKeys.slice(0, 1), registrarKey });
-    // The signer is asked for the cancellation at the next block.
+    // At the next block, the signer is asked to sign the cancellation.
     const asked = 'select count(*) from chain_unsigned where cancels';
     while ((await world.count(asked)) === 0) await sleep(20);
     return subject;
@@ -244,7 +247,7 @@ describe('a relayer whose keys a signer keeps', () => {
     const alive = `select count(*) from relayer_workers where deploys_wallets`;
     const first = world.startRelayer(own);
     while ((await world.count(alive)) === 0) await sleep(20);
-    // The stopped worker counts as alive for some seconds more.
+    // The stopped worker still counts as alive for some seconds.
     await first.stop();
     world.startRelayer(behind);
     const ask = () => world.ask({ kind: 'wallet_deployment', payload: DEPLOYMENT });
@@ -278,7 +281,8 @@ describe('a relayer whose keys a signer keeps', () => {
       while ((await unsigned()) === 0) await sleep(20);
       await relayer.stop();
       world.startRelayer(keys);
-      // The signer takes longer than the payment's time, so a loop that waits for it is too late.
+      // The signer takes longer than the payment has left, so a loop that waits for it would be too
+      // late.
       const outcomes = await world.outcomes(await payAll(), HUNG_MS);
       assert(outcomes.every((outcome) => outcome.succeeded));
       assert.deepEqual(await alarms(), []);

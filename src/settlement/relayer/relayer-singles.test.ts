@@ -144,7 +144,8 @@ describe('the relayer, for what is sent alone', () => {
   it('fails a withdrawal with the contract’s reason when another left nothing', async () => {
     await settle(6_000_000n);
     const all = await balance();
-    // Requests both at once, so that usually both are simulated before either is in a block.
+    // Request both at the same time, so that usually both are simulated before either is in a
+    // block.
     const outcomes = await world.outcomes([await withdraw(all), await withdraw(all)]);
     const [failed, ...others] = outcomes.filter(({ succeeded }) => !succeeded);
     assert.equal(others.length, 0);
@@ -176,7 +177,7 @@ describe('the relayer, for what is sent alone', () => {
       [intent],
     );
     const [second] = await world.outcomes([intent]);
-    // Excludes the time when the block was seen, which depends on the poll.
+    // Ignore the time when the block was seen, which depends on the poll.
     const { seenAt: _, ...facts } = (first?.facts ?? {}) as Readonly<Record<string, unknown>>;
     assert.deepEqual(second?.facts, facts);
     assert.equal(await world.network.usdcOf(payer.address), before);
@@ -215,7 +216,7 @@ describe('the relayer, for what is sent alone', () => {
     const { chain, config } = world.network;
     const newcomer = privateKeyToAccount(generatePrivateKey());
     const amount = 9_000_000n;
-    // The allowance must include the fees.
+    // This limit must include the fees.
     const perPayment = 8_000_000n;
     const faucet = { to: newcomer.address, amount: amount.toString() };
     await world.outcomes([await world.ask({ kind: 'faucet', payload: faucet })]);
@@ -273,7 +274,7 @@ describe('the relayer, for what is sent alone', () => {
     const [late = '', inTime = ''] = await world.payMany([{ payer }, { payer }]);
     const tried = `select count(*) from chain_requests where status = 'queued' and tries = 1`;
     while ((await world.count(tried)) < 2) await sleep(20);
-    // This poll, or an earlier one, has simulated the two jobs separately.
+    // This poll, or an earlier one, has simulated each of the two jobs alone.
     const faucet = { to: payer.address, amount: '1' };
     await world.outcomes([await world.ask({ kind: 'faucet', payload: faucet })]);
     assert.deepEqual([await world.outcome(late), await world.outcome(inTime)], [null, null]);

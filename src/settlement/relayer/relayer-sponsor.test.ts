@@ -49,7 +49,8 @@ describe('transfers that the operator pays for', () => {
     const [done] = await world.outcomes([await transfer()]);
     assert.equal(done?.succeeded, true);
     assert.deepEqual([await sentBy('sponsor'), await sentBy('operator')], [1, 0]);
-    // The next test omits the key, which is refused until its transactions are final.
+    // The next test omits this key, and a start without it is refused until its transactions are
+    // final.
     const open = "select count(*) from chain_transactions where status <> 'finalized'";
     assert.ok(await waitUntil(async () => (await world.count(open)) === 0, FINAL_MS));
     await relayer.stop();

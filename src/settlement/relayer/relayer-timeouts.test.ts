@@ -80,11 +80,12 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal(await world.outcome(large), null);
     const { senders } = await readRelayerStatus(database.db, world.network.chain);
     assert.deepEqual(new Set(senders.map(({ unmined }) => unmined)), new Set([0]));
-    // The deadline applies only up to the payment's block, so later blocks do not decline it.
+    // The deadline applies only until the payment's block is mined, so later blocks do not decline
+    // the payment.
     await world.network.rpc.call('evm_increaseTime', [600]);
     await world.network.mine(4);
     assert.equal(await world.outcome(large), null);
-    // For the tests' node, the 32nd block below its head is safe.
+    // On the test's node, the safe block is the 32nd below the head.
     await world.network.mine(40);
     await until(async () => (await world.outcome(large)) !== null);
     assert.equal((await world.outcome(large))?.succeeded, true);
@@ -101,14 +102,14 @@ describe('how long a payment waits is decided by its sum', () => {
       [String(world.merchant.merchantNumber), world.merchant.wallet.address],
     );
     const deps = { chain, db: database.db, clock: systemClock, log: silentLog };
-    // Compares blocks of any age, because the test's blocks are recent.
+    // Compare blocks of any age, because the test's blocks are recent.
     const differences = async () => {
       const found = await reconcileOnce(deps, { graceMs: -86_400_000 });
       return found.differences.map(({ kind }) => kind).filter((kind) => kind.startsWith('payment'));
     };
     const large = await world.pay({ payer, amount: LARGE });
     await until(async () => (await held()) !== null);
-    // Moves the cursor past the payment's block, which is already final.
+    // Move the cursor past the payment's block, which is already final.
     await world.network.mine(80);
     assert.deepEqual(await differences(), []);
     assert.equal(await world.outcome(large), null);
@@ -164,7 +165,8 @@ describe('how long a payment waits is decided by its sum', () => {
     await world.network.pending();
     await database.db.query('update chain_requests set deadline = now()');
     await world.network.rpc.call('evm_increaseTime', [70]);
-    // Four blocks within a second. At one second per block, it would have ended after three.
+    // Mine four blocks within a second. If each counted as one second, the payment would have ended
+    // after three.
     for (let blocks = 1; blocks <= 4; blocks++) {
       await world.network.mine();
       await headFollowed(proxy);

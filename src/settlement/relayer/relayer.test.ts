@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** Returns the amount with the test network's fees: 30 and 20 basis points, minus 5. */
+/** Returns the amount plus the test network's fees, 30 and 20 basis points, minus 5 of cashback. */
 function pulled(amount: bigint): bigint {
   const share = (points: bigint) => (amount * points) / 10_000n;
   return amount + share(30n) + share(20n) - share(5n);

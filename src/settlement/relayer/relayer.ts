@@ -24,14 +24,15 @@ import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/ke
 
 export interface Relayer {
   /**
-   * Waits for running work to finish and releases the senders. Skipping this call loses nothing.
+   * Waits for running work to finish and releases the senders. If a process ends without this call,
+   * nothing is lost.
    */
   stop(): Promise<void>;
 }
 
 /**
- * Processes one network's settlement jobs: claims them, signs and stores transactions, sends them,
- * and stores their results. Any number of processes may do so concurrently.
+ * Processes one network's settlement jobs: claims them, signs, stores and sends transactions, and
+ * stores their results. Any number of processes may do this concurrently.
  */
 export function startRelayer(deps: RelayerDeps): Relayer {
   const relayer = createState({
@@ -40,8 +41,8 @@ export function startRelayer(deps: RelayerDeps): Relayer {
     configured: configuredSenders(deps.chain.config),
   });
   const { network } = deps.chain.config;
-  // After an error that may have made memory and rows differ, senders are forgotten, and the keeper
-  // reads their rows again. After any other error, memory lacks nothing that was committed.
+  // After an error that may have left memory and rows different, drop the senders, so that the
+  // keeper reads their rows again. After any other error, memory has everything that was committed.
   const onError: OnError = (name, error) => {
     if (error instanceof SenderLost) relayer.letGo(error.sender);
     const isUncertain = error instanceof CommitUnknown || error instanceof Bug;
@@ -75,18 +76,23 @@ const FINALITY_LOOKS = 4;
 
 /**
  * How long upkeep waits after a block that decided payments. Meanwhile results are booked and
- * customers answered; without the pause they waited 20 % longer.
+ * customers get their answers; without the pause, customers waited 20 % longer.
  */
 const UPKEEP_PAUSE_MS = 60;
-/** At most this share of a block's time, so that the next block is not seen late. */
+/**
+ * The pause is at most this share of the block interval, so that the next block is not seen late.
+ */
 const UPKEEP_PAUSE_SHARE = 1 / 8;
 
-/** Follows heads: first receipts, because customers wait for them, then upkeep. */
+/**
+ * Creates a function that follows heads: it reads receipts first, because customers wait for them,
+ * and then does the upkeep.
+ */
 export function createFollower(
   relayer: RelayerState,
   /**
-   * Wakes `senders` because some may have become idle, and `keeper` because fees are known, so it
-   * can take senders.
+   * Wakes `senders` because some may have become idle, and `keeper` because fees are known, so that
+   * it can take senders.
    */
   wake: { readonly senders: () => void; readonly keeper: () => void },
 ): (change: Change) => Promise<void> {
@@ -108,7 +114,7 @@ export function createFollower(
     if (isDue) Object.assign(final, { number: block.number, at: performance.now() });
     const watched =
       isReorganized || isDue ? watchBlocks(relayer, block, isReorganized) : Promise.resolve();
-    // Even if a node cannot answer for old blocks, open transactions must be handled.
+    // Handle open transactions even if a node cannot answer for old blocks.
     await Promise.allSettled([watched]);
     await handleOverdue(relayer, block);
     await endDead(relayer, block);

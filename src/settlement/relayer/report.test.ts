@@ -9,7 +9,7 @@ import { turnsLater } from '#testing/relayer-turns.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 const WAIT_MS = 20_000;
-/** Selector of the call that reads how much of the ceiling is used. */
+/** Selector of the call that reads the hourly ceiling and its use. */
 const CEILING = toFunctionSelector('ceiling()');
 
 it('raises an alarm when half, and when four fifths, of the hourly ceiling is used', async () => {

@@ -12,21 +12,30 @@ import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/mach
 import { deploysWallets } from '#settlement/relayer/rows/request-kinds.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** How soon a change is stored. */
+/** Interval at which a changed report is stored. */
 const REPORT_MS = 500;
-/** How often a heartbeat is stored without a change. A worker counts as stopped after 10 s. */
+/**
+ * Interval at which an unchanged report is stored as a heartbeat. A worker counts as stopped after
+ * 10 s.
+ */
 const HEARTBEAT_MS = 2_000;
 /**
  * Polls of an idle chain between two checks for a pause: two minutes. The check before each payment
- * sees a pause at once, and a free plan allows 15 calls in an idle minute
+ * notices a pause immediately, and free plans allow 15 calls in an idle minute
  * (`test/long/price.test.ts`).
  */
 const PAUSE_LOOKS = 8;
-/** Interval while the contract is paused or nearly full: customers may wait for that to end. */
+/**
+ * Check interval while the contract is paused or nearly full, because customers may wait for that
+ * to end.
+ */
 const PAUSED_POLL_MS = 5_000;
-/** Polls that must fail in a row before the node counts as down. */
+/** Number of consecutive polls that must fail before the node counts as down. */
 const FAILED_LOOKS = 2;
-/** A node that hangs fails no poll for some seconds, so this much silence also counts as down. */
+/**
+ * While a node hangs, no poll fails for some seconds, so the node also counts as down after this
+ * much silence.
+ */
 const SILENT_MS = 5_000;
 /** The deviation of the clock that counts as a fault (behavior.md 16). */
 const CLOCK_OFF_MS = 30_000;
@@ -73,7 +82,8 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
       ...(isSilent || failedPolls >= FAILED_LOOKS ? (['no_node'] as const) : []),
       ...(Math.abs(offMs) > CLOCK_OFF_MS ? (['clock'] as const) : []),
       ...(paused ? (['paused'] as const) : []),
-      // This includes the time in which operators must say if the database was restored.
+      // This includes the time during which operators must answer whether the database was
+      // restored.
       ...(relayer.db.watch.serves(relayer.livemode) ? [] : (['recovering'] as const)),
     ],
     senders: operators.length,
@@ -94,7 +104,10 @@ function paymentsLeftOf(senders: readonly Pick<HeldSender, 'paymentsLeft'>[]): n
   return Number(sum < MANY_PAYMENTS ? sum : MANY_PAYMENTS);
 }
 
-/** Reads if it is paused, and how much of this hour's ceilings is used; alerts once per hour. */
+/**
+ * Reads whether the contract is paused, and how much of this hour's ceilings is used. Alerts
+ * operators at most once per hour.
+ */
 async function readContract(relayer: RelayerState, raised: Map<string, string>): Promise<void> {
   const { chain, db, livemode } = relayer;
   const to = lensOf(chain.config.settlement);
@@ -110,7 +123,7 @@ async function readContract(relayer: RelayerState, raised: Map<string, string>):
   await updateCeiling(db, livemode, { perHour, settled, headTime: at });
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
   relayer.see({ nearCeiling: level !== undefined });
-  // This process neither reads nor logs again the alarms that it has just raised.
+  // This process does not read or log an alarm again that it has just raised.
   const isNew = ({ kind, subject }: Pick<Alarm, 'kind' | 'subject'>) =>
     raised.get(kind) !== subject;
   const raise = async (alarm: Alarm) => {
@@ -132,24 +145,30 @@ async function readContract(relayer: RelayerState, raised: Map<string, string>):
   }
 }
 
-/** Reads the answer of either function: the hourly ceiling, and how much of this hour is used. */
+/**
+ * Decodes the result of either function: the hourly ceiling, and how much of it is used this hour.
+ */
 function readHourly(answer: CallAnswer | undefined, functionName: 'ceiling' | 'outflow') {
   return decodeView(answer, (data) =>
     decodeFunctionResult({ abi: settlementLensAbi, functionName, data }),
   );
 }
 
-/** Percentages of the hourly ceiling that are alerted: a busy hour, or a stolen key. */
+/**
+ * Used percentages of the hourly ceiling at which operators are alerted: it is a busy hour, or a
+ * key was stolen.
+ */
 const LEVELS = [80, 50] as const;
 /**
- * Percent of the hourly ceiling of refunds that is alerted: a busy day, or a stolen key that
- * refunds sales. Refunds above the ceiling wait for the next hour.
+ * Used percentage of the hourly ceiling of refunds at which operators are alerted: it is a busy
+ * day, or a thief refunds sales with a stolen key. Refunds above the ceiling wait for the next
+ * hour.
  */
 const OUTFLOW_LEVEL = 80n;
-/** Accounts that an alarm names: those that used most of the hour. */
+/** Number of accounts that an alarm names: those that have used most of the hour's ceiling. */
 const NAMED = 5;
 
-/** Returns the hour by the chain's time. */
+/** Returns the start of the hour that contains this time of the chain. */
 function hourAt(time: Date): string {
   return new Date(time.getTime() - (time.getTime() % HOUR_MS)).toISOString();
 }

@@ -82,7 +82,7 @@ test('a request is queued again out of its own transaction, and of no other', as
   assert.deepEqual(await retired(), [{ id: own }]);
 });
 
-/** Ends the job with a result, applied or not. */
+/** Ends the job with a result, which is applied if `appliedAt` is set. */
 async function end(status: 'succeeded' | 'failed', appliedAt: Date | null): Promise<void> {
   await database.db.query(
     `update chain_requests set status = $2, outcome = '{}', applied_at = $3 where id = $1`,

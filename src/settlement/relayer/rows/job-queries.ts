@@ -6,12 +6,12 @@ import { hasStatus } from '#settlement/chain-request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/chain-requests.ts';
 import type { OpenRequest, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 
-/** SQL: true if the ledger counts the job as done, even if a reorganization may have undone it. */
+/** SQL: true if the ledger counts the job as done, even if a reorganization has undone it since. */
 const OWED = `(applied_at is not null and status <> 'failed')`;
-/** Seconds to simulate, sign, send and mine. A payment with less time left is not sent. */
+/** Time to simulate, sign, send and mine, in seconds. A payment with less time left is not sent. */
 export const MIN_LEFT_S = 10;
 
-/** SQL: an {@link OpenRequest}. A job that must be resent gets a new deadline each time. */
+/** SQL: an {@link OpenRequest}. Each time a job must be resent, its deadline is a new one. */
 const REQUEST = `id, kind, subject_id as "subjectId", number, payload, tries, created,
   ${OWED} as owed, settle_within as "settleWithinS",
   case when ${OWED} then now() + settle_within * interval '1 second' else deadline end as deadline`;
@@ -19,8 +19,8 @@ const IN_TIME = `(deadline is null or ${OWED}
   or deadline >= now() + ${MIN_LEFT_S} * interval '1 second')`;
 
 /**
- * Locks waiting payments that can still settle in time, oldest first, with an authorization of
- * their payer or without; skips those that another worker has locked.
+ * Locks waiting payments that can still settle in time, oldest first: those with an authorization
+ * by their payer, or those without. Skips payments that another worker has locked.
  */
 export async function claimPayments(
   tx: Tx,
@@ -37,13 +37,13 @@ export async function claimPayments(
 
 /**
  * Returns signed payments whose deadline forbids signing them again, and whose newest bytes can
- * settle in no block later than `time`. They are not locked, because the chain is queried first.
+ * settle in no block later than `time`. No rows are locked, because the chain is queried next.
  */
 export async function selectPerhapsDead(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
 ): Promise<(OpenRequest & { readonly transactionId: bigint | null })[]> {
-  // They wait to be resent, or are in progress; the latter are found by their few transactions.
+  // These wait to be resent, or are in progress (found through their few transactions).
   return sql.query(
     `select ${REQUEST}, transaction_id as "transactionId" from (
        select * from chain_requests
@@ -63,7 +63,9 @@ export async function selectPerhapsDead(
   );
 }
 
-/** Locks declined payments with these numbers, unless another attempt is in progress or paid. */
+/**
+ * Locks declined payments with these numbers, unless their intent has another attempt or is paid.
+ */
 export async function selectDeclined(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
@@ -79,7 +81,7 @@ export async function selectDeclined(
   );
 }
 
-/** Returns jobs that are sent alone, oldest first; not locked, as they are simulated first. */
+/** Returns jobs that are sent alone, oldest first. Not locked, because they are simulated first. */
 export async function selectUnbatched(
   sql: Sql,
   wanted: {
@@ -100,7 +102,7 @@ export async function selectUnbatched(
   );
 }
 
-/** Locks the given jobs that still wait, except jobs locked by another worker. */
+/** Locks those of the given jobs that still wait, except jobs that another worker has locked. */
 export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint[]> {
   const rows = await tx.query<{ id: bigint }>(
     `select id from chain_requests r where id = any($1) and ${hasStatus('queued')}
@@ -113,7 +115,7 @@ export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint
 export interface Requeued {
   readonly requestId: bigint;
   readonly transactionId: bigint;
-  /** True if the chain has refused a booked sale: the job pauses before the next try. */
+  /** True if the chain has refused a booked sale. The job then pauses before the next try. */
   readonly isRefused?: boolean;
 }
 
@@ -123,8 +125,8 @@ export function jobsOf({ id, requests }: Pick<OpenTransaction, 'id' | 'requests'
 }
 
 /**
- * Queues jobs again: their nonce was used without a result for them, or a reorganization has undone
- * the result. Their transactions are retired: see `loadOpen`.
+ * Queues jobs again, because their nonce was used without a result for them, or a reorganization
+ * has undone the result. Their transactions are then retired: see `loadOpen`.
  */
 export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<void> {
   if (requests.length === 0) return;
@@ -148,15 +150,15 @@ export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<vo
   );
 }
 
-/** Seconds: the longest pause between two attempts. */
+/** The longest pause between two tries, in seconds. */
 const MAX_PAUSE_S = 60;
-/** Pauses stop doubling here: 2^6 s is more than the longest pause. */
+/** Pauses double at most this often: 2^6 s is more than the longest pause. */
 const MAX_DOUBLINGS = 6;
 
 /**
- * SQL: an update that counts one more try. If `refused` holds, the chain refuses a booked sale that
- * a reorganization undid. The ledger relies on it, so it is sent again until its time has run out,
- * first after a second; each later pause is twice as long.
+ * SQL: an update that counts one more try. If `refused` is true, the chain refuses a booked sale
+ * that a reorganization undid. The ledger relies on the sale, so it is sent again until its time
+ * has run out: first after a second, then after pauses that double.
  */
 function backOff(refused: string): string {
   const earlier = 'case when r.owed_since is null then 0 else r.tries end';
@@ -166,10 +168,10 @@ function backOff(refused: string): string {
       * least(${MAX_PAUSE_S}, power(2, least(${MAX_DOUBLINGS}, ${earlier}))) end`;
 }
 
-/** A sale by authorization ends with the authorization; a sale by pass, after this long. */
+/** How long a sale by pass is resent; a sale by authorization is resent until that expires. */
 const OWED_HOURS = 24;
 
-/** SQL: the time at which a sale that the ledger relies on is no longer sent, if it was refused. */
+/** SQL: the time after which a booked sale that the chain has refused is no longer sent. */
 const OWED_UNTIL = `case
   when applied_at is null or kind <> 'payment' then null
   when payload ? 'authorization' then to_timestamp(
@@ -177,7 +179,7 @@ const OWED_UNTIL = `case
     least((payload #>> '{authorization,validBefore}')::numeric, 1e11)::double precision)
   else owed_since + interval '${OWED_HOURS} hours' end`;
 
-/** Postpones jobs that the chain would refuse according to the simulation. */
+/** Postpones jobs that the chain would refuse, according to the simulation. */
 export async function postpone(tx: Tx, ids: readonly bigint[]): Promise<void> {
   if (ids.length === 0) return;
   const update = `update chain_requests r set ${backOff('true')}`;
@@ -185,8 +187,8 @@ export async function postpone(tx: Tx, ids: readonly bigint[]): Promise<void> {
 }
 
 /**
- * Ends the attempts of sales whose time has run out. They stay in the queue, so that their refunds
- * wait, and are not sent.
+ * Ends the attempts of sales whose time has run out. The sales stay queued, so that their refunds
+ * wait, but are not sent again.
  * @returns each intent, with what an operator needs to settle the sale with payer and merchant.
  */
 export async function endAttempts(
@@ -210,8 +212,8 @@ export async function endAttempts(
 }
 
 /**
- * Lets this transaction commit without waiting for the disk. If the database crashes, its contents
- * are read from the chain again. Later commits that wait make it durable, too.
+ * Lets this transaction commit without waiting for the disk. If a crash undoes the commit, its data
+ * are read from the chain again. Any later commit that waits makes this one durable, too.
  */
 export async function commitWithoutWaiting(tx: Tx): Promise<void> {
   await tx.query(`select set_config('synchronous_commit', 'off', true)`);
@@ -240,8 +242,8 @@ const WRITE_OUTCOMES = `
   returning r.id`;
 
 /**
- * Stores results of jobs carried by this transaction (or, without one, of jobs that never got one).
- * @returns the jobs that took it; the others already had a result.
+ * Stores results of this transaction's jobs; without a transaction, of jobs that never got one.
+ * @returns the jobs that took the result; the others already had one.
  */
 export async function writeOutcomes(
   tx: Tx,
@@ -277,7 +279,7 @@ export async function selectKnownOutcomes(
   );
 }
 
-/** Corrects a result that was not applied, or the position of an applied one. The row is locked. */
+/** Corrects a locked job's result if it was not applied, or the position of an applied result. */
 export async function replaceOutcome(
   tx: Tx,
   { requestId, result }: Pick<RequestOutcome, 'requestId' | 'result'>,
@@ -289,7 +291,7 @@ export async function replaceOutcome(
   );
 }
 
-/** Replaces an announced result that was wrong, so that it is applied again. */
+/** Replaces an applied result that was wrong, and has it applied again. */
 export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Promise<void> {
   await tx.query(
     `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb, applied_at = null
@@ -305,8 +307,8 @@ export interface MovedTransfer {
 }
 
 /**
- * Updates refunds and withdrawals that a reorganization has put into another transaction. Neither
- * money nor times change, because it was paid when it first settled.
+ * Updates refunds and withdrawals that a reorganization has moved to another transaction. Amounts
+ * and times stay, because they were paid when they first settled.
  */
 export async function moveTransfers(tx: Tx, moved: readonly MovedTransfer[]): Promise<void> {
   if (moved.length === 0) return;
@@ -323,7 +325,7 @@ export async function moveTransfers(tx: Tx, moved: readonly MovedTransfer[]): Pr
   );
 }
 
-/** True if a reorganization has undone the payment and it is being sent again. */
+/** True if a reorganization has undone the payment and it is being resent. */
 export async function isBeingPaidAgain(sql: Sql, paymentId: string): Promise<boolean> {
   const rows = await sql.query(
     `select from payments p
@@ -343,13 +345,13 @@ export interface RefundSums {
   payment_id: string;
   /** Atoms that were refunded, according to the ledger. */
   settled: bigint;
-  /** Atoms of refunds that are signed and not known to be mined. */
+  /** Atoms of refunds that are signed but not known to be mined. */
   under_way: bigint;
-  /** True if a different sender has sent some of these refunds. */
+  /** True if a different sender has sent some of the refunds that are signed. */
   elsewhere: boolean;
 }
 
-/** Reads the refunds of each payment in one snapshot. Refunds without a job were recovered. */
+/** Reads the refunds of each payment in one snapshot. Recovery rebuilds refunds without a job. */
 export async function selectRefundSums(
   sql: Sql,
   wanted: {

@@ -84,37 +84,37 @@ export function refundTarget(
   return { to: contractOf(config, proven.payment.merchantNumber), data };
 }
 
-/** The rules for one kind of job, which all steps use. */
+/** The rules for one kind of job. All steps of the relayer use them. */
 interface KindRecord {
   readonly sender: SenderRole;
   /** Returns the contract to call: the merchant's, or the current one. */
   readonly contract: (request: AnyRequest, config: NetworkConfig) => Hex;
-  /** Encodes the call; `plan-batches.ts` adds the deadline, `prepare-refund.ts` the proof. */
+  /** Encodes the call. `plan-batches.ts` adds the deadline, and `prepare-refund.ts` the proof. */
   readonly data: (request: OpenRequest, config: NetworkConfig) => Hex;
   /**
-   * Returns the fields of its success event on which money depends. `null` if it has no event, so
-   * that the receipt's status decides.
+   * Returns those fields of the job's success event on which money depends. `null` if the kind has
+   * no event, so that the receipt's status decides.
    */
   readonly event: ((request: OpenRequest) => ExpectedEvent) | null;
   /**
-   * True if one call carries many jobs and skips those that fail: its events name the jobs'
+   * True if one call carries many jobs and skips those that fail. Its events then name the jobs'
    * numbers.
    */
   readonly batched: boolean;
   /**
    * What to do if a reorganization undoes a booked job and the chain now refuses it. A refund or
-   * withdrawal may be refused only because of the new order of transactions: the batch in its proof
-   * now has another number, or the balance is credited later. For a payment, operators are alerted,
-   * because the payer's money may be gone.
+   * withdrawal may be refused only because the order of transactions has changed: the batch in its
+   * proof now has another number, or the balance is credited later. For a payment, operators are
+   * alerted, because the payer's money may be gone.
    */
   readonly whenUndone: 'send_again' | 'send_again_and_alert' | 'alert';
-  /** True if the job is not given up while the token or its proof prevents it. */
+  /** True if the job does not fail while the token or its proof prevents it. */
   readonly waits: boolean;
-  /** True if any account that has seen the call can send it: then a revert decides nothing. */
+  /** True if any account that has seen the call can send it. A revert then decides nothing. */
   readonly anybodySends: boolean;
   /**
-   * True if the job fails at the first revert: it calls a foreign contract, which could revert
-   * forever at the operator's cost.
+   * True if the job fails at the first revert, because it calls a foreign contract, which could
+   * revert forever at the operator's cost.
    */
   readonly triedOnce: boolean;
   /** The only reason for which the job can fail; `null` if the contract names the reason. */
@@ -138,7 +138,7 @@ const ANY_PROOF = {
   refundedBefore: 0n,
 } as const;
 
-/** The defaults of most kinds: sent alone, without an event. */
+/** The defaults of most kinds, whose jobs are sent alone and have no event. */
 const ALONE = {
   sender: 'operator',
   event: null,
@@ -172,8 +172,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   },
   refund: {
     ...ALONE,
-    // A placeholder: only the proof names the contract of the refund's payment, and the sum
-    // refunded before.
+    // A placeholder: the payment's proof determines the contract and the sum refunded before.
     contract: newest,
     data: (request, config) => refundTarget(request, ANY_PROOF, config).data,
     event: (request) => {
@@ -231,7 +230,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   },
   wallet_deployment: {
     ...ALONE,
-    // The sponsor has no role on the contract, and no sale waits for it.
+    // The sponsor sends these jobs: it has no role on the contract, and no sale waits for it.
     sender: 'sponsor',
     contract: ({ payload }) => (payload as RequestPayloads['wallet_deployment']).factory,
     data: (request) => payloadOf(request, 'wallet_deployment').data,
@@ -246,8 +245,8 @@ export function contractOfRequest(request: AnyRequest, config: NetworkConfig): H
 
 /**
  * Encodes the job's call.
- * @throws for a job that can never become a call, whatever the chain's state: a payload of another
- * kind, or numbers and texts that are too large for the contract.
+ * @throws if the job can never become a call, whatever the chain's state: its payload is of another
+ * kind, or its numbers or texts are too large for the contract.
  */
 export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall {
   const { data } = KINDS[request.kind];
@@ -268,8 +267,9 @@ export function deploysWallets({ sponsorKey, relayerKeys }: Keys): boolean {
 }
 
 /**
- * Returns the kinds that this sender sends. Operators replace a sponsor without a key. A sender
- * whose key is elsewhere leaves deployments to the others, or ends them if there are none.
+ * Returns the kinds that this sender sends. Without a sponsor key, operators also send the
+ * sponsor's kinds. A sender with a remote signer leaves deployments to the other senders; if none
+ * of them can deploy, it ends the deployments.
  */
 export function kindsOf(
   { role, signsElsewhere }: Pick<ConfiguredSender, 'role' | 'signsElsewhere'>,
@@ -283,7 +283,7 @@ export function kindsOf(
 
 /**
  * Returns why a job stays `pending` after this refusal; `null` if it does not. A used-up hour ends
- * on its own; a proposed wallet is applied, canceled or lapses.
+ * without any action; a proposed wallet is applied or canceled, or the proposal lapses.
  */
 export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
   if (revert.kind === 'hour_full' || revert.kind === 'wallet_pending') return revert.words;
@@ -304,12 +304,12 @@ export function answers(event: SettlementEvent, request: OpenRequest): boolean {
 
 const ADDRESSES = ['payer', 'wallet'];
 
-/** Returns the failure of a refused job; the general one if the reason is unknown. */
+/** Returns the failure of a refused job; the kind's general one if the reason is unknown. */
 export function failureOf(kind: RequestKind, told: FailureReason | null): FailureReason {
   return KINDS[kind].failsFor ?? told ?? 'transaction_reverted';
 }
 
-/** The `result` type of chain-requests.ts, for any kind. */
+/** The `result` type of chain-requests.ts, for all kinds. */
 export type Result =
   | { readonly succeeded: true; readonly facts: OutcomeFacts[keyof OutcomeFacts] }
   | Failure;

@@ -17,7 +17,8 @@ let database: TestDatabase;
 
 before(async () => {
   database = await testDatabase(6);
-  // Inserts higher senders first, because an update in the table's order meets them first.
+  // Insert higher senders first, because an update that follows the table's order would lock them
+  // first.
   for (const sender of [3, 2, 1]) {
     await database.db.query(
       `insert into relayer_senders (livemode, sender, role, address, next_nonce, lease_owner)
@@ -50,7 +51,7 @@ for (const [name, work] of Object.entries(OF_SEVERAL)) {
       tx.query('select from relayer_senders where sender = 1 for no key update'),
     );
     const done = db.transaction(async (tx) => {
-      // Forces a plan that PostgreSQL may choose at any time: rows in the order of the table.
+      // Force a plan that PostgreSQL may choose at any time: it reads rows in the table's order.
       await tx.query(`select set_config('enable_nestloop', 'off', true),
         set_config('enable_mergejoin', 'off', true), set_config('enable_indexscan', 'off', true),
         set_config('enable_bitmapscan', 'off', true)`);

@@ -11,7 +11,7 @@ interface Worker {
   readonly owner: string;
 }
 
-/** Senders that a worker has leased, and the fencing token of each. */
+/** The senders that a worker has leased, with the fencing token of each. */
 interface Leases extends Worker {
   readonly senders: readonly number[];
   readonly fencingTokens: readonly bigint[];
@@ -25,7 +25,7 @@ export function leasesOf(
   return { livemode, owner, senders, fencingTokens: held.map(({ fencingToken }) => fencingToken) };
 }
 
-/** Adds the worker to the sharing of senders, and removes workers not seen for `forgetMs`. */
+/** Adds the worker to those that share the senders, and removes workers not seen for `forgetMs`. */
 export async function upsertWorker(
   tx: Tx,
   worker: Worker & { readonly forgetMs: number },
@@ -49,7 +49,7 @@ export async function upsertWorker(
 }
 
 /**
- * Removes the worker from the sharing of senders. Its report on the network is kept until it
+ * Removes the worker from those that share the senders. Its report on the network is kept until it
  * expires, so payments accepted meanwhile wait for the next worker.
  */
 export async function leaveSharing(sql: Sql, worker: Worker): Promise<void> {
@@ -62,7 +62,7 @@ export async function leaveSharing(sql: Sql, worker: Worker): Promise<void> {
 }
 
 /**
- * Renews the leases of these senders. A sender missing in the result is lost. Locks in the same
+ * Renews the leases of these senders. A sender missing from the result is lost. Locks in the same
  * order as the writers of results, so that two statements of one worker cannot deadlock.
  */
 export async function renewLeases(
@@ -86,7 +86,7 @@ export async function renewLeases(
   return rows.map((row) => row.sender);
 }
 
-/** Takes senders that no worker holds and that have something to do, with a new fencing token. */
+/** Leases senders that no worker holds and that have something to do, with a new fencing token. */
 export async function takeSenders(
   sql: Sql,
   wanted: Worker & {
@@ -133,9 +133,9 @@ export async function releaseSenders(
 }
 
 /**
- * Locks the sender until the transaction ends and returns its next nonce. The fencing token
- * decides, not the time: a worker that took the sender over has raised it.
- * @throws SenderLost when the lease was lost, or if this process no longer knows whether its ledger
+ * Locks the sender until the transaction ends, and returns its next nonce. The fencing token, not
+ * the time, decides who holds the lease: a worker that took over the sender has raised it.
+ * @throws SenderLost if the lease was lost, or if this process no longer knows whether its ledger
  * is complete.
  */
 export async function lockHeldSender(
@@ -156,7 +156,7 @@ export async function lockHeldSender(
 
 /**
  * Locks the leases of these senders against changes until the transaction ends.
- * @throws SenderLost if another worker has one of them.
+ * @throws SenderLost if another worker has taken one of them.
  */
 export async function shareHeldSenders(tx: Tx, held: Leases): Promise<void> {
   const rows = await tx.query<{ sender: number }>(
@@ -171,7 +171,7 @@ export async function shareHeldSenders(tx: Tx, held: Leases): Promise<void> {
   if (lost !== undefined) throw new SenderLost(lost);
 }
 
-/** The lease was lost, so this process's memory of the sender is invalid. */
+/** Thrown when a lease was lost, so that this process's memory of the sender is invalid. */
 export class SenderLost extends Error {
   override name = 'SenderLost';
   readonly sender: number;

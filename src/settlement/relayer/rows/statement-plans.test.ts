@@ -19,11 +19,13 @@ import {
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 /**
- * A connection keeps a plan until the tables are analyzed again, so a plan made with few payments
- * must not read all payments when there are many.
+ * A connection keeps a plan until the tables are analyzed again. A plan made while there are few
+ * payments must therefore not read all payments when there are many.
  */
 let database: TestDatabase;
-/** Sends statements without values, so that `explain` shows the plan for all values. */
+/**
+ * A client that sends statements without values, so that `explain` shows the plan for all values.
+ */
 let client: pg.Client;
 before(async () => {
   database = await testDatabase();

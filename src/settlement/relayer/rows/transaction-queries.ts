@@ -12,7 +12,7 @@ import type {
   TransactionFacts,
 } from '#settlement/relayer/machine/transaction.ts';
 
-/** A transaction to store. Without bytes, an external signer signs it after the commit. */
+/** A transaction to store. If it has no bytes yet, a remote signer signs it after the commit. */
 export type NewTransaction = Omit<TransactionFacts, 'id'>;
 
 interface OfSender {
@@ -34,7 +34,7 @@ const SIGNED = columnsFrom(7, {
   tx_hash: 'text?',
   raw: 'bytea?',
   cancels: 'boolean',
-  // Text, because fees have up to 256 bits.
+  // Fees are text, because they have up to 256 bits.
   max_fee: 'text',
   max_tip: 'text',
   valid_until: 'timestamptz?',
@@ -119,7 +119,7 @@ export async function insertAttempt(
   );
 }
 
-/** Stores what an external signer must sign, replacing an earlier request. */
+/** Stores the offer that a remote signer must sign, replacing an earlier one. */
 export async function upsertUnsigned(
   tx: Tx,
   transactionId: bigint,
@@ -137,7 +137,7 @@ export async function upsertUnsigned(
   );
 }
 
-/** @returns `false` if the signer no longer has to sign this offer. */
+/** Deletes the request to sign this offer. @returns `false` if it no longer exists. */
 export async function endUnsigned(
   tx: Tx,
   transactionId: bigint,
@@ -173,13 +173,13 @@ export interface OpenTransactionRow
   readonly attempts: readonly (OfferRow & Pick<Attempt, 'hash' | 'raw'>)[];
   readonly unsigned: OfferRow | null;
   readonly requests: readonly (JobJson & { readonly failed: boolean })[];
-  /** True if one of its jobs was queued again. */
+  /** True if one of the transaction's jobs was queued again. */
   readonly retired: boolean;
 }
 
 /**
  * Returns a sender's signed but unmined transactions with all of their broadcasts, in nonce order.
- * A cancellation is the newest broadcast at any fee: nothing is sent after it.
+ * A cancellation is the newest broadcast whatever its fees, because nothing else is sent after it.
  */
 export async function selectOpenTransactions(
   sql: Sql,
@@ -257,7 +257,7 @@ export async function reopenFromNonce(
   return rows.length;
 }
 
-/** Marks transactions in these blocks, which have left the chain, as not mined. */
+/** Marks transactions in these blocks as not mined, because the blocks have left the chain. */
 export async function reopenBlocks(
   tx: Tx,
   which: OfSenders & { readonly blockHashes: readonly Hex[] },
@@ -298,8 +298,8 @@ export interface MinedBlockRow {
 }
 
 /**
- * Returns blocks with transactions of ours that are not marked final: the oldest, to be marked, and
- * the newest, which a reorganization may have removed.
+ * Returns blocks with transactions of ours that are not marked final: the oldest, which may be
+ * final now, and the newest, which a reorganization may have removed.
  */
 export async function selectMinedBlocks(
   sql: Sql,
@@ -326,8 +326,8 @@ export interface AnsweredRow {
 }
 
 /**
- * Returns transactions above this block that are not ours and have completed jobs whose results are
- * applied. Few blocks hold only few of them.
+ * Returns transactions above this block that are not linked to rows of ours and contain the applied
+ * results of jobs. There are few of them in few blocks.
  */
 export async function selectAnswered(
   sql: Sql,
@@ -345,7 +345,7 @@ export async function selectAnswered(
   );
 }
 
-/** Queues jobs again, unless another worker has found them in another block meanwhile. */
+/** Queues jobs again, unless another worker has meanwhile found them in another block. */
 export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: AnsweredRow) {
   await sql.query(
     `update chain_requests set status = 'queued', outcome = null, tries = tries + 1
@@ -355,7 +355,7 @@ export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: 
   );
 }
 
-/** Stores what the result still waits for (`null` if it is in no block), and since when. */
+/** Stores what the result waits for, and since when; `null` if the transaction is in no block. */
 export async function updateIncluded(
   sql: Sql,
   { id, waitsFor }: { readonly id: bigint; readonly waitsFor: string | null },

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
 
-/** Calls of one RPC batch reach several nodes, and the node that returns the logs lags. */
+/** A batch of RPC calls is spread over several nodes, and the node that returns the logs lags. */
 describe('a payment that was settled before, while a node leaves its event out', () => {
   let world: BusyWorld<ProviderProxy>;
   let proxy: ProviderProxy;
-  /** Log requests so far, and the number from which on all logs are returned. */
+  /** The number of log requests so far, and the number from which on all logs are returned. */
   let asked: number;
   let completeFrom: number;
 
@@ -32,7 +32,7 @@ describe('a payment that was settled before, while a node leaves its event out',
     proxy.behavior = null;
   });
 
-  /** Deletes the first settlement, as a restore would, and requests it again. */
+  /** Deletes the first settlement, as restoring a backup would, and requests it again. */
   async function askAgain(): Promise<{ intent: string; first: unknown }> {
     const intent = await world.pay({ payer: world.payer });
     const first = await factsOf(intent);
@@ -44,7 +44,9 @@ describe('a payment that was settled before, while a node leaves its event out',
     return { intent, first };
   }
 
-  /** Returns the facts except when the block was seen, which depends on the poll. */
+  /**
+   * Returns the result's facts except the time when the block was seen, which depends on the poll.
+   */
   async function factsOf(intent: string): Promise<unknown> {
     const [outcome] = await world.outcomes([intent]);
     const { seenAt: _, ...facts } = (outcome?.facts ?? {}) as Readonly<Record<string, unknown>>;

@@ -27,8 +27,8 @@ import {
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
 /**
- * Returns the earlier result of a job that the contract refuses as already done; an alarm if
- * another job did it.
+ * Returns the earlier result of a job that the contract refuses as already done; a failure and an
+ * alarm if something else used its number.
  */
 export async function doneBefore(
   chain: Chain,
@@ -43,16 +43,16 @@ export async function doneBefore(
 }
 
 /**
- * Finds the event that shows the job as done, newest blocks first. It may be by an earlier
- * transaction of ours that was mined after all, or by one from before the database was restored.
- * `null` if the event does not match the job, so something else used its number.
+ * Finds the event that shows the job as done, newest blocks first. It may come from an earlier
+ * transaction of ours that was mined after all, or from one before the database was restored.
+ * `null` if the event does not match the job, so that something else used its number.
  * @throws RpcUnavailable if there is no event: one must exist, so a node has omitted it.
  */
 async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result | null> {
   const expected = KINDS[request.kind].event?.(request);
   if (expected === undefined || expected.event === 'PaymentRefunded') return null;
   const address = contractOfRequest(request, chain.config);
-  // The contract does nothing twice under one number, so the event is unique.
+  // The contract does nothing twice under one number, so there is only one event.
   for await (const event of eventsBackwards(chain, address, expected)) {
     return answers(event, request) ? resultOf(chain, event) : null;
   }
@@ -67,8 +67,8 @@ export interface SettledPayment {
 
 /**
  * Finds the event of a refund whose own transaction no longer carries its job. The contract does
- * not refuse a repeated reference; only the sums show that it was paid. `null` if, as far as a node
- * shows, it was not.
+ * not refuse a repeated reference, so only the sums show whether it was paid. `null` if a node
+ * shows no such event.
  */
 export async function findRefund(
   chain: Chain,
@@ -92,14 +92,14 @@ async function blockOf(chain: Chain, number: bigint): Promise<{ readonly time: D
   return block;
 }
 
-/** More blocks, and more time, than nodes behind one address differ by. */
+/** More blocks, and more time, than the lag between nodes behind one address. */
 const NEAR_BLOCKS = 64;
 const NEAR_LOOKS = 3;
 const NEAR_LOOK_MS = 200;
 
 /**
- * Yields the events of the newest blocks several times, because nodes that lag omit logs, and then
- * those of the older ones, on which all nodes agree.
+ * Yields the events of the newest blocks several times, because lagging nodes omit logs. Then
+ * yields those of the older blocks, on which all nodes agree.
  */
 async function* eventsBackwards(
   chain: Chain,
@@ -130,7 +130,7 @@ async function* eventsIn(
   }
 }
 
-/** Longer than reorganizations: an earlier block might still accept the transfer. */
+/** Longer than any reorganization, after which an earlier block might still accept the transfer. */
 const DEAD_AFTER_MS = 60_000;
 
 type Transfer = RequestPayloads['transfer'];
@@ -141,16 +141,16 @@ const USED = selectorOf('AuthorizationUsed');
 const CANCELED = selectorOf('AuthorizationCanceled');
 
 /**
- * Returns the result of a payer's transfer that the token refuses now. Anyone who saw the
- * authorization may have sent it, or this service before the database was restored. So it counts as
- * succeeded if the token's own event says so, and as failed only if the token can never accept it
- * again, because a user sends again after a failure.
+ * Returns the result of a payer's transfer that the token now refuses. Any account that saw the
+ * authorization may have sent it, and so may this service before the database was restored. The
+ * transfer therefore succeeded if the token's own event says so. It failed only if the token can
+ * never accept it again, because users send again after a failure.
  * @throws RpcUnavailable while neither is known.
  */
 export async function endOfTransfer(chain: Chain, request: OpenRequest): Promise<Result> {
   const transfer = payloadOf(request, 'transfer');
   const head = await chain.newest();
-  // Read at the block whose time is compared; a lagging node cannot answer for that block.
+  // Read the state at the same block as the time; a node that lags behind this block cannot answer.
   if (await isAuthorizationUsed(chain, transfer, head.number)) {
     return resultOfTransfer(chain, transfer, head.number);
   }
@@ -167,7 +167,7 @@ async function resultOfTransfer(
   toBlock: bigint,
 ): Promise<Result> {
   const { usdc: address, deployedAtBlock: fromBlock } = chain.config;
-  // The events of use and of cancellation have owner and nonce at the same positions.
+  // Both events, of use and of cancellation, have the owner and the nonce at the same positions.
   const topics = [null, pad(from), nonce];
   const wanted = { address, fromBlock, toBlock, topics, newestFirst: true };
   for await (const { logs } of chain.logPortions(wanted)) {

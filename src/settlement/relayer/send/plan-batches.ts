@@ -31,7 +31,7 @@ export interface Planned {
   readonly requests: readonly OpenRequest[];
   /** Payments only: the block time after which the contract refuses them. */
   readonly validUntil?: Date;
-  /** For a refund, which is ordered among the others of its payment just before it is signed. */
+  /** For a refund. Just before it is signed, refunds of one payment are put in order. */
   readonly refund?: PreparedRefund;
 }
 
@@ -42,7 +42,8 @@ export interface PreparedRefund {
 }
 
 /**
- * Plans a call to one contract for these payments. A payment that its payer has signed goes alone.
+ * Plans calls to one contract for these payments. A payment that its payer has signed needs its own
+ * call.
  */
 export function planPayments(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
   const times = { head: { time: chainTime(relayer) }, now: relayer.clock.now() };
@@ -68,7 +69,10 @@ export function groupByContract(requests: readonly OpenRequest[]): OpenRequest[]
   return [...groups.values()];
 }
 
-/** A storage slot of the contract holds 256 numbers; a merchant's payments share another slot. */
+/**
+ * A storage slot of the contract holds the replay guard of 256 numbers. A merchant's payments also
+ * share a slot.
+ */
 const NUMBERS_PER_SLOT = 256n;
 
 function bySlot(a: PaymentCall, b: PaymentCall): number {
@@ -80,7 +84,8 @@ function bySlot(a: PaymentCall, b: PaymentCall): number {
 }
 
 /**
- * Seconds allowed for payments that recovery has booked from the chain, whose deadline is unknown.
+ * Time allowed, in seconds, for payments that recovery has booked from the chain, whose deadline is
+ * unknown.
  */
 const LEFT_WITHOUT_DEADLINE_S = 60;
 
@@ -99,8 +104,8 @@ export function hasTimeLeft(request: Timed, now: Date): boolean {
 /**
  * Returns the last block time at which these payments may settle, in whole seconds: the head's time
  * plus the shortest time that any of them has left. Only the chain's clock counts. While the head
- * does not move, this time stays the same, so the period gets shorter; the chain may then refuse
- * the call, and the payments are sent again.
+ * stays the same, later calls get an earlier time; the chain may then refuse the call, and the
+ * payments are sent again.
  */
 export function validUntil(
   payments: readonly Timed[],
@@ -112,8 +117,8 @@ export function validUntil(
 }
 
 /**
- * Groups payments that may share a batch: their deadlines differ by at most half of the time that
- * the first of them was given, so that no payment loses more because of another one.
+ * Groups payments that may share a batch. In a group, deadlines differ by at most half of the time
+ * that the first payment was given, so that no payment loses more time because of another.
  */
 export function groupByDeadline<T extends Timed>(payments: readonly T[], now: Date): T[][] {
   const groups: T[][] = [];
@@ -129,25 +134,29 @@ export function groupByDeadline<T extends Timed>(payments: readonly T[], now: Da
   return groups;
 }
 
-// Gas limits from measurements (contracts/README.md). Unused gas is not paid, so they are generous.
-// An estimate of each batch would cost a simulation, and be too low if another batch comes first.
+// Gas limits from measurements (contracts/README.md). They are generous, because unused gas costs
+// nothing. Estimating each batch would cost a simulation, and the estimate would be too low if
+// another batch is mined first.
 
 /** EIP-7825: the highest gas limit of a transaction. */
 const TRANSACTION_GAS_CAP = 16_777_216n;
 
-/** One payment costs 21,500 on a plain token, and below 60,000 on Circle's behind its proxy. */
+/**
+ * One payment costs 21,500 gas with a plain token, and less than 60,000 with Circle's token, which
+ * is behind a proxy.
+ */
 const GAS_PER_PAYMENT = 75_000n;
 
 /**
  * Gas for the transaction, the bitmap word, the ledger and the batch's node (2,250 per merged
- * node), plus the 215,000 that the contract requires to be left at each pull, so that a payment can
- * fail because of the token's answer, but never because gas has run out.
+ * node). The contract also requires 215,000 to be left at each pull, so that a payment may fail
+ * because the token refuses it, but never because gas has run out.
  */
 const GAS_PER_BATCH = 21_000n + 100_000n + 215_000n;
 
 /**
- * Beyond a hundred the gas per payment hardly falls, while the time to sign, store and read the
- * transaction keeps growing; and two such transactions fit into a block of 30 million.
+ * With more than a hundred, the gas per payment hardly falls, but signing, storing and reading the
+ * transaction take longer. Two transactions of this size fit into a block of 30 million gas.
  */
 export const MAX_BATCH_PAYMENTS = 100;
 
@@ -155,9 +164,15 @@ export function batchGasLimit(payments: number): bigint {
   return GAS_PER_BATCH + BigInt(payments) * GAS_PER_PAYMENT;
 }
 
-/** Gas for a contract wallet's signature in the token, with the share that EIP-150 holds back. */
+/**
+ * Gas for the token's check of a contract wallet's signature, including the share that EIP-150
+ * withholds.
+ */
 const SIGNATURE_GAS = 510_000n;
-/** Gas for a byte of call data at the higher of its two prices (EIP-7623), and for its copies. */
+/**
+ * Gas for a byte of call data at the higher of its two prices (EIP-7623), and for the copies of the
+ * byte.
+ */
 const GAS_PER_BYTE = 60n;
 
 /** Returns the limit for a payment whose authorization has a signature of this many bytes. */
@@ -167,15 +182,15 @@ function authorizedGasLimit(signatureBytes: number): bigint {
 }
 
 /**
- * Gas for up to two checks of the payer's signatures by token and contract, and one move of USDC.
+ * Gas for up to two checks of the payer's signatures, by token and contract, and one move of USDC.
  */
 const GAS_OF_SIGNED_CALL = 400_000n + 2n * SIGNATURE_GAS;
 
 /**
- * Returns the highest gas limit for a call that a payer signs and the operator pays for, with the
- * reserve that {@link singleGasLimit} adds to an estimate; `null` for other kinds. The token gives
- * a contract wallet all gas for its signature check, so without a limit the wallet could make each
- * call as expensive as a block.
+ * Returns the highest gas limit for a call that a payer signs and the operator pays for, including
+ * the reserve that {@link singleGasLimit} adds to an estimate; `null` for other kinds. The token
+ * gives a contract wallet all gas for its signature check, so without this limit the wallet could
+ * make each call as expensive as a block.
  */
 export function gasCapOf(kind: RequestKind, { data }: TargetCall): bigint | null {
   if (kind === 'wallet_deployment') return singleGasLimit(DEPLOYMENT_GAS);
@@ -183,10 +198,13 @@ export function gasCapOf(kind: RequestKind, { data }: TargetCall): bigint | null
   return singleGasLimit(GAS_OF_SIGNED_CALL + BigInt(size(data)) * GAS_PER_BYTE);
 }
 
-/** Returns the limit for one call, with a reserve because state may change until it is mined. */
+/**
+ * Returns the gas limit for one call: the estimate plus a reserve, because state may change until
+ * the call is mined.
+ */
 export function singleGasLimit(estimate: bigint): bigint {
   return atMost((estimate * 3n) / 2n + 30_000n, TRANSACTION_GAS_CAP);
 }
 
-/** Gas of an empty transfer to oneself. */
+/** Gas of an empty transfer to the sender's own address. */
 export const CANCELLATION_GAS_LIMIT = 21_000n;

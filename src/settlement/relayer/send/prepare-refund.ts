@@ -36,7 +36,7 @@ import { rereadPayment, storedProof } from '#settlement/settled/payment-proof.ts
 import { selectPaymentPlace } from '#settlement/settled/settled-queries.ts';
 
 /**
- * Longer than any reorganization: after this time without its payment on the chain, the refund
+ * Longer than any reorganization. If the payment was not on the chain for this long, its refund
  * fails, and an operator checks the payment.
  */
 const MISSING_PAYMENT_MS = 600_000;
@@ -81,7 +81,7 @@ async function paidBefore(
   return findRefund(sender.relayer.chain, request, payment);
 }
 
-/** Simulates the refund; `null` if the contract does not accept the proof. */
+/** Simulates the refund. Returns `null` if the contract does not accept the proof. */
 async function tryRefund(
   sender: HeldSender,
   request: OpenRequest,
@@ -102,14 +102,14 @@ async function tryRefund(
 }
 
 /**
- * Handles a payment that the contract does not have. A reorganization may have undone it; then it
- * is mined again soon.
+ * Handles a refund of a payment that the contract does not have. If a reorganization has undone the
+ * payment, it will soon be mined again.
  */
 async function unknownPayment(relayer: RelayerState, request: OpenRequest): Promise<Prepared> {
   const askedMs = relayer.clock.now().getTime() - request.created.getTime();
   const { paymentId } = payloadOf(request, 'refund');
   const mayFail = !request.owed && askedMs >= MISSING_PAYMENT_MS;
-  // A payment that is being resent may take longer, because USDC may be paused.
+  // A payment that is being resent may take longer than this, because USDC may be paused.
   if (!mayFail || (await isBeingPaidAgain(relayer.db, paymentId))) {
     throw new RpcUnavailable('the payment is currently not on the chain');
   }
@@ -134,17 +134,17 @@ async function contractAt(
 
 /**
  * Reconciliation runs once a minute and books what the ledger lacks. If the sums still differ after
- * two runs, the difference is not temporary.
+ * two runs, the difference is permanent.
  */
 const EXPLAINED_WITHIN_MS = 120_000;
 
 /**
  * Gives each planned refund the sum that was refunded before it: what the ledger counts as
- * refunded, what this sender has in progress, and the planned refunds ahead of it. The contract
+ * refunded, what this sender has in progress, and the planned refunds before it. The contract
  * refuses a wrong sum, so no refund is paid twice. A refund waits while a different sender has a
- * refund of its payment in progress, because it is unknown which is mined first. It also waits
- * while ledger and chain disagree (after a reorganization, or about refunds that a restored
- * database has lost).
+ * refund of the same payment in progress, because either may be mined first. It also waits while
+ * ledger and chain disagree (after a reorganization, or about refunds that a restored database has
+ * lost).
  */
 export async function inOrder(tx: Tx, sender: HeldSender, planned: readonly Planned[]) {
   const { relayer } = sender;
@@ -191,7 +191,10 @@ async function sumsOf(
   return new Map(rows.map((row) => [row.payment_id, row]));
 }
 
-/** A refund that waits for another sender's refund of its payment raises no alarm. */
+/**
+ * Returns an alarm if a refund has waited too long. A wait for another sender's refund of the same
+ * payment raises none.
+ */
 function unexplained(
   { clock }: RelayerState,
   request: OpenRequest,

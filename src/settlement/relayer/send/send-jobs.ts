@@ -46,11 +46,11 @@ import {
 
 /**
  * Sends the waiting payments, up to a full batch, as one transaction of this sender, or as several
- * if their deadlines differ much. One database transaction claims them, takes the nonce, signs and
- * stores; only then are they broadcast. The caller awaits the node's answer, so that the next
- * payment can go through another sender meanwhile.
- * @returns how many were stored, and a promise that resolves when a node has answered the
- * broadcast, or when none could.
+ * if their deadlines differ much. One database transaction claims the payments, takes the nonce,
+ * signs and stores; only then are they broadcast. The caller awaits the node's answer, so that the
+ * next payment can go through another sender meanwhile.
+ * @returns the number of stored transactions, and a promise that resolves when a node has answered
+ * the broadcast, or when none could.
  * @throws SenderLost if another worker has the sender.
  */
 export async function sendPayments(sender: HeldSender) {
@@ -66,7 +66,8 @@ export async function sendPayments(sender: HeldSender) {
     failpoint('settlement.sender_taken');
     const broken = [...batched, ...authorized].flatMap((one) => whatIsBroken(relayer, one));
     const refused = await writeDecided(tx, relayer, broken);
-    // Jobs for a contract that these settings lack are left to a worker with newer settings.
+    // Jobs for a contract that this process's settings lack are left to a worker with newer
+    // settings.
     const isSendable = (one: OpenRequest) =>
       broken.every(({ request }) => request !== one) &&
       knowsMerchant(chain.config, paymentOf(one).merchantNumber);
@@ -87,14 +88,15 @@ export async function sendPayments(sender: HeldSender) {
 }
 
 /**
- * Jobs that one sender sends alone at the same time: nodes keep only some transactions per sender.
+ * Maximum number of jobs that one sender sends alone at the same time, because nodes keep only some
+ * transactions per sender.
  */
 const MAX_ALONE = 8;
 
 /**
  * Sends jobs that must be sent alone: refunds, withdrawals, registrations and similar, and payments
- * whose batch was mined without an answer for them. Each is simulated first, so that a job that the
- * contract would refuse costs no gas and fails with its reason.
+ * whose batch was mined without a result for them. Each job is simulated first, so that a job that
+ * the contract would refuse costs no gas and fails with its reason.
  * @returns the number of jobs that were sent or decided.
  * @throws SenderLost, RpcUnavailable
  */
@@ -105,7 +107,7 @@ export async function sendUnbatched(sender: HeldSender): Promise<number> {
   const except = stillDeferred(relayer, kinds);
   const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_ALONE });
   if (requests.length === 0) return 0;
-  // The jobs are independent, so query a distant node about all of them at the same time.
+  // The jobs are independent, so a distant node is queried about all of them at the same time.
   const prepared = (await Promise.all(requests.map((one) => prepareOne(sender, one)))).flat();
 
   const done = await inSender(sender, async (tx, nonce) => {
@@ -162,13 +164,13 @@ async function writeDecided(
   return results.map(({ kind }) => kind);
 }
 
-/** Delay before a job for which no node answered is retried, so that other jobs go first. */
+/** If no node answered for a job, it is retried after this delay, so that other jobs go first. */
 const DEFER_MS = 2_000;
 
 /**
- * Prepares a job; returns nothing if the job waits. Gives up only a job that can never become a
- * call, whatever the chain's state. Any other fault, even a bug, says nothing about the money, so
- * it decides nothing, and the other jobs continue.
+ * Prepares a job; returns nothing if the job waits. Fails only a job that can never become a call,
+ * whatever the chain's state. Any other fault, even a bug, says nothing about the money, so it
+ * decides nothing, and the other jobs continue.
  */
 async function prepareOne(sender: HeldSender, request: OpenRequest): Promise<Work[]> {
   const { relayer } = sender;
@@ -219,7 +221,7 @@ function deferRequest({ deferred }: RelayerState, { id, kind }: OpenRequest, ms 
   deferred.set(id, { kind, retryAt: performance.now() + ms });
 }
 
-/** Retries per poll: half of the capacity is left to younger jobs, however many retries are due. */
+/** Retries per poll: however many retries are due, half of the capacity is left to younger jobs. */
 const MAX_RETRIES = MAX_ALONE / 2;
 
 /**
@@ -235,9 +237,10 @@ function stillDeferred({ deferred }: RelayerState, kinds: readonly RequestKind[]
 
 /**
  * Returns the result for a deployment that this sender does not send; `null` if it sends it. A
- * deployment that is too late is refused: a factory may run without end, and then no node estimates
- * its gas. A remote signer would refuse a deployment, and its nonce would block all later ones, so
- * it is left to a worker with the key, or refused if there is none.
+ * deployment that is too late fails: its factory may run without end, and then no node estimates
+ * its gas. A remote signer would refuse a deployment, and the deployment's nonce would block all
+ * later ones, so it is left to a worker with the key. If no worker has the key, the deployment
+ * fails.
  */
 async function leaveDeployment(sender: HeldSender, request: OpenRequest): Promise<Prepared | null> {
   const { signsElsewhere, relayer } = sender;
@@ -260,7 +263,7 @@ async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepar
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
   const most = gasCapOf(request.kind, call);
   if (most !== null && estimate.gasLimit > most) return refusedBy(relayer, request, null);
-  // Use the maximum instead of an estimate: with the least gas that an estimate finds, the
+  // Use the maximum instead of an estimate. With the minimum of gas that an estimate finds, the
   // factory's call may succeed although the creation within it fails.
   const gasLimit = request.kind === 'wallet_deployment' ? DEPLOYMENT_GAS : estimate.gasLimit;
   const planned = payment ?? { kind: request.kind, call, gasLimit, requests: [request] };

@@ -7,13 +7,13 @@ import { unmined } from '#settlement/relayer/machine/transaction.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
 import { sendPayments, sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 
-/** How often rows are read if no wake-up arrives. */
+/** Interval at which rows are read if no wake-up arrives. */
 const REQUEST_POLL_MS = 1_000;
 
 /** Nodes reliably keep about this many transactions per sender. */
 const MAX_OPEN_PER_SENDER = 16;
 
-/** Pause after a query that found nothing to send alone. */
+/** Pause after a query that found no job to send alone. */
 const UNBATCHED_MS = 50;
 
 /**
@@ -22,7 +22,10 @@ const UNBATCHED_MS = 50;
 export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   const name = 'relayer sender';
   let last: LastBatch = NO_BATCH;
-  /** Senders whose last broadcast is not answered yet, because a second one could overtake it. */
+  /**
+   * Senders whose last broadcast is not answered yet. They must not send, because a second
+   * broadcast could overtake it.
+   */
   const sending = new Map<HeldSender, Promise<void>>();
   let waitsForSender = false;
   const follow = async (sender: HeldSender, sent: Promise<void>, at: number) => {
@@ -62,8 +65,8 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
 }
 
 /**
- * Sends refunds and similar jobs. Its runs are limited, because at a busy counter every wake-up
- * would cost a query that finds nothing.
+ * Sends refunds and similar jobs. Its runs have a minimum interval, because at a busy counter every
+ * wake-up would cost a query that finds nothing.
  */
 export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
   let lookedAt = NEVER;
@@ -80,7 +83,7 @@ export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
         if (sender === null) continue;
         sent += await sendUnbatched(sender);
         if (!sender.signsElsewhere) continue;
-        // Deployments are left to a sender whose key is here.
+        // Deployments are left to a sender whose key this process holds.
         const own = pickSender(relayer, role, sendersElsewhere(relayer));
         if (own !== null) sent += await sendUnbatched(own);
       }
@@ -111,31 +114,37 @@ function pickSender(
   return ready.sort((a, b) => unmined(a.open) - unmined(b.open) || a.sender - b.sender)[0] ?? null;
 }
 
-/** What the last batch shows about the load. Times are in milliseconds, from any origin. */
+/** The last batch, which shows the current load. Times are in milliseconds, from any origin. */
 export interface LastBatch {
   readonly at: number;
   readonly payments: number;
-  /** How long its payments were delayed. */
+  /** How long the batch's payments were delayed. */
   readonly delayMs: number;
-  /** Time from the claim to the node's answer. */
+  /** Time from claiming the payments to the node's answer. */
   readonly tookMs: number;
 }
 
 const NEVER = Number.NEGATIVE_INFINITY;
 export const NO_BATCH: LastBatch = { at: NEVER, payments: 0, delayMs: 0, tookMs: 0 };
 
-/** Short for customers who wait, and long enough that a block holds few batches. */
+/**
+ * The batching delay. Short, because customers wait, but long enough that a block contains few
+ * batches.
+ */
 const BATCHING_DELAY_MS = 40;
-/** At most this share of a block's time: on a fast chain, 40 ms of 200 would miss many blocks. */
+/**
+ * The delay is at most this share of the block interval: on a fast chain, a delay of 40 ms would
+ * make payments miss many of the blocks, which are 200 ms apart.
+ */
 const BATCHING_DELAY_SHARE = 1 / 10;
-/** A batch is sent this long before its block, plus twice the time that sending takes. */
+/** A batch is sent earlier than its block by this time plus twice the time that sending takes. */
 const MARGIN_MS = 80;
 
 /**
  * Returns when to send payments that wait while every sender is busy. Sending early gains nothing,
- * because a batch waits for its block anyway, while large batches cost a third of the gas per
- * payment. If block times are steady, they wait until shortly before the block, or until a batch is
- * probably full; otherwise for BATCHING_DELAY_MS, or less on a fast chain.
+ * because a batch waits for its block anyway, and large batches cost a third of the gas per
+ * payment. If block times are steady, payments wait until shortly before the block, or until a
+ * batch is probably three quarters full; otherwise for BATCHING_DELAY_MS, or less on a fast chain.
  */
 export function batchDueAt(last: LastBatch, blockTimes: BlockTimes, now: number): number {
   const intervalMs = blockInterval(blockTimes) ?? Number.POSITIVE_INFINITY;
@@ -147,7 +156,10 @@ export function batchDueAt(last: LastBatch, blockTimes: BlockTimes, now: number)
   return Math.max(soon, Math.min(latest, last.at + fullAfterMs(last)));
 }
 
-/** Returns when half a batch is expected, so that a growing load does not leave payments behind. */
+/**
+ * Returns the time in which a batch becomes three quarters full, in milliseconds after the last
+ * batch. Not completely full, so that a growing load leaves no payments behind.
+ */
 function fullAfterMs({ payments, delayMs }: LastBatch): number {
   if (payments === 0 || delayMs <= 0) return Number.POSITIVE_INFINITY;
   return ((MAX_BATCH_PAYMENTS * 0.75) / payments) * delayMs;
