@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** The value of `getconf CLK_TCK`, which is the same on every Linux system today. */
+/** Measures the processor time of processes and their descendants, from Linux's /proc. */
 
 /** The value of `getconf CLK_TCK`, which is the same on every Linux system today. */
 const TICKS_PER_SECOND = 100;

@@ -31,8 +31,8 @@ export function inRed(words: string): string {
 }
 
 /**
- * Returns true if the output is an interactive terminal and neither NO_COLOR nor TERM=dumb forbids
- * colors.
+ * True if output is to be colored. NO_COLOR forbids it and FORCE_COLOR decides it; otherwise, the
+ * output must be a terminal with colors.
  */
 export function takesColors(stream: Pick<WriteStream, 'isTTY' | 'hasColors'>): boolean {
   const { NO_COLOR, FORCE_COLOR } = process.env;

@@ -115,7 +115,7 @@ interface Ends {
   readonly timedOut: () => boolean;
 }
 
-/** Stops at Ctrl-C or at the time-out. */
+/** Returns a signal that aborts at Ctrl-C or at the time-out. */
 function endOf({ timeout, until }: ListenOptions): Ends {
   const control = new AbortController();
   const stop = () => control.abort();

@@ -170,7 +170,7 @@ contract CeilingsTest is SettlementFixture {
     function test_refundsStayBelowTheCeilingOfTheHour() public {
         _twoHoursOfSales();
         for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
-        // The hour is full: not one more atom is refunded, of the other merchant's sales either.
+        // The hour is full: not even one more atom is refunded, whichever merchant made the sale.
         _expectOutflow(1, 0);
         _refund(5, 1);
         assertEq(settlement.refundsOf(5), 0, "a refused refund leaves no trace");

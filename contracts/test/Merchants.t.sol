@@ -290,7 +290,7 @@ contract MerchantsTest is SettlementFixture {
         vm.prank(GUARDIAN);
         settlement.cancelWallet(merchant);
         _requireNoChange(merchant);
-        // A new proposal replaces it, and can be applied in its last second.
+        // A new proposal replaces the previous one, and can be applied in its last second.
         _propose(REGISTRAR);
         vm.warp(block.timestamp + WALLET_DELAY + 7 days);
         settlement.applyWallet(merchant);
@@ -339,7 +339,7 @@ contract MerchantsTest is SettlementFixture {
         vm.prank(STEWARD);
         settlement.revokeRole(role, REGISTRAR);
         _requireNoChange(otherMerchant);
-        // Granting the role again does not restore them.
+        // Granting the role again does not restore its proposals.
         _grant(role, REGISTRAR);
         _requireNoChange(otherMerchant);
         vm.expectRevert(

@@ -307,7 +307,7 @@ function computed(op: number, a: Value, b: Value, { selector }: Run): Value {
   return typeof b === 'object' ? moved(b, a) : 'any';
 }
 
-/** Adds an unknown value to a pointer. It is a length, because solc adds nothing else. */
+/** Adds a value to a pointer. An unknown value is a length, because solc adds nothing else. */
 function moved({ base, offset, isBehind }: Pointer, by: Value): Value {
   if (typeof by !== 'bigint') return by === 'any' ? { base, offset, isBehind: true } : 'any';
   return { base, offset: offset + (by >= WORD / 2n ? by - WORD : by), isBehind };

@@ -52,7 +52,7 @@ const MAX_MINT = 2n ** 128n;
 const ADDRESS_LENGTH = 20;
 const UNUSED_SELECTOR = 'ffffffff';
 
-/** ABI and creation code of one of Circle's contracts. */
+/** Returns ABI and creation code of one of Circle's contracts. */
 export function fiatTokenPart(part: Part): Compiled {
   const parts = JSON.parse(readFileSync(file, 'utf8')) as Record<Part, Compiled>;
   return parts[part];

@@ -60,7 +60,10 @@ export interface DeviceTotals {
   };
 }
 
-/** Thrown if the server refused a request. No money moved. */
+/**
+ * Thrown if the response is an error. The request did nothing, unless {@link mayComeAgain} says
+ * that it may still succeed.
+ */
 export class DeviceApiError extends Error {
   readonly status: number;
   readonly code: string;

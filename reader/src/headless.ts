@@ -169,7 +169,10 @@ async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | T
   }
 }
 
-/** Sends the tap until there is a response. @throws DeviceApiError if the server refuses it. */
+/**
+ * Sends the tap until there is a response. Reports a refusal as an event. @throws DeviceApiError if
+ * the device key is no longer valid.
+ */
 async function handIn(till: WithoutScreen, intent: Intent, send: () => Promise<Intent>) {
   for (;;) {
     try {

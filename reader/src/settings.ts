@@ -74,7 +74,7 @@ export function registerFile(file: string): string {
 /** Writes a cash register's state. It is on disk when the promise resolves. */
 export async function saveRegister(file: string, state: object): Promise<void> {
   await saveOwn(file, state);
-  // Sync the folder, too: otherwise a loss of power may bring back the old file.
+  // Syncs the folder, too, because a loss of power may otherwise bring back the old file.
   const folder = await open(path.dirname(file), 'r');
   await folder.sync().finally(() => folder.close());
 }

@@ -81,7 +81,7 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
     server,
     path: '/till',
     maxPayload: LONGEST_MESSAGE,
-    // Reject pages of other origins, whatever they send.
+    // Rejects pages of other origins, whatever they send.
     verifyClient: ({ origin }: { origin: string }) => origin === options.origin,
   });
   sockets.on('connection', (socket) => {

@@ -12,7 +12,10 @@ export class AuthenticationError extends TaplineError {}
 export class PermissionError extends TaplineError {}
 /** Too many requests. The client has already waited and retried. */
 export class RateLimitError extends TaplineError {}
-/** The service failed before it did anything. */
+/**
+ * The service failed. A call that moves money did nothing, because it otherwise throws an
+ * `OutcomeUnknownError`. Any other change may have taken effect.
+ */
 export class ApiError extends TaplineError {}
 /**
  * There was no response. A call that changes something may have taken effect, so check before you

@@ -74,7 +74,7 @@ export function paywallOf(facilitator: Facilitator): Paywall {
     if (header === null) return ask('Payment required');
     const settled = await facilitator.settle(decodeHeader(header), requirements);
     if (settled.success) return paidOf(settled);
-    // Another 402 would make the client sign a second payment.
+    // While the result is pending, another 402 would make the client sign a second payment.
     return settled.errorReason === 'settlement_pending'
       ? pending(settled)
       : ask(settled.errorReason ?? 'Payment failed', settled);

@@ -103,7 +103,7 @@ export async function openSale(seller: Seller, sale: Sale): Promise<Place> {
     const created = await merchant.paymentIntents.create(body, {
       idempotencyKey: keyOf(sale.authorization),
     });
-    // A replayed response may be outdated, so read the intent.
+    // A replayed response may be outdated, so this reads the intent.
     const intent = await merchant.paymentIntents.retrieve(created.id);
     // An intent rebuilt from the chain has its order ID and amount, but no metadata.
     return isSale(intent, metadata) ? { intent } : { taken: true };

@@ -18,7 +18,7 @@ type Checked = { readonly sale: Sale } | { readonly refusal: Verified };
 
 /**
  * Validates a payment request and its signature. The signature is checked against the account's
- * present code.
+ * current code.
  */
 export async function readSale(
   seller: Seller,
@@ -130,8 +130,9 @@ export async function verify(
 }
 
 /**
- * Returns an error code if the signature already paid, otherwise `null`. If money was taken but its
- * sale is unfinished, the signature may be used again.
+ * Returns an error code if the signature was used and its sale is paid, canceled or unknown. While
+ * its sale is unfinished, the signature may be used again, because money was taken and nothing
+ * delivered.
  */
 async function useOf(seller: Seller, sale: Sale): Promise<string | null> {
   if (!(await seller.token.isUsed(sale.authorization))) return null;

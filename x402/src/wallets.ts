@@ -27,7 +27,7 @@ import {
 } from './authorization.ts';
 
 /**
- * The result of a signature check, decided by the account's present code: without code, the
+ * The result of a signature check, decided by the account's current code: without code, the
  * account's key must have signed; with code, including a delegation (EIP-7702), the contract is
  * called (ERC-1271).
  */

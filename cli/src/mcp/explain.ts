@@ -63,7 +63,8 @@ interface Passage {
 }
 
 /**
- * Maximum length of a section. Sections are returned whole or not at all; longer ones are tables.
+ * Maximum length of a returned section. The rest of a longer one, which is mostly a table, is cut
+ * off.
  */
 const PASSAGE_LENGTH = 2_000;
 const PASSAGES = 5;

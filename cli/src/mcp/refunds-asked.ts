@@ -1,8 +1,9 @@
 import type { Payment } from 'tapline';
 
 /**
- * The refunds that one session has prepared. Their links stay valid, so the total never decreases.
- * Different parts of a payment add up; identical requests count once.
+ * The refunds that one session has prepared. A link stays valid, so its part leaves the total only
+ * if the user declined to open it. Different parts of a payment add up; identical requests count
+ * once.
  */
 export class RefundsAsked {
   /** The prepared parts in atoms, by payment, then by amount and the sum refunded before. */

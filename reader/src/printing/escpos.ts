@@ -36,7 +36,7 @@ const NEW_LINE = 0x0a;
 const UNKNOWN = 0x3f;
 /** Code pages have soft hyphens, but on paper they are visible only at the end of a line. */
 const SOFT_HYPHEN = '\u00ad';
-/** Most characters in one QR code. A receipt URL has about 60. */
+/** Maximum number of characters in the QR code. A receipt URL has about 60. */
 const LONGEST_ADDRESS = 300;
 const DOT_SIZE = 6;
 const CORRECTION_M = 49;

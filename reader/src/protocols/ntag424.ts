@@ -86,7 +86,7 @@ export async function authenticate(
   const second = await command(transceive, INS.more, both);
   if (second.status === AUTHENTICATION_ERROR) return null;
   const plain = decryptCbc(key, wholeBlocks(expected(second), 2));
-  // Check that the chip knows the key, too.
+  // Checks that the chip knows the key, too.
   if (!timingSafeEqual(plain.subarray(4, 4 + BLOCK), rotated(random))) return null;
   return new SecureSession(transceive, {
     id: plain.subarray(0, 4),

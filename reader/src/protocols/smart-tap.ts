@@ -178,7 +178,8 @@ function decrypt(
   deviceKey: Uint8Array,
 ): Uint8Array {
   const { flags, bytes } = bundle;
-  // Refuse it: an unencrypted response does not prove that its sender took part in the handshake.
+  // Refuses the response, because an unencrypted one does not prove that its sender took part in
+  // the handshake.
   if ((flags & ENCRYPTED) === 0) throw new ProtocolError('the response is not encrypted');
   if (bytes.length < IV_BYTES + MAC_BYTES) throw new ProtocolError('the response is too short');
   const { aesKey, macKey } = deriveKeys(session, deviceKey);
@@ -222,7 +223,7 @@ function redemptionValueOf(plain: Uint8Array): Uint8Array | undefined {
 function numberIn(payload: Uint8Array): Uint8Array | undefined {
   const records = decodeMessage(payload);
   const found = records.find((record) => record.type === 'n' || record.id === 'n')?.payload;
-  // Skip the first byte, which is the encoding of the rest.
+  // Skips the first byte, which is the encoding of the rest.
   return found !== undefined && found.length > 1 ? found.subarray(1) : undefined;
 }
 

@@ -245,7 +245,7 @@ async function readBack(transceive: Transceive, pass: PassOfCard, uid: string): 
   }
   const stated = await fileSettings(transceive, NDEF_FILE);
   const wanted = Buffer.from(pass.fileSettings);
-  // Skip the file's type and size, which cannot be changed.
+  // Skips the file's type and size, which cannot be changed.
   const isSet = Buffer.concat([stated.subarray(1, 4), stated.subarray(7)]).equals(wanted);
   if (!isSet) throw new ProtocolError('the file settings read back differ from those written');
 }

@@ -41,8 +41,8 @@ export function newConversation(
 ): Stepped {
   const phase = { status: 'away' } as const;
   const next = { stored: state, terminal, timeoutMs, phase, sent: null, queue: [], shown: null };
-  // Look up a sale or refund that was open when the reader stopped. Cancel an unpaid sale, because
-  // its register has disconnected.
+  // Looks up a sale or refund that was open when the reader stopped. Cancels an unpaid sale,
+  // because its register has disconnected.
   const { sale, refund } = state;
   const selling: Effect[] =
     sale !== null && stored.isUnknownSale(sale)
@@ -366,8 +366,8 @@ function onRefund(
   if (!phase.isRejection) {
     return { next: reportRefund(next, { ofRepeat: false }), effects: saved };
   }
-  // The register rejected this sale, so it was refunded. Report "aborted", or a system error if the
-  // refund failed.
+  // The register rejected this sale, so it was refunded. Reports "aborted", or a system error if
+  // the refund failed.
   const code = known.refund?.status === 'done' ? RESULT.aborted : RESULT.systemError;
   return { next: ending(next, frames.abort(code)), effects: saved };
 }
