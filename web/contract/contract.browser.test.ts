@@ -163,7 +163,7 @@ test('every announced change is shown, and a guardian cancels it', async () => {
   await window.close();
 });
 
-test('a merchant’s wallet takes its whole balance out, and no other wallet does', async () => {
+test('a merchant’s wallet withdraws its whole balance, and no other wallet can', async () => {
   const { merchantNumber, wallet } = await network.addMerchant();
   const service = outsideService(network.config);
   const payer = await service.addPayer();

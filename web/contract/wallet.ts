@@ -29,7 +29,10 @@ export interface Sending {
   readonly data: Hex;
 }
 
-/** True if the contract would accept the transaction. A reverted one would still cost gas. */
+/**
+ * True if the contract would accept the transaction. Otherwise the transaction would revert, and
+ * still cost gas.
+ */
 export async function wouldBeTaken({ provider, from, to, data }: Sending): Promise<boolean> {
   const params = [{ from, to, data }, 'latest'];
   return provider.request({ method: 'eth_call', params }).then(

@@ -50,7 +50,7 @@ for (const { name, options } of looksToRun(LOOKS)) {
   });
 }
 
-test('a numeric address offers no passkey, but links to the address that does', async () => {
+test('a numeric URL offers no passkey, but links to the URL that does', async () => {
   const { sandbox } = shared;
   const window = await browser.open();
   const { page } = window;
@@ -67,7 +67,7 @@ test('a numeric address offers no passkey, but links to the address that does', 
   await window.close();
 });
 
-test('a wrong password says so, and what was typed is kept', async () => {
+test('a wrong password is reported, and the input is kept', async () => {
   const { sandbox } = shared;
   const window = await browser.open();
   const { page } = window;
@@ -105,7 +105,7 @@ const FONTS = `[...document.fonts].map(({ family, status }) => family + ' ' + st
  */
 const IS_CACHED = `caches.open('font').then(async (kept) => (await kept.keys()).length > 0)`;
 
-test('the font loads at the first click, is cached, and is there before a page', async () => {
+test('the font loads at the first click; later pages take it from the cache', async () => {
   const { sandbox } = shared;
   const window = await browser.open();
   const { page } = window;

@@ -101,7 +101,7 @@ test('an answer has at most 300 bytes', async () => {
   assert.ok(Buffer.byteLength(text) <= 300, `${Buffer.byteLength(text)} bytes`);
 });
 
-test('the nonce is the one of the contract', () => {
+test('the nonce equals the one that the contract computes', () => {
   fc.assert(
     fc.property(requests, ({ amount, salt }) => {
       const request = { merchantNumber: REQUEST.merchantNumber, amount, salt };

@@ -3,8 +3,8 @@ import { fromHex, type Hex, toHex } from './bytes.ts';
 
 /**
  * The nonce and fields of a signed payment, as computed in browsers. The server's module
- * (`src/settlement/contract/signed-messages.ts`) would pull the contract's ABIs into each page; a
- * test compares both.
+ * (`src/settlement/contract/signed-messages.ts`) would pull the contract's ABIs into each page. A
+ * test compares the two modules.
  */
 
 /** The contract's type string (contracts/README.md). */

@@ -37,7 +37,7 @@ test('the form’s own text is exact, even if it looks like the remainder', () =
   assert.deepEqual([units(read), read.crumb], [wrote, 1n]);
 });
 
-test('a rest of less than 0.01 is offered; one that can be typed is not', () => {
+test('a remainder below 0.01 is offered as a full refund; a larger one is not', () => {
   const crumbs: readonly (readonly [bigint, string, bigint | null])[] = [
     [2_005_001n, '2', 5_001n],
     [2_009_999n, '2', 9_999n],

@@ -83,7 +83,7 @@ test('new rows at the top are counted and change nothing below', () => {
   );
 });
 
-test('rows that have left the list go, and those that newer ones pushed down stay', () => {
+test('rows that left the list disappear, and rows that newer rows pushed down stay', () => {
   const head = { data: ['e', 'd', 'c', 'b'], has_more: true, next_cursor: 'b' };
   const left = (data: string[], isWhole = false) =>
     withoutGone(head, { page: { data }, isWhole }, same).data.join('');

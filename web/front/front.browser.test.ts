@@ -30,7 +30,7 @@ for (const [name, options] of Object.entries({
   'phone, dark': { ...PHONE, colorScheme: 'dark' as const },
   'desktop, light': { ...DESKTOP, colorScheme: 'light' as const },
 })) {
-  test(`the front door leads to everything that runs here: ${name}`, async () => {
+  test(`the front page links to everything that runs here: ${name}`, async () => {
     const { sandbox } = shared;
     const window = await browser.open(options);
     const { page } = window;
@@ -52,7 +52,7 @@ for (const [name, options] of Object.entries({
   });
 }
 
-test('the terminal behind the front door is paired already', async () => {
+test('the terminal that the front page links to is already paired', async () => {
   const window = await browser.open();
   await window.page.goto(shared.sandbox.web_url);
   const link = window.page.getByRole('link', { name: /^Terminal/ });
@@ -65,7 +65,7 @@ test('the terminal behind the front door is paired already', async () => {
   await window.close();
 });
 
-test('passwords are copied from the front door, and stand on no screen', async () => {
+test('passwords can be copied from the front page, and are visible on no screen', async () => {
   const { dashboard, web_url } = shared.sandbox;
   const window = await browser.open({ permissions: ['clipboard-read', 'clipboard-write'] });
   const { page } = window;
@@ -78,14 +78,14 @@ test('passwords are copied from the front door, and stand on no screen', async (
   await window.close();
 });
 
-test('keys and passwords are told to this machine alone', async () => {
+test('keys and passwords are sent to this machine only', async () => {
   const url = new URL('/sandbox-links', shared.sandbox.web_url);
   assert.equal((await fetch(url)).status, 200);
   const forwarded = { 'X-Forwarded-For': '203.0.113.7' };
   assert.equal((await fetch(url, { headers: forwarded })).status, 404);
 });
 
-test('the curls are those of docs/five-curls.md', async () => {
+test('the page shows the curl commands of docs/five-curls.md', async () => {
   const text = readFileSync(new URL('../../docs/five-curls.md', import.meta.url), 'utf8');
   const curls = [...text.matchAll(/```sh\n([\s\S]*?)\n```/g)].map(([, curl]) => curl);
   assert.equal(curls.length, 6);
@@ -95,7 +95,7 @@ test('the curls are those of docs/five-curls.md', async () => {
   await window.close();
 });
 
-test('in another language every word changes, and no line leaves a narrow phone', async () => {
+test('in another language every word changes, and every line fits a narrow phone', async () => {
   const window = await browser.open(NARROW);
   await window.page.goto(`${shared.sandbox.web_url}/?lang=${TESTED_LANGUAGE}`);
   await window.idle();
@@ -106,7 +106,7 @@ test('in another language every word changes, and no line leaves a narrow phone'
   await window.close();
 });
 
-test('the first load is light', async () => {
+test('the first load is small', async () => {
   const window = await browser.open();
   const bytes = await measureFirstLoad(window, shared.sandbox.web_url);
   assert.ok(bytes > 2_000 && bytes <= BUDGET_BYTES, `${bytes} bytes`);

@@ -28,7 +28,7 @@ test('npm start -- --lan: a phone takes a payment over https, and gets no secret
   assert.match(url, /^https:\/\/\d+\.\d+\.\d+\.\d+:\d+$/, network.logs());
   assert.match(network.logs(), /[▀▄█]{3}/, 'a QR code');
 
-  // Ignores the certificate error, like a user who has read the browser's warning.
+  // Ignores the certificate error, as a user does after reading the browser's warning.
   const window = await browser.open({ ...PHONE, ignoreHTTPSErrors: true });
   const { page } = window;
   await page.goto(url);

@@ -56,7 +56,7 @@ after(async () => {
   await database.close();
 });
 
-test('a mailed link sets a new password; the second factor stays', async () => {
+test('an emailed link sets a new password; the second factor stays', async () => {
   const { sandbox } = own;
   const { email, password } = await addStaff(database.db, 'nina@access.test');
   const before = new PersonClient(`${sandbox.base_url}/operator/v1`);

@@ -137,7 +137,7 @@ test('nothing moves while a page of the console loads', async () => {
   }
 });
 
-test('an operator finds the business that waits, looks at its papers and approves it', async () => {
+test('an operator finds a waiting business, views its documents and approves it', async () => {
   await handIn();
   const { page } = window;
   await goTo('Action required');
@@ -166,7 +166,7 @@ test('an operator finds the business that waits, looks at its papers and approve
   await page.getByText('No business is waiting').waitFor();
 });
 
-test('an account is found and disabled, and the reason stands in its audit log', async () => {
+test('an account is found and disabled, and its audit log shows the reason', async () => {
   const { page } = window;
   await goTo('Accounts');
   await page.getByLabel('Find').fill('waiting');

@@ -141,7 +141,7 @@ test('a customer who creates a wallet first returns to the payment and pays it',
   await wallet.close();
 });
 
-test('a tip is a step of its own, and part of the signed message', async () => {
+test('a tip is a separate step, and part of the signed message', async () => {
   const { window, url, terminal } = await openLink(PULLED * 2n, {
     tipping: { percentages: [10, 15] },
   });

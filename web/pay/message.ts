@@ -92,7 +92,10 @@ export function messageFor(shown: PayLink, told: TypedData, from: Hex) {
 
 export type Message = ReturnType<typeof messageFor>;
 
-/** Amount from which the fees show their rate. Below one USDC, their rounding is too coarse. */
+/**
+ * From this sale amount on, the fees reveal their rate. Below one USDC, they are rounded too
+ * coarsely.
+ */
 const RATE_SHOWS_FROM = 1_000_000n;
 
 /**

@@ -87,7 +87,7 @@ test('a receipt shows the amount that left the wallet, and the chain agrees', as
   }
 });
 
-test('without scripts it is complete, and prints dark on white with a QR code', async () => {
+test('without scripts a receipt is complete, and prints dark on white with a QR code', async () => {
   const window = await browser.open({
     ...DESKTOP,
     colorScheme: 'dark',
@@ -177,7 +177,7 @@ test('the relay of the sandbox’s chain answers reads and nothing else', async 
   assert.equal((await ask('othernet', 'eth_chainId')).status, 404);
 });
 
-test('a page of another site that resolves to this machine asks the chain nothing', async () => {
+test('another site’s page that resolves to this machine cannot query the chain', async () => {
   const { port } = new URL(shared.sandbox.web_url);
   const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'eth_chainId' });
   const statusFor = async (host: string) => {

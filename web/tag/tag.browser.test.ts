@@ -58,7 +58,7 @@ test('a phone at the tag waits for the till, pays, and alone gets the receipt', 
   await Promise.all([customer.close(), onlooker.close()]);
 });
 
-test('a phone at a tag that is a chip sees the order, and its link is good once', async () => {
+test('a phone at a chip tag sees the order, and its link works once', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const chip = await terminal.tagChip();

@@ -62,7 +62,7 @@ test('a sale has no more lines than the service takes', () => {
   assert.equal(filled(...items).lines.length, MOST_LINES);
 });
 
-test('no sequence of changes takes a discount of more than there is', () => {
+test('no sequence of changes makes a discount exceed what it reduces', () => {
   const change = fc.oneof(
     fc.record({ discount: fc.nat(5_000) }),
     fc.record({ quantity: fc.integer({ min: 1, max: 5 }) }),

@@ -365,7 +365,7 @@ test('while the customer is asked, a cancel wins or loses, and the till says whi
   assert.equal(shown(next(closed, { type: 'tap', tap: TAP, now: 40 })), 'following');
 });
 
-test('where a tip may be given, the customer is asked before the pass is taken', () => {
+test('if a payment takes a tip, the customer is asked before a pass is accepted', () => {
   const tipped = intent({ tipping: { percentages: [10, 15, 20] } });
   const asked = till(open({ intent: tipped }));
   assert.equal(takesPasses(asked.phase), false);

@@ -42,7 +42,7 @@ test('the Offline notice ends within a second after the network returns', async 
   await till.close();
 });
 
-test('a browser that wrongly says offline sells on; a proxy’s error is not Offline', async () => {
+test('a till sells if the browser wrongly reports offline; a 502 is not Offline', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

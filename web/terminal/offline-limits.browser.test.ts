@@ -242,7 +242,7 @@ test('a deactivated till gets no more time to sell offline', async () => {
   await till.close();
 });
 
-test('a clock that is set back while the page is open changes no time', async () => {
+test('setting the clock back while the page is open changes no time of a sale', async () => {
   const till = await openOfflineTill(stage());
   const { page } = till;
   await till.cut();

@@ -491,7 +491,7 @@ test('100 sales with 5 lines each, more than one body may hold, are all forwarde
   await till.close();
 });
 
-test('a proxy with a lower limit, and refused records, stop no other record', async () => {
+test('a proxy’s lower size limit and refused records do not hold up other records', async () => {
   const { sandbox } = stage();
   const wallet = await fundedAccount(sandbox, 50_000_000n);
   const till = await openOfflineTill(stage());

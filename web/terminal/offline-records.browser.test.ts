@@ -57,7 +57,7 @@ async function savedFile(page: Page): Promise<string> {
   return textOf(await download);
 }
 
-test('the file that a deactivated till saves is handed in and paid, and holds no key', async () => {
+test('the file that a deactivated till saves is submitted and paid, and holds no key', async () => {
   const { sandbox, browser } = stage();
   const till = await openOfflineTill(stage());
   const { page, context, terminal } = till;
@@ -108,7 +108,7 @@ test('the file that a deactivated till saves is handed in and paid, and holds no
   await till.close();
 });
 
-test('a record that the service refuses stays over a reload, and is sent again', async () => {
+test('a record that the service refuses survives a reload, and is sent again', async () => {
   const till = await openOfflineTill(stage());
   const { page, context } = till;
   await till.cut();
@@ -195,7 +195,7 @@ async function changeFees(rates: { acquirer: number; protocol: number; cashback:
   });
 }
 
-test('a sale that was signed for fees of before bounces, and the till says why', async () => {
+test('a sale that was signed at earlier fees bounces, and the till shows why', async () => {
   const till = await openOfflineTill(stage());
   const { page, context } = till;
   await till.cut();

@@ -148,7 +148,7 @@ async function sellAt(till: OutageTill, course: Course, wallets: readonly Privat
   }
 }
 
-/** Kills one till after the other, at random, until the signal. */
+/** Kills one till after the other, at random, until the signal aborts. */
 async function killTills(tills: readonly OutageTill[], course: Course, signal: AbortSignal) {
   while (!signal.aborted) {
     await sleep(random.between(5_000, 15_000), null, { signal }).catch(() => {});
@@ -176,7 +176,7 @@ function cut(line: TcpProxy): void {
   line.cutAll();
 }
 
-/** Forwards the tills' requests, but loses some of them, and the responses to others. */
+/** Forwards the tills' requests, but loses some of them, and loses the responses to some others. */
 async function badLine(line: TcpProxy): Promise<void> {
   line.onClientBytes = () => random.pick(['pass', 'pass', 'pass', 'pass_and_cut', 'cut']);
   await sleep(BAD_LINE_MS);

@@ -46,7 +46,7 @@ async function twoTerminals(): Promise<readonly [TillWindow, TestTerminal, TestT
 
 const AGAIN = 'Switch this till to another terminal?';
 
-test('a link alone never makes another terminal of a paired till', async () => {
+test('a link alone never moves a paired till to another terminal', async () => {
   const [till, own, other] = await twoTerminals();
   const { page } = till;
   for (const part of [`key=${other.deviceKey}`, `pair=${await other.pairingCode()}`]) {
@@ -120,7 +120,7 @@ test('a live till cannot be paired again to test mode, or without a manager', as
   await window.close();
 });
 
-test('only a code made with a fresh factor opens a forgotten PIN, and ends it', async () => {
+test('only a code made with a fresh second factor unlocks a till and removes its PIN', async () => {
   const [till, own] = await twoTerminals();
   const { page } = till;
   await setPin(till, '2468');

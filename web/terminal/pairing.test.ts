@@ -25,7 +25,7 @@ function changeTo(id: string, merchant: string, from: Device | null) {
   return { pairing: { key: '', terminal: 'tml_own' }, from, to };
 }
 
-test('a till that becomes another merchant’s keeps neither PIN nor cashier nor shift', () => {
+test('a till that moves to another merchant keeps neither PIN nor cashier nor shift', () => {
   const now = device('tml_own', 'Blue Door');
   assert.ok(isSameMerchant(changeTo('tml_own', 'Blue Door', now)), 'a new key of the same');
   assert.ok(isSameMerchant(changeTo('tml_next', 'Blue Door', now)), 'the counter beside it');

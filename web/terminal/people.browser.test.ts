@@ -102,7 +102,7 @@ test('two people work at one till, and only a PIN opens settings and ends the sh
   await till.close();
 });
 
-test('five wrong PINs stop a person for a while, and nobody else', async () => {
+test('five wrong PINs block that cashier for a while, and no other cashier', async () => {
   const { sandbox, browser } = stage();
   await addPerson('Eve', '7777');
   await addPerson('Finn', '8888');

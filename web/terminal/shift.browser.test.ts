@@ -59,7 +59,7 @@ test('a bill in equal parts is paid to the last cent, under one group', async ()
   await till.close();
 });
 
-test('a bill split by amounts: each person names one, at most what is left', async () => {
+test('in a bill split by amounts, each person pays an amount up to the remainder', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });
@@ -82,7 +82,7 @@ test('a bill split by amounts: each person names one, at most what is left', asy
   await till.close();
 });
 
-test('a payment that nobody paid expires by itself and says what happened', async () => {
+test('a payment that nobody paid expires automatically, and the till shows that', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
@@ -183,7 +183,7 @@ test('nothing moves if the system asks for reduced motion', async () => {
   await till.close();
 });
 
-test('the customer is asked for a tip before the pass; the ledger has it apart', async () => {
+test('the customer chooses a tip before the tap; the ledger records it separately', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });

@@ -53,7 +53,7 @@ async function startProgram(code: string | null, tokenHash: string | null) {
   return { feed, kept, nextTill };
 }
 
-test('a card that is held against a USB reader of this computer pays', async () => {
+test('a card held to this computer’s USB reader pays', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

@@ -13,7 +13,7 @@ function declined(error: unknown): Intent {
   return { last_payment_error: error } as Intent;
 }
 
-test('the display says of each decline what the guide says to the customer', async () => {
+test('for each decline, the display shows the guide’s text for customers', async () => {
   const rows = (await readFile(GUIDE, 'utf8')).matchAll(/^\| `(\w+)` \| .+ \| (.+) \|$/gm);
   const guide = Object.fromEntries([...rows].map(([, code, words]) => [code, words]));
   const codes = Object.keys(DECLINES) as Decline[];

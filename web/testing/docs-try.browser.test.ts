@@ -66,7 +66,7 @@ async function untilPaid(): Promise<void> {
 }
 
 for (const [size, options] of Object.entries({ phone: PHONE, desktop: DESKTOP, narrow: NARROW })) {
-  test(`a sale, from its request to its refund, by clicking buttons: ${size}`, async () => {
+  test(`a sale is made and refunded by clicking the buttons of the docs: ${size}`, async () => {
     const window = await browser.open(options);
     const { page } = window;
     const create = await formBelow(

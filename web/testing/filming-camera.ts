@@ -6,8 +6,8 @@ function rowsOf(text: string | null): boolean[][] {
 }
 
 /**
- * Adds a camera that films real QR codes, and removes the browser's own decoder, which Safari and
- * Firefox lack, too.
+ * Adds a camera that films real QR codes. Removes the browser's built-in decoder, because Safari
+ * and Firefox have none.
  */
 export async function addFilmingCamera(page: Page, text: string | null = null): Promise<void> {
   await page.addInitScript((first) => {

@@ -14,7 +14,7 @@ const FEWEST_FIELDS = 6;
 
 const read = (name: string) => readFileSync(path.join(WEB, name), 'utf8');
 
-test('every date field says when it is empty', async () => {
+test('every date field is marked while it is empty', async () => {
   let fields = 0;
   for await (const name of glob('**/*.tsx', { cwd: WEB })) {
     for (const [, element = ''] of read(name).matchAll(/<(\w+)\s[^<>]*?type="date"/g)) {

@@ -28,7 +28,7 @@ const SHOWN = new Intl.NumberFormat('en-US', {
 });
 
 /**
- * Formats an amount like `ui/money.ts`. This page cannot import that file, which would pull in
+ * Formats an amount as `ui/money.ts` does. This page cannot import that file, which would pull in
  * React.
  */
 export function usdcWords(atoms: bigint): string {

@@ -28,7 +28,7 @@ const CONTROL = ':is(a,button,summary)';
 /**
  * Swallows the second click of a double click if it hits another control, because the first click
  * has replaced the screen: a double click on `New payment` opened the catalog. On a control that
- * stays, such as a key, both clicks count; `Button` recognizes a click too many.
+ * stays, such as a key, both clicks count; `Button` itself ignores the second one.
  */
 function ignoreSecondClicks(): void {
   let first: Element | null = null;

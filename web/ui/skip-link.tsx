@@ -6,7 +6,7 @@ function goToContent(event: MouseEvent): void {
   event.preventDefault();
   const main = document.querySelector('main');
   if (main === null) return;
-  // Focuses the heading, if there is one, like every navigation.
+  // Focuses the heading, if there is one, as every navigation does.
   const place = main.querySelector('h1') ?? main;
   place.tabIndex = -1;
   place.focus();

@@ -116,7 +116,7 @@ function filesWith(part: RegExp | string): string[] {
   return [...files].flatMap(([name, text]) => (has(text) ? [name] : [])).sort();
 }
 
-test('every field that takes a sum is listed, and each listed one is drawn', () => {
+test('every amount field is listed, and every listed field is rendered', () => {
   assert.ok(files.size > 150, `only ${files.size} files were seen`);
   assert.deepEqual(filesWith('<SumField'), Object.keys(FIELDS).sort());
   for (const [name, labels] of Object.entries(FIELDS)) {
@@ -127,7 +127,7 @@ test('every field that takes a sum is listed, and each listed one is drawn', () 
   }
 });
 
-test('every field that takes a percentage is listed, and each listed one is drawn', () => {
+test('every percentage field is listed, and every listed field is rendered', () => {
   assert.deepEqual(filesWith('<PercentField'), Object.keys(PERCENTAGES).sort());
   for (const [name, labels] of Object.entries(PERCENTAGES)) {
     const text = files.get(name) ?? '';
@@ -136,7 +136,7 @@ test('every field that takes a percentage is listed, and each listed one is draw
   }
 });
 
-test('a field that takes a sum among other things reads it by the same rule', () => {
+test('a field that also accepts amounts parses them by the same rules', () => {
   const lookUp = readFileSync(path.join(WEB, 'dashboard/parts/search-by-id.ts'), 'utf8');
   assert.match(lookUp, /searchProblem\(q\)/);
   const searching = filesWith(/(search-text|search-by-id)\.ts/);
@@ -148,11 +148,11 @@ test('a field that takes a sum among other things reads it by the same rule', ()
   }
 });
 
-test('a form whose button says no sum shows what it understood', () => {
+test('a form whose button does not show the amount shows how it was understood', () => {
   for (const name of SILENT) assert.match(files.get(name) ?? '', /\bshows(: true)?\b/, name);
 });
 
-test('no other field takes a sum', () => {
+test('no other field accepts an amount', () => {
   assert.deepEqual(filesWith('inputMode="decimal"'), [...NO_MONEY].sort());
   const others = [...files].flatMap(([name, text]) =>
     [...text.matchAll(/<(?:TextField|input)\b[^>]*?label="([^"]+)"/g)].flatMap(([, label = '']) =>

@@ -36,9 +36,9 @@ export interface TableFrameProps<Row>
 const OTHERS = 'a, button, input, select, textarea, summary, label';
 
 /**
- * Opens a row's page on a click anywhere in the row, like its link. A link stretched over the row
- * would need no script, but WebKit ignores `position` on table rows: each link covered the whole
- * window there, and every click opened the same payment.
+ * Opens a row's page on a click anywhere in the row, as the row's link does. A link stretched over
+ * the row would need no script, but WebKit ignores `position` on table rows: each link covered the
+ * whole window there, and every click opened the same payment.
  */
 function openRow(event: MouseEvent): void {
   const { target, button, ctrlKey, metaKey, shiftKey } = event;

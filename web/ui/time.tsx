@@ -46,7 +46,9 @@ export interface AccountTimesProps {
   readonly children: ReactNode;
 }
 
-/** Shows all times inside it in the account's time zone, like receipts, days and exports. */
+/**
+ * Shows all times inside it in the account's time zone, which receipts, days and exports use, too.
+ */
 export function AccountTimes({ timeZone, children }: AccountTimesProps): ReactNode {
   return <AccountZone value={timeZone}>{children}</AccountZone>;
 }

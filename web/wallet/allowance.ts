@@ -23,7 +23,7 @@ export interface Charge {
   readonly cashback: bigint;
 }
 
-/** Returns the payer's total for a sale. Rounds each share down, like the contract. */
+/** Returns the payer's total for a sale. Rounds each share down, as the contract does. */
 export function chargeOf(amount: bigint, rates: Wallet['fee_rates']): Charge {
   const share = (points: number) => (amount * BigInt(points)) / 10_000n;
   const fees = share(rates.acquirer) + share(rates.protocol);

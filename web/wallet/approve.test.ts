@@ -29,7 +29,7 @@ after(async () => {
   await network.stop();
 });
 
-test('a wallet with coin allows the contract to take so much, once', async () => {
+test('a wallet with money for gas approves a total for the contract, once', async () => {
   const account = accountOf(newPrivateKey());
   const nonce = async () => (await network.chain.nonces([account.address]))[0];
   await assert.rejects(

@@ -19,7 +19,7 @@ after(async () => {
   await shared.close();
 });
 
-test('where the operator makes pass files, the wallet offers them', async () => {
+test('if the operator issues pass files, the wallet offers them', async () => {
   const { sandbox } = shared;
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
@@ -30,7 +30,8 @@ test('where the operator makes pass files, the wallet offers them', async () => 
   await open();
   assert.equal(await wallet.button(/^Add to/).count(), 0, 'this operator makes none');
   await wallet.button(/^Close/).click();
-  // Responds like an operator with certificates, which this sandbox does not have.
+  // Responds as the service of an operator with certificates for pass files would. This sandbox has
+  // none.
   await page.route('**/api/payer/v1/networks', async (route) => {
     const response = await route.fetch();
     const { data, ...rest } = await response.json();

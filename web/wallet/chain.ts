@@ -156,7 +156,7 @@ export async function readChain(
   return { balance, allowance, coin, nonce: Number(nonce), maxFeePerGas: gasPrice * 2n };
 }
 
-/** EIP-1193 codes for a wallet that has no connection itself. */
+/** EIP-1193 codes for a wallet that is itself disconnected. */
 const DISCONNECTED = [4900, 4901];
 
 /** True if the node refused the call. Otherwise the node may have received the transaction. */

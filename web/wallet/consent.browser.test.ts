@@ -28,7 +28,7 @@ const TOO_OLD = {
   },
 };
 
-test('a new pass asks for the wallet’s signature where the last one is too old', async () => {
+test('a new pass asks for the wallet’s signature if the last one is too old', async () => {
   const wallet = await openWallet(browser, shared.sandbox, PHONE);
   const { page } = wallet;
   await createWallet(wallet);

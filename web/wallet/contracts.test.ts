@@ -10,7 +10,7 @@ const PIN: Pin = {
   feeRate: 125,
 };
 
-test('each part of what is signed for is compared, whatever the case of an address', () => {
+test('every pinned field is compared, whatever the case of an address', () => {
   const stranger = `0x${'22'.repeat(20)}` as const;
   const cases = [
     [{}, []],

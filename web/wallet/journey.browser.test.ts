@@ -76,7 +76,7 @@ for (const { name, options } of looksToRun(LOOKS)) {
   });
 }
 
-test('a browser is asked to keep the wallet, and says which one it has lost', async () => {
+test('a browser is asked to keep the wallet, and names a wallet that it has lost', async () => {
   const wallet = walletOf(await browser.open(PHONE));
   const { page } = wallet;
   await page.addInitScript(`navigator.storage.persist = async () => {
@@ -92,7 +92,7 @@ test('a browser is asked to keep the wallet, and says which one it has lost', as
   await wallet.sees(/Safari deletes .* seven days/);
   const vault = await page.evaluate<string>(`localStorage.getItem('tapline.wallet.vault')`);
   const { address } = JSON.parse(vault) as { address: string };
-  // Deletes what Safari deletes for a site without a visit in seven days.
+  // Deletes the storage that Safari deletes if a site was not visited for seven days.
   await page.evaluate(`localStorage.clear()`);
   await page.reload();
   await wallet.sees(`This browser held a wallet ending in ${address.slice(-4).toLowerCase()}`);

@@ -79,7 +79,7 @@ test('an imported key is the same wallet; a wrong key is reported; by keyboard a
   await wallet.close();
 });
 
-test('a passkey seals the wallet, and opens it again', async () => {
+test('a passkey encrypts the wallet, and unlocks it again', async () => {
   // Passkeys need a host name; a numeric IP address does not work.
   const url = shared.sandbox.web_url.replace('127.0.0.1', 'localhost');
   const wallet = walletOf(await browser.open(PHONE));

@@ -30,7 +30,7 @@ function declineOf(intent: Record<string, unknown>): unknown {
   return (intent.last_payment_error as { decline_code: string } | null)?.decline_code;
 }
 
-test('limits can be tightened at once, changed on the chain, and set to zero', async () => {
+test('limits can be tightened immediately, changed on the chain, and set to zero', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);

@@ -38,7 +38,7 @@ async function nameOthers({ page }: WalletWindow, change: Readonly<Record<string
   return () => page.unroute(path);
 }
 
-test('a permit to a stranger is never signed: a change stops, and is shown', async () => {
+test('a permit for an unknown contract is never signed: the change is shown instead', async () => {
   const wallet = await openWallet(browser, shared.sandbox, PHONE);
   const { page } = wallet;
   const sent: string[] = [];

@@ -45,7 +45,7 @@ function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
 /** Subscribes at the browser's push service. @returns the endpoint URL of the subscription. */
 export async function subscribe(publicKey: string): Promise<string> {
   const { pushManager } = await navigator.serviceWorker.ready;
-  // A subscription for an earlier key of the service would make this one fail.
+  // A subscription for an earlier key of the service would make the new subscription fail.
   await (await pushManager.getSubscription())?.unsubscribe();
   const applicationServerKey = bytesOf(publicKey);
   const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });

@@ -48,7 +48,7 @@ const reject = (page: Page) => page.getByRole('button', { name: /^Reject/ });
 const ended = (page: Page, word: string) =>
   page.getByRole('status').filter({ has: page.getByText(word, { exact: true }) });
 
-test('every window rings; after one has answered, the other shows it', async () => {
+test('every window rings; after one has answered, the other shows the answer', async () => {
   const { wallet, terminal, tap } = await askingWallet();
   const { page } = wallet;
   const other = await wallet.context.newPage();

@@ -70,7 +70,7 @@ test('an impossible value is reported beside its field', () => {
   }
 });
 
-test('a network with higher fees is agreed to as it is, and no further', () => {
+test('on a network with higher fees, the user agrees to these fees and no more', () => {
   const fee_rates = { acquirer: 150, protocol: 40, cashback: 0 };
   const read = readTerms(USUAL_TERMS, wallet({ fee_rates }), NOW);
   assert.equal(isRead(read) ? read.terms.maxFeeRate : null, 190);

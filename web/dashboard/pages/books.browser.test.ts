@@ -127,7 +127,7 @@ async function setUpFactor({ page }: TestWindow): Promise<void> {
   await dialog.getByRole('button', { name: 'I’ve saved them' }).click();
 }
 
-test('payouts by schedule: enabled with a factor, paid, and on the shift’s paper', async () => {
+test('automatic payouts need a second factor, are paid, and are in the shift totals', async () => {
   const { sandbox } = own;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: DESKTOP });

@@ -24,7 +24,7 @@ after(async () => {
   await shared.close();
 });
 
-test('a click on a day of failed calls leads to these calls', async () => {
+test('a click on a day with failed calls opens the list of these calls', async () => {
   const { sandbox } = shared;
   const asked = await fetch(`${sandbox.base_url}/v1/payments/pay_nothing`, {
     headers: { Authorization: `Bearer ${sandbox.test.secret_key}` },
@@ -179,7 +179,7 @@ test('an export that breaks off continues after its last row', async () => {
   await window.close();
 });
 
-test('a sale at a till is paid without a device, by acting as the customer', async () => {
+test('a sale at a till can be paid without a device, by simulating the customer', async () => {
   const { sandbox } = shared;
   const { id: terminal } = await addTestTerminal(sandbox, 'Played');
   const window = await browser.open(PHONE);
@@ -205,7 +205,7 @@ test('a sale at a till is paid without a device, by acting as the customer', asy
   await window.close();
 });
 
-test('a tag’s files are saved: bytes for a sticker, a code, a card for the table', async () => {
+test('a tag’s files can be saved: bytes for a sticker, a QR code, a table card', async () => {
   const { sandbox } = shared;
   const { id, tagUrl } = await addTestTerminal(sandbox, 'Window');
   const window = await browser.open(PHONE);

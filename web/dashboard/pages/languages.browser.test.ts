@@ -92,7 +92,7 @@ for (const { path, button } of DIALOGS) {
   });
 }
 
-test('the dashboard changes its language; that of receipts is a separate choice', async () => {
+test('the dashboard’s language can be changed separately from that of receipts', async () => {
   await open('settings');
   const { page } = window;
   await page.locator('select:has(option[value=qps])').selectOption('en');

@@ -57,7 +57,7 @@ function listOn(page: Page): ListOnPage {
   return { page, label: 'Intents', nameAt: '.row-link .unseen' };
 }
 
-test('each row is listed once while new ones arrive, and few are in the document', async () => {
+test('each row is listed once while new rows arrive, and few are in the document', async () => {
   const window = await browser.open(DESKTOP);
   const { page } = window;
   const path = `dashboard/intents?terminal=${terminal}`;

@@ -153,7 +153,7 @@ test('offline sales are listed with their result, filtered, exported and linked'
   await window.close();
 });
 
-test('the file of a deactivated till is handed in, and each sale is paid once', async () => {
+test('the file of a deactivated till is submitted, and each sale is paid once', async () => {
   const { sandbox, browser, db } = stage();
   const terminal = await addTestTerminal(sandbox, 'Lost till');
   const window = await browser.open(DESKTOP);
@@ -246,7 +246,7 @@ test('a member who is not an admin reads limits and sales, and cannot change the
   await page.goto(`${sandbox.web_url}/dashboard/offline-payments`);
   await page.getByRole('button', { name: 'Export' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Hand in a file' }).count(), 0);
-  // The service refuses a member too; hiding the button is not the only protection.
+  // The service refuses members as well, so a member cannot bypass the hidden button.
   const sale = await signSale(terminal, { amount: 1_000_000 });
   const member = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
   await member.post('/session', { email, password: PASSWORD });
@@ -257,7 +257,7 @@ test('a member who is not an admin reads limits and sales, and cannot change the
   await window.close();
 });
 
-test('an admin sets the limits, and reads what can be lost before saving', async () => {
+test('an admin sets the limits, and sees the possible loss before saving', async () => {
   const { sandbox, browser } = stage();
   const { id } = await addTestTerminal(sandbox, 'Market stall');
   const window = await browser.open(DESKTOP);

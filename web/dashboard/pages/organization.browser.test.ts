@@ -75,7 +75,7 @@ test('an owner creates an organization, and sees what a location sells', async (
   await window.close();
 });
 
-test('without a role in the organization, an admin sees no people or locations of it', async () => {
+test('an admin without a role in the organization sees no people or locations of it', async () => {
   const { sandbox, browser, db } = stage();
   const email = 'admin@organization.test';
   const accountId = sandbox.account;

@@ -121,7 +121,7 @@ const LOOK = `(() => {
 })()`;
 const CHOSEN = { backgroundColor: 'rgb(240, 224, 112)', color: 'rgb(0, 0, 0)', hasLogo: true };
 
-test('logo and color show on the till, where people pay, and on the receipt', async () => {
+test('logo and color appear on the till, the pay page and the receipt', async () => {
   const { sandbox } = own;
   const window = await browser.open(DESKTOP);
   const { page } = window;

@@ -141,7 +141,7 @@ test('filters are kept in the URL, and Back undoes them', async () => {
   await window.close();
 });
 
-test('the sales of last week take one click, those of another day a date picker', async () => {
+test('last week’s sales take one click, and another day’s sales a date picker', async () => {
   const { sandbox } = shared;
   const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 3_210_000 });
   const window = await browser.open(PHONE);
@@ -228,7 +228,7 @@ test('unpaid intents are one click from the figures', async () => {
   await window.close();
 });
 
-test('a business that is not verified cannot go live, and reads what is missing', async () => {
+test('a business that is not verified cannot go live, and sees what is missing', async () => {
   const { sandbox } = shared;
   const window = await browser.open();
   const { page } = window;

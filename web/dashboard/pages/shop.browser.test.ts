@@ -118,7 +118,7 @@ test('a colleague’s concurrent change is shown before it is overwritten', asyn
   await window.close();
 });
 
-test('a rate of its own and a color are stored with an item', async () => {
+test('an item can have a tax rate that the shop does not list, and a color', async () => {
   const { item } = await colleague();
   const window = await open('catalog');
   const { page } = window;
@@ -139,7 +139,7 @@ test('a rate of its own and a color are stored with an item', async () => {
   await window.close();
 });
 
-test('prices have the decimals of their currency; items in another one are named', async () => {
+test('prices have the decimals of their currency; items in another one are counted', async () => {
   const { sandbox } = stage();
   const { item } = await colleague();
   await setShop(sandbox, { currency: 'jpy' });
@@ -172,7 +172,7 @@ test('prices have the decimals of their currency; items in another one are named
   await setShop(sandbox, { currency: 'eur' });
 });
 
-test('each form of the settings saves its own fields only', async () => {
+test('each form on the settings page saves only its own fields', async () => {
   const { person, account } = await colleague();
   const window = await open('settings');
   const { page } = window;
@@ -214,7 +214,7 @@ test('each form of the settings saves its own fields only', async () => {
   await window.close();
 });
 
-test('a currency without a rate says that tills cannot charge in it', async () => {
+test('for a currency without a rate, the page says that tills cannot charge in it', async () => {
   const { sandbox } = stage();
   await setShop(sandbox, { currency: 'xof' });
   const window = await open('settings');

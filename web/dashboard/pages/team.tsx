@@ -24,7 +24,7 @@ import { TillAccess } from '../parts/till-access.tsx';
 type Member = ListMembersResponse['data'][number];
 
 /**
- * Describes a person's role. A person may have two entries: one of this account, and one of the
+ * Describes a person's role. A person may have two entries: one for this account and one for the
  * organization.
  */
 function roleOf({ role, organization }: Member): ReactNode {

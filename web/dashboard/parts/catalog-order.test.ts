@@ -10,7 +10,7 @@ const catalogs = fc
     positions.sort((a, b) => a - b).map((position) => ({ id: `item_${position}`, position })),
   );
 
-test('a moved item stands at its new index, and the others keep their order', () => {
+test('a moved item is at its new index, and the others keep their order', () => {
   fc.assert(
     fc.property(catalogs, fc.nat(), fc.nat(), (items, which, where) => {
       const moved = items[which % items.length] ?? assert.fail();

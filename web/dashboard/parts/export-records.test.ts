@@ -10,7 +10,7 @@ const ROWS = [
 ];
 const CSV = HEADER + ROWS.join('');
 
-test('a response that breaks at any byte leaves only whole records', () => {
+test('a response that breaks off at any byte leaves only whole records', () => {
   for (let at = 0; at <= CSV.length; at++) {
     const cutter = cutRecords('csv');
     const kept = cutter.take(CSV.slice(0, at));

@@ -10,7 +10,10 @@ import { useTimeZone } from './time-zone.ts';
 
 type Day = ReadHealthResponse['data'][number];
 
-/** In percent. Smaller shares are shown as "less than" this one. */
+/**
+ * The smallest share that is shown as a number, in percent. Smaller shares are shown as "less than
+ * 0.1 %".
+ */
 const LEAST = 0.1;
 
 /** Formats a share, for example `0.4 %`. A small one is shown as less than 0.1 %, never as zero. */

@@ -33,7 +33,7 @@ export function TillAccess({ member, onClose }: TillAccessProps): ReactNode {
   );
 }
 
-/** 4 to 8 digits, like the service's own check. */
+/** 4 to 8 digits, as the service requires. */
 const PIN = /^\d{4,8}$/;
 
 function Pin({ member }: Pick<TillAccessProps, 'member'>): ReactNode {

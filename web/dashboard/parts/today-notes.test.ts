@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { withoutIsolates } from '#core/isolates.ts';
 import { paymentsNote, salesNote, weekdayOf } from './today-notes.ts';
 
-test('today is compared with the whole same weekday of last week', () => {
+test('today is compared with the same weekday of last week, as a whole day', () => {
   const before = { payments: 1_204, volume: 12_345_678_000n };
   assert.equal(weekdayOf('2026-11-20'), 'Friday');
   assert.equal(

@@ -57,7 +57,7 @@ test('older chips list their keys', async () => {
   assert.ok(read?.is === 'chip' && read.chip.publicKey === key);
 });
 
-test('two things in the field disturb each other', async () => {
+test('two items in the field disturb each other', async () => {
   const field = new Field();
   const reads: Read[] = [];
   field.hold({ message: () => textMessage('nfc_2Yv9AbcExample') });

@@ -78,7 +78,7 @@ test('a sale at each limit is requested, and one above it is not', () => {
     [10n, { sales: [...full, held(10, { state: succeeded })] }, null],
     [10n, { sales: [...full, held(10, { state: bounced })] }, null],
     [10n, { sales: [...full, held(9, { state: { is: 'processing', id: 'ofp_1' } })] }, 'count'],
-    // The service may never accept such a record.
+    // Unread records do not count, because the service may never accept them.
     [10n, { sales: [...full, held(10, { state: unread })] }, null],
     [10n, { contactAt: NOW - 8 * HOUR }, null],
     [10n, { contactAt: NOW - 8 * HOUR - 1 }, 'hours'],
@@ -170,7 +170,7 @@ test('a request that was shown before the terms changed is no longer accepted', 
   assert.equal(at({ sales: [held(10), held(10), held(10)] }), 'count');
 });
 
-test('the fees are rounded down one by one', () => {
+test('each fee is rounded down separately', () => {
   assert.equal(chargedFor(2_500_000n, TERMS), 2_500_000n + 22_500n + 2_500n - 6_250n);
   assert.equal(chargedFor(999n, TERMS), 999n + 8n + 0n - 2n);
 });

@@ -59,7 +59,7 @@ export function validBeforeOf({ limits, terms, contactAt, now }: Standing): numb
   return end < now + SHORTEST_HOURS * HOUR_MS ? null : Math.floor(end / 1000);
 }
 
-/** Returns the amount that leaves the wallet. Rounds each share down, like the contract. */
+/** Returns the amount that leaves the wallet. Rounds each share down, as the contract does. */
 export function chargedFor(amount: bigint, { rates }: OfflineTerms): bigint {
   const share = (points: number) => basisPoints(atoms(amount), points);
   return amount + share(rates.acquirer) + share(rates.protocol) - share(rates.cashback);
@@ -74,7 +74,7 @@ export function saleProblem(amount: bigint, standing: Standing): OfflineProblem 
   if (now > contactAt + hours * HOUR_MS) return { is: 'hours', most: hours };
   if (validBeforeOf(standing) === null) return { is: 'rates_change' };
   if (amount > BigInt(limits.per_payment)) return { is: 'per_payment', most: limits.per_payment };
-  // Counts like the service: a record that the service never accepts must not use up the limits.
+  // Counts as the service does: a record that the service never accepts must not use up the limits.
   const open = sales.filter(({ state }) => state.is === 'waits' || state.is === 'processing');
   if (open.length + 1 > limits.count) return { is: 'count', most: limits.count };
   const total = open.reduce((sum, sale) => sum + BigInt(sale.amount), amount);

@@ -130,7 +130,10 @@ export class OfflineTill {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Reads what this browser stores. Sales of an earlier pairing are forwarded under this one. */
+  /**
+   * Reads what this browser stores. Sales of an earlier pairing are forwarded under the current
+   * pairing.
+   */
   async load(): Promise<void> {
     const kept = await readTerms<KeptTerms>();
     // Stored terms of another terminal do not apply to this one.

@@ -14,7 +14,7 @@ export type Read =
   | { readonly is: 'chip'; readonly chip: Chip }
   /** A wallet's answer to an offline request of this till. */
   | { readonly is: 'answer'; readonly text: string }
-  /** URL of a counter tag: this till's own or another one. */
+  /** URL of a counter tag, of this till or another one. */
   | { readonly is: 'tag'; readonly address: string }
   | { readonly is: 'no_pass'; readonly why?: NoPass }
   /** A card responded but could not be read: a bank card, or two cards in the field. */

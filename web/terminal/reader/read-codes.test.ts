@@ -45,12 +45,12 @@ async function problemsOf(
 
 const detector = async () => ({ detect: async () => [] });
 
-test('a camera that another app takes says so, also before its first picture', async () => {
+test('a camera that another app takes is reported, even before its first picture', async () => {
   const said = await problemsOf(detector, () => track.dispatchEvent(new Event('ended')));
   assert.deepEqual(said, ['stopped']);
 });
 
-test('a camera that stops while the decoder loads says so at once, and nothing else', async () => {
+test('a camera that stops while the decoder loads is reported at once, and once', async () => {
   for (const settle of [detector, () => Promise.reject(new Error('its file is gone'))]) {
     const loading = Promise.withResolvers<BarcodeDetector>();
     const said = await problemsOf(

@@ -79,7 +79,7 @@ function readOf(tap: Exclude<UsbTap, { status: 'signed' }>): Read {
   return tap.status === 'read' ? { is: 'pass', credential: tap.credential } : UNREAD[tap.status];
 }
 
-/** Encodes the signature like the chip: two integers of 33 bytes. */
+/** Encodes the signature as the chip does: two integers of 33 bytes. */
 function derOf({ r, s }: { readonly r: string; readonly s: string }): Uint8Array {
   const digits = `3046022100${r}022100${s}`.match(/../g) ?? [];
   return Uint8Array.from(digits, (two) => Number.parseInt(two, 16));

@@ -33,7 +33,7 @@ test('an element’s only text is not wrapped', () => {
   assert.equal(html(made('option', 'Tips: ', 2, ' kinds')), '<option>Tips: 2 kinds</option>');
 });
 
-test('an element keeps its slot when a text before it comes and goes', () => {
+test('an element keeps its slot when a text before it appears or disappears', () => {
   const slotOf = (text: unknown) => {
     const { children } = made('p', text, 'b', made('i', 'x')).props as { children: ReactNode[] };
     return children.findIndex((child) => (child as ReactElement | null)?.type === 'i');

@@ -27,7 +27,7 @@ async function keepWallet(privateKey: Hex, opener: Opener, backedUp: boolean): P
   try {
     await signIn(account, null);
   } finally {
-    // Must come last: after it, the wallet replaces this screen.
+    // Must come last, because the wallet then replaces this screen.
     keep('vault', vault);
   }
 }
