@@ -12,7 +12,7 @@ test('null and undefined are missing; 0, false and the empty string are present'
   for (const there of [0, false, '', 0n]) assert.equal(present(there, 'row'), there);
 });
 
-test('exactly one: neither none nor two', () => {
+test('exactly one row is required: neither none nor two', () => {
   assert.equal(only(['a'], 'row'), 'a');
   assert.throws(() => only([], 'row'), /expected one row, got 0/);
   assert.throws(() => only(['a', 'b'], 'row'), /expected one row, got 2/);

@@ -33,7 +33,7 @@ test('the name is readable on every color', () => {
       }
 });
 
-test('styles are derived from their name alone', () => {
+test('a style sheet is derived from its name alone', () => {
   const both = brandStyles(`0a7d4c-${LOGO}`) ?? '';
   assert.match(both, /background:#0a7d4c;color:#ffffff/);
   assert.match(both, new RegExp(`url\\("${LOGO}\\.png"\\)`));

@@ -37,7 +37,7 @@ test('an aligned clock keeps its offset as long as no reading contradicts it', (
   assert.equal(offsetAfter({ before: 1_000, after: 1_040, theirs: 1_040 }), 0);
 });
 
-test('it moves by no more than a reading proves, and quicker readings prove more', () => {
+test('an aligned clock moves no further than a reading proves; quicker readings prove more', () => {
   const [slow, quick] = [40, 2].map((took) => ({ before: 1_000, after: 1_000 + took }));
   assert.ok(slow !== undefined && quick !== undefined);
   assert.equal(offsetAfter({ ...slow, theirs: 61_020 }), 59_979);

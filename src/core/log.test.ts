@@ -37,7 +37,7 @@ function told(context: TestContext, work: (log: Log, tick: (ms: number) => void)
   return lines.map((line) => JSON.parse(line));
 }
 
-test('the same fault is one line per ten seconds, with the number of omitted ones', (context) => {
+test('a repeated fault is logged once in ten seconds, with the number omitted', (context) => {
   const lines = told(context, (log, tick) => {
     for (let i = 0; i < 9_386; i++) log.warn('database away', { request: i, error: 'refused' });
     tick(10_000);
@@ -54,7 +54,7 @@ test('the same fault is one line per ten seconds, with the number of omitted one
   );
 });
 
-test('a message without a fault is omitted too, even if its object differs', (context) => {
+test('a repeated message without a fault is omitted, even if it names another object', (context) => {
   const lines = told(context, (log, tick) => {
     for (let i = 0; i < 500; i++) log.warn('malformed request', { request: i, message: 'no' });
     tick(10_000);

@@ -20,7 +20,7 @@ test('the fifth wrong code within ten minutes blocks for ten minutes from then o
   assert.ok(!isBlocked(after(0, 1, 2, 3, 11 * MINUTE), addMs(now, 11 * MINUTE)));
 });
 
-test('requests that are counted in another order than they arrived count alike', () => {
+test('requests count the same, in whatever order they are counted', () => {
   const blocked = after(4, 3, 2, 1, 0);
   assert.ok(isBlocked(blocked, now));
   assert.ok(isBlocked(after(0, 1, 2, 3, 4), addMs(now, -5)));

@@ -100,7 +100,7 @@ test('every typing error is refused without a database query', () => {
   );
 });
 
-test('a test key cannot be turned into a live key by its prefix', () => {
+test('a test key does not become a live key if its prefix is changed', () => {
   const body = newSecret('apiKeyTest').slice(SECRET_PREFIXES.apiKeyTest.length);
   assert.equal(isSecret('apiKeyLive', SECRET_PREFIXES.apiKeyLive + body), false);
 });

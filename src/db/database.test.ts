@@ -133,7 +133,7 @@ test('a row that another transaction inserted since the check is found by a retr
   assert.deepEqual([seen, runs], ['quicker', 2]);
 });
 
-test('a next step is not written once a statement beside it has failed', async () => {
+test('no further statement is written once a concurrent one has failed', async () => {
   const id = ++ids;
   const fault = new Error('no');
   let late: Promise<unknown> = Promise.resolve();
@@ -178,7 +178,7 @@ test('work that requests it runs again, its first writes undone', async () => {
   assert.equal(await readNote(id), 'run 2');
 });
 
-test('it is not run forever', async () => {
+test('work that keeps requesting another run is not run forever', async () => {
   let runs = 0;
   const failing = database.db.transaction(async (tx) => {
     runs++;

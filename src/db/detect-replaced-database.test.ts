@@ -115,7 +115,7 @@ describe('the state that a process tracks of its database', () => {
     assert.equal(watch.changes, 1);
   });
 
-  it('a copy that was restored before the start shows by what was seen earlier', () => {
+  it('a copy that was restored before the start is detected by the recorded position', () => {
     const shows = (place: Partial<DatabasePlace>) => {
       const watch = new DatabaseWatch();
       watch.expect({ ...ALIKE, position: 1_000n, ...place });
@@ -130,7 +130,7 @@ describe('the state that a process tracks of its database', () => {
     assert.equal(shows({ position: 500n, timeline: '00000000' }), false);
   });
 
-  it('would notice a loss once ledger and chain agreed, or a place was remembered', () => {
+  it('notices a loss once ledger and chain have agreed, or a position was recorded', () => {
     const { watch } = guarded();
     watch.stand(false, { state: 'signing', trust: 'agreed' }, watch.epoch);
     assert.deepEqual([watch.trust(false), watch.trust(true)], ['agreed', 'unknown']);
@@ -147,7 +147,7 @@ describe('the state that a process tracks of its database', () => {
     assert.equal(remembers({ system: 'another/16384' }), false);
   });
 
-  it('is not remembered while a loss is not handled', () => {
+  it('records no position while a loss is not handled', () => {
     const watch = new DatabaseWatch();
     watch.meet(ALIKE);
     assert.equal(watch.place, null, 'no position is known to be on disk');

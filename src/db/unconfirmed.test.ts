@@ -46,7 +46,7 @@ test('the outcome of a transaction that no standby has confirmed is unknown', as
   await rejected;
 });
 
-test('so is one whose commit was sent right after its last statement', async () => {
+test('the outcome is also unknown if the commit was sent with the last statement', async () => {
   const written = db.transaction(async (tx) => {
     await tx.query('set local synchronous_commit = on');
     tx.finish(tx.query(`insert into notes values ('two')`));

@@ -76,7 +76,7 @@ describe('the watermark that a process keeps in its data folder', () => {
     assert.equal(await live(), true);
   });
 
-  it('shows a copy whose log has come as far, but not its generation', async () => {
+  it('shows a copy whose log is as long, but whose generation is older', async () => {
     await live();
     await database.db.query('update database_watermarks set generation = generation - 1');
     assert.equal(await live(), true);

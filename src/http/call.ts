@@ -8,7 +8,7 @@ import type { Caller, Route, Stream } from '#http/route.ts';
 /** The state of a request while the checks run. */
 export interface Call extends Asked {
   readonly startedMs: number;
-  /** Time at which a stream began, which may last for hours; `null` for an ordinary response. */
+  /** Time at which the response's stream began; `null` for an ordinary response. */
   streamedMs: number | null;
   readonly now: Date;
   readonly versions: ApiVersions;
@@ -16,10 +16,7 @@ export interface Call extends Asked {
   route: Pick<Route, 'operationId' | 'method' | 'path'> | null;
   version: string;
   rate: RateDecision | null;
-  /**
-   * Time at which the response's stream began (a stream may last for hours); `null` for an ordinary
-   * response.
-   */
+  /** The id of the object in the path, or of the object that the request created. */
   objectId: string | null;
   /** The error code in the response. */
   code: string | null;

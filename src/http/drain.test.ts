@@ -96,7 +96,7 @@ function send(url: string, path: string, agent: Agent): Promise<Got> {
   });
 }
 
-test('a client with an open connection at closing is answered once more', async () => {
+test('a client that is connected when the server closes gets one more response', async () => {
   const server = await startDraining();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   assert.equal((await send(server.url, '/quick', agent)).connection, 'keep-alive');
@@ -153,7 +153,7 @@ test('clients with keep-alive connections are not cut off when the server closes
   assert.deepEqual(failures, []);
 });
 
-test('a stop takes no longer when its turns are slow, and leaves time for last responses', () => {
+test('slow steps do not prolong a shutdown, and leave time for the last responses', () => {
   const left = (passedMs: number) => {
     const { settleMs, cutMs } = timesLeft(passedMs);
     return [settleMs, cutMs];

@@ -165,13 +165,13 @@ test('headers and URLs beyond 16 KiB are refused', async () => {
   assertRefused(await sendRaw(server.port, url), 'url');
 });
 
-test('a sender that drips its headers is cut off', async () => {
+test('a client that sends its headers too slowly is cut off', async () => {
   const answer = await drip(head('GET', HOST, `X-Slow: ${'a'.repeat(500)}`));
   assertRefused(answer, 'slow headers');
   assert.equal(answer.status, 408);
 });
 
-test('a sender that drips its body is cut off', async () => {
+test('a client that sends its body too slowly is cut off', async () => {
   const slow = head('POST', HOST, JSON_TYPE, 'Content-Length: 1000');
   const answer = await drip(`${slow}{"a":"${'b'.repeat(900)}`, slow.length);
   assertRefused(answer, 'slow body');

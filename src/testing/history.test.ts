@@ -23,7 +23,7 @@ async function brokenIn(faults: FaultSet): Promise<readonly string[]> {
 
 const pause = (ms: number) => ({ pauseMs: { low: ms, high: ms } });
 
-test('a history without a fault is broken, unless it ended before the first', async () => {
+test('a history fails if no fault struck, unless it ended before the first was due', async () => {
   const strike = async () => {};
   const [one, later] = [oneFault('one', strike), oneFault('after', strike)];
   const among: FaultSet = { ...one, when: 'among' };
@@ -34,7 +34,7 @@ test('a history without a fault is broken, unless it ended before the first', as
   }
 });
 
-test('a fault that fails breaks a history', async () => {
+test('a history fails if causing one of its faults fails', async () => {
   const strike = async () => Promise.reject(new Error('still broken'));
   const broken = await brokenIn(oneFault('one', strike));
   assert.match(String(broken[0]), /^a fault failed: Error: still broken$/);

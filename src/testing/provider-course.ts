@@ -19,8 +19,8 @@ export interface ProviderCourse {
 }
 
 /**
- * Time-outs of the two addresses. The first is short, to keep the test fast. The second allows for
- * a slow machine, on which a time-out would prove nothing.
+ * Time-outs of the two addresses, in milliseconds. The first is short, so that the test is fast.
+ * The second is long enough for a slow machine, where a time-out would prove nothing.
  */
 const TIMEOUTS_MS = [1_000, 15_000];
 

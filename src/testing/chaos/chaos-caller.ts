@@ -77,7 +77,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
   const send = async (method: string, path: string, body?: unknown, key?: string) => {
     const deadline = performance.now() + GIVE_UP_MS;
     let node = random.below(urls.length);
-    // Stays true while every response says that the request had no effect.
+    // Stays true as long as every response says that the request had no effect.
     let nothingDone = true;
     if (key !== undefined) senders.set(key, (senders.get(key) ?? 0) + 1);
     while (performance.now() < deadline) {
@@ -93,7 +93,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(hasShortTimeout ? SHORT_TIMEOUT_MS : TIMEOUT_MS),
       });
-      // Stays true as long as every response says that the request had no effect.
+      // Discards a response from before a restore, because the restored database may lack its data.
       const answer = journal.restores() === restores ? received : null;
       const code = (answer === null ? undefined : errorCodeOf(answer.body)) ?? '';
       journal.count(`answer ${answer?.status ?? 'none'} ${code}`);

@@ -505,14 +505,14 @@ describe('the wait for rest', () => {
     return found;
   };
 
-  it('reports a broken rule of every moment even if the next check finds nothing', async () => {
+  it('reports a violation of a rule that always holds, even if it is gone at the next check', async () => {
     const move = (by: string) => `update account_modes set position = position ${by} 1000`;
     const broken = await restAfter(move('-'), move('+'));
     assert.ok(broken.length > 0);
     for (const one of broken) assert.match(one, /^no position is above the last one/);
   });
 
-  it('waits for the rules that hold at rest', async () => {
+  it('waits for rules that hold only at rest', async () => {
     const [sql = ''] = alarm('request_stuck').sql;
     assert.deepEqual(await restAfter(sql, 'delete from chain_alarms'), []);
   });
@@ -545,7 +545,7 @@ describe('the check of deliveries', () => {
     assert.match((await checkAfter(failed)).join(), /lacks 1 events, evt_/);
   });
 
-  it('finds a success that its receiver never answered', async () => {
+  it('finds a successful delivery that its receiver never acknowledged', async () => {
     const [, ...accepted] = store.endpoint.accepted;
     const broken = await check({ ...store.endpoint, accepted: new Set(accepted) });
     assert.match(broken.join(), /has 1 successes that its receiver never answered/);

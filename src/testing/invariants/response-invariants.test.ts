@@ -63,7 +63,7 @@ const CANCELED = `update payment_intents set status = 'canceled', payment_id = n
   canceled_at = now(), cancellation_reason = 'requested_by_customer' where status = 'succeeded'`;
 
 describe('the check against the responses that clients got', () => {
-  it('passes if it is true', async () => {
+  it('passes if the database agrees with them', async () => {
     assert.equal(await check(store.db, honest()), '');
   });
 
@@ -82,7 +82,7 @@ describe('the check against the responses that clients got', () => {
     assert.equal(found, `${intent.id} has another amount`);
   });
 
-  it('fails if an intent has another end', async () => {
+  it('fails if an intent has another final state', async () => {
     assert.equal(await checkAfter(CANCELED), `${intent.id} was reported succeeded and is canceled`);
   });
 
@@ -105,7 +105,7 @@ describe('the check against the responses that clients got', () => {
     assert.equal(found, `${refund.id} has another payment`);
   });
 
-  it('fails if a refund has another end', async () => {
+  it('fails if a refund has another final state', async () => {
     const found = await checkAfter(
       `update refunds set status = 'failed', failure_code = 'settlement_failed'`,
     );
@@ -113,7 +113,7 @@ describe('the check against the responses that clients got', () => {
   });
 });
 
-describe('the check of what the owner was told of a withdrawal', () => {
+describe('the check of a withdrawal that a response showed to the owner', () => {
   it('fails if it is lost', async () => {
     const found = await checkAfter('delete from automatic_payouts', 'delete from withdrawals');
     assert.equal(found, `${withdrawal.id} was answered and is lost`);
@@ -129,7 +129,7 @@ describe('the check of what the owner was told of a withdrawal', () => {
     assert.equal(found, `${withdrawal.id} has another wallet`);
   });
 
-  it('fails if it has another end', async () => {
+  it('fails if it has another final state', async () => {
     const found = await checkAfter(`update withdrawals set status = 'failed'`);
     assert.equal(found, `${withdrawal.id} was reported succeeded and is failed`);
   });
@@ -166,7 +166,7 @@ function checkDeclined(types: readonly string[], ...damage: readonly string[]): 
 const ALARM = `insert into chain_alarms (livemode, kind, subject, details, created)
   select livemode, 'settled_after_decline', id, '{}', now() from payment_intents`;
 
-describe('the check of a payer who was told "declined"', () => {
+describe('the check of a payment that a response showed as declined', () => {
   it('passes if a later attempt pays', async () => {
     assert.equal(await checkDeclined(['processing', 'payment_failed', 'processing']), '');
   });
@@ -192,7 +192,7 @@ describe('the check of a payer who was told "declined"', () => {
   });
 });
 
-describe('what was told before the database was restored', () => {
+describe('a response from before the database was restored', () => {
   /**
    * Returns the violations if clients received these responses before and after the database was
    * copied, and the copy was then restored.
@@ -264,7 +264,7 @@ describe('answers that contradict each other', () => {
     assert.equal(found, `${intent.id} was succeeded and became canceled`);
   });
 
-  it('are found if an owner was told two ends of a withdrawal', async () => {
+  it('are found if a withdrawal ended in two ways', async () => {
     const found = await checkAnswers((journal) =>
       journal.sawWithdrawal({ ...withdrawal, status: 'failed' }),
     );
@@ -323,24 +323,24 @@ describe('a client of a chaos run', () => {
     return journal.complaints;
   }
 
-  it('complains of an answer 500', async () => {
+  it('complains about a response with status 500', async () => {
     const [complaint] = await complaintsOf([{ status: 500 }, { status: 201 }]);
     assert.match(complaint ?? '', /^500 to POST \/payment_intents/);
   });
 
-  it('complains of work that was done though every answer denied it', async () => {
+  it('complains about work that was done although every response denied it', async () => {
     const nothing = { status: 503, code: 'service_unavailable' };
     const [complaint] = await complaintsOf([nothing, nothing, { status: 201, replayed: true }]);
     assert.match(complaint ?? '', /was done though all answers said it was not/);
   });
 
-  it('does not complain of work that may have been done, and was', async () => {
+  it('does not complain about work that may have been done, and was', async () => {
     const nothing = { status: 503, code: 'service_unavailable' };
     const unknown = { status: 503, code: 'outcome_unknown' };
     assert.deepEqual(await complaintsOf([nothing, unknown, { status: 201, replayed: true }]), []);
   });
 
-  it('does not complain of work that was refused and done later', async () => {
+  it('does not complain about work that was refused first and done later', async () => {
     const nothing = { status: 503, code: 'service_unavailable' };
     assert.deepEqual(await complaintsOf([nothing, nothing, { status: 201 }]), []);
   });
@@ -360,7 +360,7 @@ describe('a client of a chaos run', () => {
     return [...journal.complaints];
   }
 
-  it('complains of an object that appears twice in one pagination of a list', async () => {
+  it('complains about an object that appears twice while it pages through a list', async () => {
     const twice = await complaintsOfPagination([
       ['evt_1', 'evt_2'],
       ['evt_2', 'evt_3'],
@@ -368,7 +368,7 @@ describe('a client of a chaos run', () => {
     assert.deepEqual(twice, ['evt_2 appeared twice in one pagination of events']);
   });
 
-  it('does not complain of a pagination that meets everything once', async () => {
+  it('does not complain if every object appears once', async () => {
     assert.deepEqual(await complaintsOfPagination([['evt_1'], ['evt_2'], []]), []);
   });
 });

@@ -27,7 +27,7 @@ async function stateOf(wallet: Hex) {
   return { hasCode: code !== '0x', usdc: BigInt(usdc as Hex) };
 }
 
-test('wallets and funds that left the chain with their blocks are on it again', async () => {
+test('wallets and funds that a reorganization removed are sent again', async () => {
   const { rpc } = network;
   const height = async () => Number(await rpc.call('eth_blockNumber', []));
   const before = await height();
