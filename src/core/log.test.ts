@@ -54,7 +54,7 @@ test('a repeated fault is logged once in ten seconds, with the number omitted', 
   );
 });
 
-test('a repeated message without a fault is omitted, even if it names another object', (context) => {
+test('a repeated message without a fault is omitted, whatever object it names', (context) => {
   const lines = told(context, (log, tick) => {
     for (let i = 0; i < 500; i++) log.warn('malformed request', { request: i, message: 'no' });
     tick(10_000);

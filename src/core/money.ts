@@ -71,8 +71,8 @@ function grouped(decimal: string, locale: string): string {
 
 /**
  * Formats every digit, with grouping: `−1,000.25`. Three decimals become four (`2.005` is
- * `2.0050`), because they would look like a group of thousands and could be misread when typed
- * back.
+ * `2.0050`), because three look like a group of thousands, and forms refuse such a number as
+ * ambiguous.
  */
 export function readableUsdc(value: bigint, locale = 'en'): string {
   if (value < 0n) return `−${readableUsdc(-value, locale)}`;

@@ -37,8 +37,8 @@ function mixesScripts(word: string): boolean {
 }
 
 /**
- * True if a joiner does not connect two characters that need it, as in emoji and many scripts. Such
- * a joiner has no visible effect and only makes names differ.
+ * True if the name has a joiner without effect. Emoji and many scripts need joiners between two
+ * characters; anywhere else, a joiner only makes names differ invisibly.
  */
 function hasIdleJoiner(name: string): boolean {
   const characters = [...name];

@@ -226,9 +226,9 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
         finishing.push(writes);
         return writes;
       },
-      // One of several concurrent statements may fail while the code behind another one sends a
-      // further statement. After the rollback, that statement would commit on its own, so refuse
-      // it.
+      // If one of several concurrent statements fails, code that waits for another one may still
+      // send its next statement. After the rollback, that statement would commit on its own, so
+      // refuse it.
       query: async (text, values) => {
         assert(isOpen, 'a statement was sent after the end of its transaction');
         return query(text, values);

@@ -10,7 +10,7 @@ const WHO = `select concat(system_identifier, ' ', (
 /**
  * Verifies that the address that bypasses the pooler leads to the same database.
  * @returns a line that confirms it
- * @throws StartError if not
+ * @throws StartError if it does not
  */
 export async function requireSameDirect(db: Database): Promise<string> {
   const client = await db.connect().catch((error) => {

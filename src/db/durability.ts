@@ -77,9 +77,9 @@ const LOSES: Readonly<Record<Durability, string>> = {
 };
 
 /**
- * Requires of a production start that commits wait for a standby, or that the operator has declared
- * the durability. Fewer standbys than declared do not prevent a start, because a failover may leave
- * fewer.
+ * For a production start: requires that commits wait for a standby, or that the operator has
+ * declared the durability. A start with fewer standbys than declared is allowed, because a failover
+ * may leave fewer.
  * @throws StartError if nothing was declared and commits wait for no standby
  */
 export async function requireDurability(

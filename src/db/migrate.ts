@@ -265,7 +265,7 @@ async function waitForTurn(
 
 /**
  * Describes what a start waits for.
- * @param next the next migration; undefined if none is missing and only grants are
+ * @param next the next migration; undefined if only grants are missing
  */
 function waitsFor(
   next: Migration | undefined,

@@ -46,8 +46,8 @@ const SLOW_TURNS_MS = 2_000;
  */
 const SETTLE_MS = 4_500;
 /**
- * Time after the settlements' time until the remaining requests are cut off. The whole shutdown may
- * take 10 s, and workers stop after the server.
+ * How long after `SETTLE_MS` the remaining requests are cut off. The whole shutdown may take 10 s,
+ * and workers stop after the server.
  */
 const LAST_ANSWERS_MS = 1_000;
 

@@ -88,7 +88,7 @@ describe('rate limits shared through Redis', { skip }, () => {
     assert.ok(refused.resetSeconds <= 60, `${refused.resetSeconds} s`);
   });
 
-  test('without Redis no request waits, and once it is back, nodes share quotas again', async () => {
+  test('without Redis no request waits; once it is back, nodes share quotas again', async () => {
     const [a, b] = [await node(5, 3600), await node(5, 3600)];
     await stopRedis(redis);
     const started = performance.now();

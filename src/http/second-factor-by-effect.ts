@@ -12,7 +12,7 @@ export type Moves = (typeof MOVES)[number];
  * - `fresh`: in both modes, but a factor that is not trusted yet is enough, because the route
  * changes the person's own factors.
  * - `own`: the handler decides from the input, such as an amount or a role.
- * - `never`: the route only revokes rights, or is itself the verification.
+ * - `never`: the route changes nothing serious, only revokes rights, or is itself the verification.
  */
 export type Asks = 'always' | 'live' | 'fresh' | 'own' | 'never';
 

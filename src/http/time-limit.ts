@@ -1,5 +1,5 @@
 /**
- * The limit of behavior.md 2.8: a route that takes longer than 30 s responds with 503
+ * The default limit (behavior.md 2.8): a route that takes longer than 30 s responds with 503
  * request_timeout.
  */
 export const DEFAULT_TIME_LIMIT_MS = 30_000;

@@ -14,7 +14,7 @@ export interface Reply {
 
 export interface Caller {
   get(path: string): Promise<Reply>;
-  /** Sends a POST request, with `key` or else a new Idempotency-Key. */
+  /** Sends a POST request with `key` as its Idempotency-Key, or with a new one. */
   post(path: string, body?: unknown, key?: string): Promise<Reply>;
   send(method: string, path: string, options?: RequestInit): Promise<Reply>;
 }

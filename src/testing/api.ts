@@ -92,7 +92,7 @@ export interface TestApiOptions {
   readonly env?: Readonly<Record<string, string>>;
   /**
    * Returns the URL at which the server reaches the database, for example through a proxy that
-   * injects faults. `url` is the real one.
+   * injects faults. `url` is the database's real URL.
    */
   readonly databaseUrlFor?: (url: string) => Promise<string>;
 }

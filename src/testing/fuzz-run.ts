@@ -117,8 +117,8 @@ export interface FuzzRun {
   readonly requests: number;
   /**
    * Operations that the run need not reach: lists of them by reason, or (for APIs with hundreds of
-   * operations) the share that it may miss. Without this, it need not reach any. An operation
-   * counts as reached if a request was not refused early. To reach the others, the run sends up to
+   * operations) the share that it may miss. Default: it need not reach any. An operation counts as
+   * reached if at least one request was not refused early. To reach the others, the run sends up to
    * MORE times as many requests.
    */
   readonly unreached?: Readonly<Record<string, readonly string[]>> | number;

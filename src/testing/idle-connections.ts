@@ -89,8 +89,8 @@ export function openFilesLimit(): number {
 }
 
 /**
- * Returns the resources that a process uses; `null` if the system does not report them, as on any
- * but Linux.
+ * Returns the resources that a process uses; `null` if the system does not report them (only Linux
+ * does).
  */
 export async function resourcesOf(
   pid: number,

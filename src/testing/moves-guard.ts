@@ -51,7 +51,9 @@ function guardedSql<T extends Sql>(sql: T): T {
   return { ...sql, query };
 }
 
-/** Returns a database client that adds the comment to the statements of such a route. */
+/**
+ * Returns a database client that marks the statements of routes that declare `moves: 'nothing'`.
+ */
 export function guardedDatabase(db: Database): Database {
   return {
     ...guardedSql(db),

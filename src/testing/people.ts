@@ -59,7 +59,7 @@ export async function addTotp(server: PeopleServer, client: PersonClient) {
   return { code, prove, recoveryCodes: confirmed.body.recovery_codes as string[] };
 }
 
-/** Returns the newest link of this kind in mail to an address. */
+/** Returns the newest link of this kind that was mailed to an address. */
 export async function mailedUrl(
   server: PeopleServer,
   to: string,

@@ -60,7 +60,7 @@ export async function startOddWorld<Node extends OddNode>(
   return { ...world, nodes, stop };
 }
 
-/** An odd world with a payer, blocks that are mined automatically, and a running relayer. */
+/** An {@link OddWorld} with a payer, blocks that are mined automatically, and a running relayer. */
 export interface BusyWorld<Node> extends OddWorld<Node> {
   readonly payer: PrivateKeyAccount;
 }

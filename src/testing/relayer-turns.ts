@@ -36,8 +36,9 @@ function callsLater(
 }
 
 /**
- * Resolves once the relayer has sent such a request and handled the response, which is certain only
- * when it sends the next one. By then, it has done everything that the chain's state requires.
+ * Resolves once the relayer has sent a request that `asks` matches and has handled the response,
+ * which is certain only when it sends the next one. By then, it has done everything that the
+ * chain's state requires.
  */
 export function turnsLater(node: Watched, asks: (call: ProviderCall) => boolean): Promise<void> {
   return callsLater(node, asks, TURNS);

@@ -81,8 +81,8 @@ async function sell(parties: Parties, key: string) {
 }
 
 /**
- * Makes intents of the other kinds: canceled, expired, declined, awaiting confirmation, and paid by
- * an agent.
+ * Makes intents that end in other ways: canceled, expired, declined, awaiting confirmation, and
+ * paid by an agent.
  */
 async function sellOtherwise({ merchant, till, mode }: Parties): Promise<void> {
   const create = async (amount: number, terminal = mode.terminal) =>

@@ -8,8 +8,8 @@ import { newWallet } from '#testing/wallet-sign-in.ts';
 /** Code of a factory that deploys its call data as a contract (CREATE2, salt 0). */
 const HONEST: Hex = '0x365f5f375f365f5ff500';
 /**
- * Code of a factory that does the same if gas is free, as in a simulation, but reverts in a real
- * transaction.
+ * Code of a factory that deploys its call data only if gas is free, as in a simulation. In a real
+ * transaction, it reverts.
  */
 const HOSTILE: Hex = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
 

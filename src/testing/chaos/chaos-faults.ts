@@ -333,8 +333,8 @@ function allFaults(field: Field): ChaosFault[] {
 }
 
 /**
- * Creates the set of faults of a run. In a replay, each waits for the moment at which it struck
- * before.
+ * Creates the set of faults of a run. In a replay, each fault waits for the moment at which it
+ * struck before.
  */
 export function chaosFaults(options: FaultsOptions): FaultSet {
   const { ground, processes, random, timetable, outside, log, pauseMs, reach } = options;

@@ -11,10 +11,7 @@ export interface Message {
   readonly text: string;
 }
 
-/**
- * The moment at which a fault struck: the last telling message, and the milliseconds since it
- * passed.
- */
+/** The moment at which a fault struck: a message, and the milliseconds since it passed. */
 export interface Moment extends Message {
   readonly thenMs: number;
 }
@@ -30,8 +27,7 @@ export interface Blow {
   readonly fault: string;
   readonly all: readonly ChaosProcess[];
   /**
-   * Processes whose messages can define the moment. If the fault is one of processes, these are
-   * also its victims.
+   * Processes whose messages can define the moment. A fault that strikes processes strikes these.
    */
   readonly targets: readonly ChaosProcess[];
   readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;

@@ -347,7 +347,7 @@ function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): Histo
   };
 }
 
-/** Ends the account's day, and checks the files that the service creates because of that. */
+/** Ends the account's day, and checks the files that the service then creates. */
 async function endDay(stage: Stage, options: ChaosOptions, history: History) {
   const { db, worlds, owner, processes } = stage;
   const { chains = [], journal = openJournal() } = history.ground;

@@ -103,7 +103,7 @@ async function bookWithdrawal(id: string, amount: bigint): Promise<void> {
   await bookEntry({ type: 'payout', objectId: id, amount: -amount });
 }
 
-/** Invariants of which a test has found a violation. */
+/** Invariants for which a test has found a violation. */
 const seenBroken = new Set<string>();
 
 async function check(

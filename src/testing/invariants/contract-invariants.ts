@@ -434,7 +434,10 @@ function readTransfers(chain: Chain, way: 'to' | 'from'): Promise<TokenLog[]> {
   );
 }
 
-/** Reads how many atoms each address paid to the contract, minus those that it received from it. */
+/**
+ * Reads how many atoms each address paid to the contract, minus the atoms that the contract paid to
+ * the address.
+ */
 async function readFlows(chain: Chain): Promise<Map<string, bigint>> {
   const flows = new Map<string, bigint>();
   for (const [way, sign, party] of [['to', 1n, 1] as const, ['from', -1n, 2] as const]) {
@@ -477,7 +480,7 @@ async function comparePayers({ db, chain, unbookable }: BothSides): Promise<stri
 
 /**
  * Reads how many atoms reached the contract by plain transfers, in transactions that did not call
- * it.
+ * the contract.
  */
 async function readSurplus(chain: Chain): Promise<bigint> {
   const own = await readLogs(chain, chain.config.settlement, []);

@@ -150,8 +150,8 @@ async function compareLinks(source: Source): Promise<string[]> {
 
 /** Returns the formats of a receipt (except JSON) that are incomplete or lack its order number. */
 async function brokenForms(url: string, order: string): Promise<string[]> {
-  // Claims to come from a random address, which the service believes if it trusts this proxy. Each
-  // address gets only 30 PDFs a minute.
+  // Claims to come from a random address, which the service believes if it trusts this machine as a
+  // proxy. Each address gets only 30 PDFs a minute.
   const headers = { 'X-Forwarded-For': `10.${[0, 0, 0].map(() => randomInt(256)).join('.')}` };
   const read = async (form: string) => (await fetch(`${url}.${form}`, { headers })).text();
   const [english, japanese, pdf] = [

@@ -505,7 +505,7 @@ describe('the wait for rest', () => {
     return found;
   };
 
-  it('reports a violation of a rule that always holds, even if it is gone at the next check', async () => {
+  it('reports a violation of a rule that always holds, even if it is short', async () => {
     const move = (by: string) => `update account_modes set position = position ${by} 1000`;
     const broken = await restAfter(move('-'), move('+'));
     assert.ok(broken.length > 0);

@@ -205,7 +205,7 @@ const BOOKS: readonly Rule[] = [
       having c.balance <> coalesce(sum(e.amount), 0)`,
   },
   {
-    // A payment that is booked immediately has no further entry: it is one itself.
+    // A payment that was booked immediately is its own entry, so it has no other one.
     promise: 'the books have one entry for each movement of money',
     sql: `with moved as (
         select id, account_id, livemode, case when recovered then amount else 0 end as amount

@@ -21,7 +21,10 @@ interface Event {
   readonly data: { readonly object: Shown };
 }
 
-/** Final states. An object that was lost before it reached one may be missing. */
+/**
+ * Statuses that a loss of data does not undo: an object that events showed in one of them must
+ * exist in the API.
+ */
 const ENDED = new Set(['succeeded', 'partially_refunded', 'refunded']);
 
 /**

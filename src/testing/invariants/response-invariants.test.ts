@@ -42,7 +42,7 @@ function honest(): Journal {
   return journal;
 }
 
-/** Invariants of which a test has found a violation. */
+/** Invariants for which a test has found a violation. */
 const seenBroken = new Set<string>();
 
 async function check(db: Sql, journal: Journal): Promise<string> {

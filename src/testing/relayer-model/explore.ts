@@ -155,11 +155,12 @@ class States {
   size = 0;
   /** Four numbers for each state. */
   #parts = new Int32Array(4 * STATES_AT_FIRST);
-  /** For each state, the index of the state from which the first path to it came. */
+  /** For each state, the index of the state from which it was first reached. */
   #origins = new Int32Array(STATES_AT_FIRST);
   readonly #moves: string[] = [];
   /**
-   * The hash table: indexes of states plus one, or 0 for an empty slot. At most half of it is used.
+   * The hash table. A slot contains the index of a state plus one, or 0 if it is free. At most half
+   * of the slots are used.
    */
   #places = new Int32Array(2 * STATES_AT_FIRST);
 

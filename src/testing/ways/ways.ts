@@ -514,7 +514,7 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
       // the client would try again.
       const settled = await facilitator.settle(payload, asked).catch(describeError);
       if (typeof settled === 'string' || settled.errorReason === 'settlement_pending') {
-        // The last reason, so that a soak's report tells why sales got no answer.
+        // The last reason, so that a soak's report shows why sales got no response.
         const last = typeof settled === 'string' ? settled : settled.errorMessage;
         result = { ...result, said: `no answer (${last})` };
         return false;
