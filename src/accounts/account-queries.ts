@@ -138,10 +138,7 @@ export async function selectAccountIdsAfter(
   return rows.map((row) => row.id);
 }
 
-/**
- * Returns the account's merchant numbers, the oldest contract first. Empty if the account is not
- * live.
- */
+/** Returns the account's merchant numbers, oldest contract first; empty if it is not live. */
 export async function selectMerchantNumbers(sql: Sql, tenant: Tenant): Promise<bigint[]> {
   const rows = await sql.query<{ merchant_number: bigint }>(
     `select merchant_number from merchant_accounts

@@ -163,10 +163,7 @@ export async function insertClosing(
   );
 }
 
-/**
- * Returns the time up to which the books of an account and mode are closed; null if no period is
- * closed.
- */
+/** Returns the time up to which the books are closed; null if no period is closed. */
 export async function selectClosedUntil(
   sql: Sql,
   { accountId, livemode }: Tenant,

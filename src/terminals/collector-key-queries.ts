@@ -19,10 +19,7 @@ export const collectorKeys = table(
 
 export type CollectorKeyRow = Row<typeof collectorKeys>;
 
-/**
- * Locks the keys against concurrent changes, because their number decides which changes are
- * allowed.
- */
+/** Locks the keys, because their number decides which changes are allowed. */
 export async function lockCollectorKeys(tx: Tx): Promise<CollectorKeyRow[]> {
   await tx.query('lock table collector_keys in share row exclusive mode');
   return selectCollectorKeys(tx);

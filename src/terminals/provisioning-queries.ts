@@ -86,10 +86,7 @@ export interface TaggedTerminal {
   readonly account_status: 'active' | 'disabled';
   /** The language of the location, or else the merchant's; `null` if none was chosen. */
   readonly language: string | null;
-  /**
-   * The name of the style file (see `brandStyles`); `null` if the merchant has neither a logo nor a
-   * color.
-   */
+  /** Name of the style file (see `brandStyles`); `null` if there is no logo and no color. */
   readonly brand_style: string | null;
   /** For a tag with a chip, the number from which the chip's keys are derived; otherwise `null`. */
   readonly chip: string | null;

@@ -91,10 +91,7 @@ export interface Claim {
   readonly owner: string;
   readonly now: Date;
   readonly leaseUntil: Date;
-  /**
-   * The search starts after this endpoint, so that a full worker does not always take the same
-   * ones.
-   */
+  /** Search after this endpoint, so that a full worker does not always take the same ones. */
   readonly after: string;
   readonly limits: { readonly healthy: number; readonly failing: number };
 }
