@@ -9,15 +9,15 @@ import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 /**
- * The routes that cells call on each other. A network of one cell has none of them, and callers
- * without the cells' shared secret get 404.
+ * This file has the routes by which cells call each other. They answer 404 to callers without the
+ * cells' shared secret. A network of one cell does not have them.
  */
 
 const EndsSchema = Type.Object({
   presented: Type.Array(Type.String({ pattern: '^[0-9a-f]{64}$' }), { maxItems: 1_000 }),
 });
 
-/** Returns the body; `null` if it is not JSON. */
+/** Returns the request's body; `null` if it is not JSON. */
 export function bodyOf(request: FastifyRequest): unknown {
   try {
     return JSON.parse(String(request.body));
@@ -26,7 +26,7 @@ export function bodyOf(request: FastifyRequest): unknown {
   }
 }
 
-/** Answers 404 to a caller without the cells' shared secret. */
+/** Returns a hook that answers 404 to callers without the cells' shared secret. */
 export function cellsOnly({ secret }: CellSettings) {
   const expected = hashSecret(`Bearer ${secret}`);
   return async (request: FastifyRequest, reply: FastifyReply) => {

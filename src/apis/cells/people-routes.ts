@@ -14,9 +14,9 @@ import { checkPassword } from '#people/sign-in.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /**
- * Each person and account belongs to one cell. A person who signs in at another cell learns the
- * address of the right one. A staff search in one cell returns the results of all cells, and the
- * console lists the work waiting in each.
+ * Each person and each account belongs to one cell. A person who signs in at another cell is told
+ * the address of their own cell. A staff search in one cell returns the results of all cells, and
+ * the console shows the work that waits in each cell.
  */
 
 const SignInSchema = Type.Object({
@@ -74,8 +74,8 @@ export function addCellPeopleRoutes(
 }
 
 /**
- * Tries the credentials at the other cells. Returns the address of the cell that accepts them, or
- * `null` if none does.
+ * Returns a function that tries credentials at the other cells. It returns the address of the cell
+ * that accepts them; `null` if none does.
  */
 export function signInElsewhere(cells: CellSettings): SignInElsewhere {
   return async ({ realm, email, password, visit: { address, userAgent } }) => {
@@ -86,7 +86,7 @@ export function signInElsewhere(cells: CellSettings): SignInElsewhere {
   };
 }
 
-/** Asks every other cell; the result includes those that do not respond. */
+/** Asks every other cell what work waits there. The result includes cells that do not respond. */
 export async function waitingOfOthers(cells: CellSettings): Promise<OtherCell[]> {
   const answers = await askOthers(cells, { path: '/waiting', body: {} });
   const said = new Map(answers.map((answer) => [answer.cell, answer.said]));

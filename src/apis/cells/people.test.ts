@@ -16,7 +16,7 @@ import { addOwner, PASSWORD } from '#testing/people.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** Cell 1 has the accounts; a person signs in at cell 0. */
+/** In these tests, cell 1 has the accounts, and a person signs in at cell 0. */
 
 const SECRET = 'the shared secret of the cells in this test';
 let home: PeopleServer;

@@ -38,8 +38,8 @@ import { checkEndpointUrl, checkTillUrl } from '#webhooks/endpoint-url.ts';
 
 const TAG = 'Accounts';
 /**
- * Maximum number of accounts per owner: enough for a chain of brands, too few to fill the network
- * with shells.
+ * Maximum number of accounts per owner: enough for a chain of brands, but too few to flood the
+ * network with empty accounts.
  */
 const MAX_OWNED_ACCOUNTS = 20;
 
@@ -144,7 +144,7 @@ const SettingsBody = Type.Object({
 
 type ScheduleBody = Type.Static<typeof SettingsBody>['export_schedule'];
 
-/** Returns the schedule with its email address in the stored form. */
+/** Returns the schedule, with its email address normalized. */
 function readSchedule(schedule: ScheduleBody): ScheduleBody | Refusal {
   if (schedule?.email === undefined) return schedule;
   const email = readEmail(schedule.email);
@@ -152,8 +152,8 @@ function readSchedule(schedule: ScheduleBody): ScheduleBody | Refusal {
 }
 
 /**
- * Checks the signer's URL by test mode's rules, which allow http. In live mode the service sends
- * nothing to a signer whose URL is not https.
+ * Checks the signer's URL by the rules of test mode, which allow http. In live mode, the service
+ * sends nothing to a signer that does not use https.
  */
 async function checkSigner(
   { outside: { webhooks: network } }: ApiContext,

@@ -32,7 +32,7 @@ import { PAYOUT_PERIODS } from '#payouts/automatic-payout-queries.ts';
 import { WITHDRAWAL_FAILURES } from '#payouts/render.ts';
 import { MAX_URL_LENGTH } from '#webhooks/endpoint-url.ts';
 
-/** Objects of the dashboard that the merchant API does not have. */
+/** Schemas of objects that the dashboard has and the merchant API does not. */
 
 export const VersionOut = Type.Integer({
   minimum: 0,
@@ -186,7 +186,7 @@ export const AccountSchema = Type.Object(
   { title: 'Account', description: 'The account, its settings and its modes.' },
 );
 
-/** The account as a cashier sees it. */
+/** The fields of an account that a cashier may see. */
 export const CashierAccountSchema = Type.Object(
   {
     id: AccountId,

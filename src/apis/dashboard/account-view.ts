@@ -56,7 +56,7 @@ function accountView(
   };
 }
 
-/** Returns the part of the account that a cashier's dashboard shows. */
+/** Returns the fields of an account that a cashier may see. */
 export async function readCashierAccount(sql: Sql, accountId: string) {
   const account = await selectAccount(sql, accountId);
   if (account === undefined) return null;

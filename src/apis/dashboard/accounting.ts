@@ -9,27 +9,27 @@ import type { Sql } from '#db/database.ts';
 import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
 import { type LineItem, type RateTax, taxTable } from '#prices/lines.ts';
 
-/** A row of a list as the API shows it, plus the fields that an accountant uses to identify it. */
+/** A row as the API's list shows it, plus fields that help an accountant recognize it. */
 type Row = { readonly [key: string]: Json };
 
-/** Columns with atoms, which the accountants' file shows with decimals. */
+/** Columns with amounts in atoms, which the accountants' file shows with decimals. */
 const MONEY: ReadonlySet<string> = new Set([
   ...['sale', 'tip', 'amount', 'amount_refunded', 'total_charged', 'paid', 'net'],
   ...['fees.acquirer', 'fees.protocol', 'fees.cashback'],
 ]);
-/** Columns in minor units of the shop's currency. */
+/** Columns with amounts in minor units of the shop's currency. */
 const MINOR: ReadonlySet<string> = new Set(['presentment.amount', 'presentment.tip_amount']);
-/** Columns in the unit of the sale: minor units of its currency, or atoms. */
+/** Columns with amounts in the unit of the sale: minor units of its currency, or atoms. */
 const OF_SALE: ReadonlySet<string> = new Set(['discount', 'tax']);
-/** Columns with times, which the accountants' file shows in the shop's time zone. */
+/** Columns with times. The accountants' file shows them in the shop's time zone. */
 const TIMES: ReadonlySet<string> = new Set([
   ...['created', 'updated', 'settled_at', 'refundable_until', 'canceled_at', 'expires_at'],
   ...['picked_up_at', 'tapped_at', 'presentment.quoted_at', 'accepted_at'],
 ]);
 
 /**
- * The columns of the accountants' file, by the name of the export. Id and time come first, because
- * a broken download resumes after them. Labels and descriptions come before ids.
+ * The columns of each export in the accountants' file. ID and time come first, because an
+ * interrupted download is resumed by them. Labels and descriptions come before IDs.
  */
 export const ACCOUNTING_COLUMNS = {
   payments: [
@@ -85,8 +85,8 @@ function lineSums({ line_items: lines, discount: off }: Row): Row {
 }
 
 /**
- * Adds the sale without its tip and the amount that left the wallet, which API clients compute
- * themselves.
+ * Adds sums that API clients compute themselves: the sale without its tip, and what left the
+ * wallet.
  */
 function paymentSums(row: Row): Row {
   const atoms = (name: string) => numberOf(valueAt(row, name));
@@ -98,7 +98,7 @@ function paymentSums(row: Row): Row {
   };
 }
 
-/** Adds the labels of referenced objects, with one statement per chunk. */
+/** Adds the labels of the objects that the rows refer to, with one statement per chunk. */
 async function withWords(
   db: Sql,
   tenant: Tenant,
@@ -135,7 +135,7 @@ async function withWords(
   }
 }
 
-/** Returns `Not signed`, or the signer's text and signature. */
+/** Returns `Not signed`, or the fiscal signer's text and signature. */
 function fiscalText(row: Row): string {
   const [text, signature] = [valueAt(row, 'fiscal.text'), valueAt(row, 'fiscal.signature')];
   if (signature == null) return 'Not signed';
@@ -158,12 +158,15 @@ function cellOf(row: Row, column: string, timeZone: string): string {
   return csvCell(value);
 }
 
-/** @param extra Further columns, appended at the end. */
+/**
+ * Returns the header line of the accountants' file.
+ * @param extra Further columns, appended at the end.
+ */
 export function accountingHeader(name: Name, extra: readonly string[] = []): string {
   return csvHeader([...ACCOUNTING_COLUMNS[name], ...extra]);
 }
 
-/** Returns the lines of a chunk in the accountants' file. */
+/** Returns the rows of a chunk as lines of the accountants' file. */
 export async function accountingLines(
   db: Sql,
   tenant: Tenant,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { sumParts } from '#apis/dashboard/add-statistics.ts';
 import type { PartRow } from '#apis/dashboard/statistics-queries.ts';
 
-/** Sums up the hours of a day. */
+/** Tests how the hours of a day are added up. */
 
 const NOTHING = { intents: 0, succeeded: 0, canceled: 0, called_off: 0, payments: 0, refunds: 0 };
 const NO_ATOMS = { volume: 0n, tips: 0n, refunded: 0n };

@@ -8,15 +8,16 @@ function addCounts(parts: readonly { readonly [name: string]: number }[]): Recor
   return sums;
 }
 
-/** Pairs of milliseconds and the number of payments that took that long, shortest first. */
+/**
+ * Each pair is a time in milliseconds and the number of payments that took so long, shortest first.
+ */
 type Times = readonly (readonly [ms: number, count: number])[];
 
 const NUMBERS = /-?\d+/g;
 
 /**
- * Adds up the times of the day's hours, on each chart request. Scans the text for numbers: parsing
- * the JSON took five times as long and blocked the event loop, because V8 sorts an object's numeric
- * keys.
+ * Adds up the settlement times of a day's hours. Reads the numbers from the JSON text by a pattern,
+ * because parsing took five times as long and blocked the event loop: V8 sorts numeric keys.
  */
 function addTimes(hours: readonly string[]): Times {
   const sums = new Map<number, number>();
@@ -30,7 +31,10 @@ function addTimes(hours: readonly string[]): Times {
   return [...sums].sort(([one], [other]) => one - other);
 }
 
-/** Returns the shortest time within which this share was paid; `null` if there are no payments. */
+/**
+ * Returns the shortest time within which this share of the payments was settled; `null` if there
+ * were none.
+ */
 function timeWithin(share: number, times: Times): number | null {
   const needed = share * times.reduce((sum, [, count]) => sum + count, 0);
   let reached = 0;
@@ -58,7 +62,7 @@ function sumOf(rows: readonly PartRow[]) {
   return { ...sum, ...atoms };
 }
 
-/** Sums the hours of a day, by terminal. */
+/** Adds up the hours of a day, by terminal. */
 export function sumParts(day: string, parts: readonly PartRow[]): DayRow[] {
   const groups = Map.groupBy(parts, (part) => part.terminal_id);
   return [...groups].map(([terminal, rows]) => {

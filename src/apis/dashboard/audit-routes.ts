@@ -18,7 +18,7 @@ function entryView(row: AuditRow) {
   return { sequence: Number(sequence), ...rest, hash: hash.toString('hex') };
 }
 
-/** Answers with one page of an audit log, newest first. */
+/** Returns the response with one page of an audit log, newest first. */
 export async function answerAudit(
   sql: Sql,
   asked: {

@@ -18,17 +18,17 @@ import type { SignInInput } from '#people/sign-in.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /**
- * Who may use a route. `public`: anyone. `half_signed_in`: the password was right, the second
- * factor may be missing. `signed_in`: the user, for any account. A role: that role or a higher one
- * in the account or organization of the path. `operator`: staff with a verified second factor;
- * support staff for reads only. `support`: the same, plus support staff for the reasons that they
+ * Who may use a route. `public`: anyone. `half_signed_in`: a person whose second factor may still
+ * be missing. `signed_in`: any signed-in person. A role: people with that role or a higher one in
+ * the account or organization of the path. `operator`: staff with a verified second factor; support
+ * staff can only read. `support`: the same, but support staff can also submit the reason that they
  * must give before reading.
  */
 export type Access = 'public' | 'half_signed_in' | 'signed_in' | Role | 'operator' | 'support';
 
 /**
- * A browser's caller, signed in or not. Below an account's path it has the fields of the merchant
- * API's caller, so that both APIs share handlers.
+ * The caller of a route for browsers, signed in or not. Below an account's path, it has the fields
+ * of the merchant API's caller, so that both APIs share handlers.
  */
 export interface PersonCaller
   extends Caller,
@@ -36,18 +36,21 @@ export interface PersonCaller
   readonly realm: Realm;
   readonly session: SessionRow | null;
   /**
-   * The person's role in the path's account or organization; `null` if it names none, or a foreign
-   * one.
+   * The person's role in the account or organization of the path; `null` if the path has neither,
+   * or the person has no role in it.
    */
   readonly role: Role | null;
   readonly accountStatus: 'active' | 'disabled' | null;
-  /** True in live mode, and for an organization or account that is live. */
+  /** True in live mode; on paths without a mode, true if the account or organization is live. */
   readonly isRealMoney: boolean;
   readonly cookies: ReadCookies;
   readonly visit: Visit;
-  /** Records the change that the route makes; `null` if owners need no mail. */
+  /**
+   * Is called with the audit log entry of the route's change, in order to mail the owners; `null`
+   * if they get no mail.
+   */
   readonly onEntry: EntryListener | null;
-  /** The id of the last event that an EventSource has received. */
+  /** The ID of the last event that the browser's EventSource received; `null` if none. */
   readonly lastEventId: string | null;
 }
 
@@ -55,15 +58,19 @@ export interface SurfaceSettings {
   readonly people: PeopleDeps;
   readonly cookies: CookieSettings;
   /**
-   * Without a configured public address, any address that reaches this server is accepted: the
-   * page's Origin must name the host of the request. (A DNS-rebound name has none of our cookies.)
+   * True if no public address is configured. Any address of this server is then accepted, if the
+   * page's Origin names the request's host. (After DNS rebinding, a browser sends none of our
+   * cookies.)
    */
   readonly anyOwnHost: boolean;
-  /** Finds the cell that knows the person; undefined in a network of one cell. */
+  /** Finds the cell to which a person belongs; undefined in a network of one cell. */
   readonly elsewhere?: SignInElsewhere;
 }
 
-/** @returns the URL of the pages that accept these credentials; `null` if there are none. */
+/**
+ * Tries credentials at other cells.
+ * @returns the address of the cell that accepts them; `null` if none does.
+ */
 export type SignInElsewhere = (input: SignInInput) => Promise<string | null>;
 
 export const ROOTS: Record<Realm, string> = {
@@ -88,8 +95,8 @@ interface PathScope {
 }
 
 /**
- * Returns the account or organization, and the mode, that the path names; an operator's path names
- * none.
+ * Returns the account or organization and the mode in the path. Paths of the operator API have none
+ * of them.
  */
 export function scopeOf(path: string): PathScope {
   const [, organizationId = null, itsMode = null] = IN_ORGANIZATION.exec(path) ?? [];
@@ -97,7 +104,7 @@ export function scopeOf(path: string): PathScope {
   return { accountId, organizationId, mode };
 }
 
-/** Returns the caller: the session of the cookie, or a visitor. */
+/** Returns the caller: the user of the session in the cookie, or a visitor. */
 export async function identify(
   settings: SurfaceSettings,
   request: Credentials,
@@ -153,8 +160,8 @@ function crossSite(): Refusal {
 }
 
 /**
- * True if the request comes from another origin. Browsers send `Origin`, so a request without it is
- * not a browser's cross-site form.
+ * True if the request comes from another site. All browsers send `Origin` with forms, so a request
+ * without it is not another site's form.
  */
 function comesFromElsewhere(settings: SurfaceSettings, request: Credentials): boolean {
   const site = header(request, 'sec-fetch-site');
@@ -165,9 +172,7 @@ function comesFromElsewhere(settings: SurfaceSettings, request: Credentials): bo
   return !settings.anyOwnHost || ![`http://${host}`, `https://${host}`].includes(origin);
 }
 
-/**
- * Blocks cross-site requests: the cookie is SameSite, the origin is ours, and the token matches.
- */
+/** Refuses a changing request from another site, or without the session's CSRF token. */
 function checkCsrf(
   settings: SurfaceSettings,
   caller: PersonCaller,
@@ -226,7 +231,8 @@ export function isAccess(text: string | undefined): text is Access {
 }
 
 /**
- * Checks in this order: session (401), cross-site, second factor (403), account (404), role (403).
+ * Checks, in this order: session (401), cross-site request and second factor (403), account (404),
+ * role (403).
  */
 export function authorizePerson(
   settings: SurfaceSettings,

@@ -107,7 +107,7 @@ test('an item is moved and changed under the version that was read', async () =>
   const change = { name: 'C2', unit_amount: 7, currency: 'jpy', tax_rate: 800, color: '#000000' };
   const changed = await owner.patch(at, { version: 2, ...change });
   assert.deepEqual(changed.body, { ...moved.body, ...change, version: 3 });
-  // Moving an item back to make room does not change its version.
+  // An item that was only moved back to make room keeps its version.
   assert.equal((await owner.patch(`${path}/${first?.id}`, { version: 1, name: 'A2' })).status, 200);
   const cleared = await owner.patch(at, { version: 3, color: null, currency: null });
   assert.deepEqual([cleared.body.color, cleared.body.currency], [null, null]);

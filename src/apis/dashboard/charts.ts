@@ -7,13 +7,15 @@ import type { Database } from '#db/database.ts';
 type Asked = Omit<Span, 'timeZone'>;
 type Look<T> = (db: Database, asked: Asked, now: Date) => Promise<readonly T[]>;
 
-/** The data of the overview's charts. */
+/** Reads the data of the charts on the overview page. */
 export interface Charts {
   statistics(asked: Asked, now: Date): Promise<readonly DayRow[]>;
   health(asked: Asked, now: Date): Promise<readonly HealthDay[]>;
 }
 
-/** Wraps a query so that concurrent requests for the same days share one result. */
+/**
+ * Wraps a query so that concurrent requests for the same account, mode and days share one result.
+ */
 function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => ReturnType<Look<T>> {
   const underWay = new Map<string, ReturnType<Look<T>>>();
   return (asked, now) => {
@@ -27,8 +29,8 @@ function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => Re
 }
 
 /**
- * Opens the charts. When several people open one business's charts concurrently, they share one
- * count of the current day's hours. The figures are as of the start of that count.
+ * Creates the chart queries. People who open the charts of one business at the same time share one
+ * query. Its figures are as of its start.
  */
 export function openCharts(db: Database): Charts {
   return { statistics: shared(db, readStatistics), health: shared(db, readHealth) };

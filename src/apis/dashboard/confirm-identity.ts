@@ -10,34 +10,38 @@ import { countPasskeys } from '#people/passkey-queries.ts';
 import { factorNotFresh, isFactorFresh } from '#people/sessions.ts';
 import { selectUser } from '#people/user-queries.ts';
 
-/** The body of a request that adds a factor. */
+/** Request body for adding a factor. */
 export const Confirmation = Type.Object({ current_password: Type.Optional(Password) });
 
 export function hasFreshFactor(caller: PersonCaller, now: Date): boolean {
   return isFactorFresh(sessionOf(caller).second_factor_at, now);
 }
 
-/**
- * Returns the refusal unless a second factor was verified minutes ago. Required for moving money
- * and for granting access.
- */
+/** Refuses unless a second factor was verified within the last five minutes. */
 export function requireFreshFactor(caller: PersonCaller, now: Date): Refusal | null {
   return hasFreshFactor(caller, now) ? null : factorNotFresh();
 }
 
 /**
- * Does the same, but requires a factor that a thief with only the password cannot have enrolled.
+ * Like {@link requireFreshFactor}, but also requires that the factor is trusted. A thief with only
+ * the password cannot add a trusted factor.
  */
 export function requireTrustedFactor(caller: PersonCaller, now: Date): Refusal | null {
   return factorRefusal(sessionOf(caller), now);
 }
 
-/** True if a change of owners may proceed, since owners can move all of the money. */
+/**
+ * True if the caller may change owners, which requires a trusted factor, because owners control all
+ * the money.
+ */
 export function hasTrustedFactor(caller: PersonCaller, now: Date): boolean {
   return requireTrustedFactor(caller, now) === null;
 }
 
-/** Adding or removing factors needs a current factor, or the password as long as there is none. */
+/**
+ * Confirms a change of factors: with a current factor, or with the password if there is no factor
+ * yet.
+ */
 export async function confirmIdentity(
   settings: SurfaceSettings,
   caller: PersonCaller,

@@ -13,16 +13,16 @@ import { mailChange } from '#people/person-links.ts';
 import type { Role } from '#people/role-order.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 
-/** Mails every owner about a change of the account's access or name, with a link that stops it. */
+/** Mails every owner about a change of an account's access or name, with a link that stops it. */
 export async function mailAccountChange(
   tx: Tx,
   people: PeopleDeps,
   done: {
     readonly session: SessionRow;
     readonly tenant: Tenant;
-    /** The route's summary: `A new API key`. */
+    /** The summary of the route, such as `A new API key`. */
     readonly summary: string;
-    /** The subject of the change, as a sentence. */
+    /** A sentence that describes the change in detail. */
     readonly detail?: string | null;
     readonly now: Date;
   },
@@ -41,9 +41,7 @@ export async function mailAccountChange(
   });
 }
 
-/**
- * True if the change affects a refund limit, or the name under which a verified business is paid.
- */
+/** True if the change affects refund limits, or the name of a verified business. */
 function isSensitive(before: AccountRow, after: SettingsUpdate): boolean {
   return (
     (before.kyb_status === 'approved' && before.name !== after.name) ||
@@ -66,8 +64,8 @@ interface Edited {
 }
 
 /**
- * Only an owner with a fresh factor may enable automatic payouts, because they move money; the
- * owners get an email. A payout schedule begins with the current period.
+ * Refuses to enable automatic payouts unless an owner with a fresh factor does so, because they
+ * move money; mails the owners. A changed payout schedule begins with the current period.
  */
 async function mayPayOut(
   tx: Tx,
@@ -92,14 +90,17 @@ async function mayPayOut(
   return null;
 }
 
-/** Starts a changed schedule of statements with the current period. */
+/** Lets a changed schedule of statements begin with the current period. */
 async function mayScheduleExports(tx: Tx, { by, before, after }: Edited & { readonly by: By }) {
   const { export_schedule: schedule, time_zone: timeZone } = after;
   if (schedule === null || before.export_schedule?.every === schedule.every) return;
   await beginSchedule(tx, { accountId: by.tenant.accountId, timeZone, now: by.now }, schedule);
 }
 
-/** Requires a fresh factor for sensitive settings, and mails the owners. */
+/**
+ * Returns a function that refuses to change sensitive settings without a fresh factor. It also
+ * mails the owners.
+ */
 export function mayChangeSettings(people: PeopleDeps, by: By) {
   return (tx: Tx) =>
     async (before: AccountRow, after: SettingsUpdate): Promise<Refusal | null> => {

@@ -18,7 +18,9 @@ import { chainContext } from '#testing/store.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** Wallet changes made directly on the contract, and how the dashboard shows them. */
+/**
+ * Tests wallet changes that were made directly on the contract, and how the dashboard shows them.
+ */
 
 const DEADLINE = 4_000_000_000n;
 const WALLET_DELAY_S = 60;
@@ -37,10 +39,10 @@ interface Shop {
 /** One shop per test. */
 const SHOPS = 7;
 const shops: Shop[] = [];
-/** A merchant of another service. It was registered on the contract last. */
+/** A merchant number of another service. It was registered on the contract last. */
 let foreign: bigint;
 
-/** The owner of the current test's merchant. */
+/** The owner of the merchant that the current test uses. */
 let owner: PersonClient;
 let email: string;
 let account: string;
@@ -51,7 +53,8 @@ before(async () => {
   network = await startTestNetwork();
   server = await startDashboardServer([network.chain]);
   server.clock.advance(Date.now() - server.clock.now().getTime());
-  // Uses the registrar's key before the relayer starts and takes over its nonces.
+  // Uses the registrar's key now, because the relayer manages that key's nonces once it has
+  // started.
   for (let n = 0; n < SHOPS; n++) shops.push(await openShop(`owner-${n}@shop.test`));
   foreign = await register('acct_of_another_service', privateKeyToAccount(generatePrivateKey()));
   const { db, wakeups, clock } = server;
@@ -86,7 +89,10 @@ async function openShop(address: string): Promise<Shop> {
   return { email: address, account: accountId, wallet: payee, merchantNumber: number };
 }
 
-/** An owner with a fresh factor, whose wallet the contract has registered. */
+/**
+ * Signs in the owner of an unused shop and verifies a second factor. The shop's wallet is
+ * registered on the contract.
+ */
 beforeEach(async () => {
   const shop = shops.pop();
   assert.ok(shop, 'a shop for each test');
@@ -95,7 +101,7 @@ beforeEach(async () => {
   await addTotp(server, owner);
 });
 
-/** Registers a merchant with the registrar's key, without inserting a row. */
+/** Registers a merchant on the contract with the registrar's key, but stores no row for it. */
 async function register(accountId: string, to: PrivateKeyAccount): Promise<bigint> {
   const consent = { accountId, wallet: to.address, deadline: DEADLINE };
   const signature = await to.signTypedData(merchantConsent(network.config, consent));
@@ -116,7 +122,7 @@ const bySettlement = (by: PrivateKeyAccount, data: `0x${string}`) =>
 const call = (functionName: 'applyWallet' | 'cancelWallet') =>
   encodeFunctionData({ abi: settlementAbi, functionName, args: [Number(merchantNumber)] });
 
-/** Announces a new wallet on the contract in a transaction from the merchant's own wallet. */
+/** Announces a new wallet on the contract in a transaction from the merchant's current wallet. */
 async function announceOutside(): Promise<PrivateKeyAccount> {
   const next = privateKeyToAccount(generatePrivateKey());
   const consent = { merchantNumber, wallet: next.address, nonce: 0n, deadline: DEADLINE };
@@ -150,7 +156,7 @@ async function shown(): Promise<Shown> {
   return answer.body as unknown as Shown;
 }
 
-/** Returns the wallet and the status of its change, as stored in the database. */
+/** Returns the current wallet and the status of its change, as stored in the database. */
 async function inRows() {
   const [mode] = await server.db.query<{ wallet: string }>(
     `select settlement_wallet as wallet from account_modes

@@ -3,8 +3,8 @@ import type { OpenedSession } from '#people/sessions.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /**
- * The cookies of one realm. `secure` is true if browsers reach the web apps over https; cookies
- * then have `Secure` and the `__Host-` prefix.
+ * The cookies of one realm. `secure` is true if browsers use https; cookies then get the attribute
+ * `Secure` and the prefix `__Host-`.
  */
 export interface CookieSettings {
   readonly realm: Realm;
@@ -12,15 +12,18 @@ export interface CookieSettings {
 }
 
 /**
- * Returns the cookie's name. `__Host-` cookies can only be set by this host over https for all
- * paths, so no subdomain can plant one.
+ * Returns the cookie's name. Only this host can set a `__Host-` cookie, over https and for all
+ * paths, so a subdomain cannot plant one.
  */
 function nameOf(base: string, settings: CookieSettings): string {
   const name = settings.realm === 'operator' ? `tapline_operator_${base}` : `tapline_${base}`;
   return settings.secure ? `__Host-${name}` : name;
 }
 
-/** Writes a cookie. The values are tokens of letters, digits and `_-.`, which need no escaping. */
+/**
+ * Returns a Set-Cookie header. Values are tokens of letters, digits and `_-.`, so they need no
+ * escaping.
+ */
 function writeCookie(
   name: string,
   value: string,
@@ -31,13 +34,13 @@ function writeCookie(
   return `${name}=${value}; Max-Age=${maxAge}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** Returns the raw value of the first cookie with this name. */
+/** Returns the raw value of the first cookie with this name; `null` if there is none. */
 function readCookie(header: string, name: string): string | null {
   const pairs = header.split(';').map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
 }
 
-/** This service's cookies in a request. */
+/** The values of this service's cookies in a request. */
 export interface ReadCookies {
   readonly session: string | null;
   readonly device: string | null;

@@ -45,10 +45,10 @@ import { walletRoutes } from '#apis/dashboard/wallet-routes.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-/** The parts of the dashboard's routes besides the process's context. */
+/** What the dashboard's routes need besides the process context. */
 interface DashboardParts {
   readonly settings: SurfaceSettings;
-  /** The merchant API's routes, whose handlers the dashboard shares. */
+  /** The routes of the merchant API; the dashboard uses their handlers. */
   readonly merchantRoutes: readonly AnyRoute<MerchantCaller>[];
 }
 

@@ -9,7 +9,7 @@ import { createTerminal } from '#terminals/create-terminal.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** Search, exports, statistics and the live feed over an account with many payments. */
+/** Tests search, exports, statistics and the live feed with an account that has many payments. */
 
 const PASSWORD = 'correct horse battery';
 const COUNT = 30_000;
@@ -40,8 +40,7 @@ async function signIn(name: string): Promise<PersonClient> {
 }
 
 /**
- * Seeds twenty days of sales. Every third intent expires, and every fifth of the expired ones after
- * a decline.
+ * Inserts twenty days of sales. Every third intent expires, every fifth of them after a decline.
  */
 async function seed(): Promise<void> {
   const { db } = server;
@@ -68,8 +67,7 @@ async function seed(): Promise<void> {
      from generate_series(1, ${COUNT}) i`,
     [account, start],
   );
-  // Without statistics, PostgreSQL would cache a bad plan for the foreign key check of each
-  // payment.
+  // Without statistics, PostgreSQL would cache a slow plan for the payments' foreign key check.
   await db.query('analyze payment_intents');
   await db.query(
     `insert into payments (id, account_id, livemode, position, created, payment_intent_id,
@@ -248,7 +246,7 @@ test('the export of a payment in the shop’s currency has both amounts and the 
   }
   assert.ok(names.includes('amount'));
   assert.deepEqual(shown, {
-    // A spreadsheet with a decimal comma would read `1.005` as 1005.
+    // Four decimals, because a spreadsheet with a decimal comma would read `1.005` as 1005.
     csv: ['"kwd"', '1.0050', '0.0000', '"3.2550"', '0.0550', '0.2010'],
     csv_atoms: ['"kwd"', '1005', '0', '"3.255"', '55', undefined],
   });
@@ -285,8 +283,8 @@ test('an export waits for a slow client instead of filling the memory', async (t
   );
   const reader = response.body?.getReader();
   await reader?.read();
-  // Waits until the sockets are full. After that, the server must read no more pages for this
-  // client.
+  // Waits until the socket buffers are full. Then the server must stop reading pages for this
+  // client, which reads nothing.
   let before = -1;
   while (before !== pagesRead()) {
     before = pagesRead();
@@ -402,7 +400,7 @@ test('totals by terminal match the report, as JSON and as a file', async () => {
   const figures = 'terminal,label,cashier,payments,sales,tips,refunds,refunded,declines';
   assert.equal(header, `${figures},currency,tax_rate,net,tax,gross,discounts,payouts`);
   assert.ok(lines[0]?.startsWith(`"${terminals[0]?.terminal}",,,`), lines[0]);
-  // The only sale with lines is the one in Kuwaiti dinars.
+  // The only sale that has lines is priced in Kuwaiti dinars.
   assert.deepEqual(lines.slice(3), [
     ',"Tax",,,,,,,,"kwd",2500,804,201,1005,,',
     ',"Discounts",,,,,,,,"kwd",,,,,55,',
@@ -434,7 +432,7 @@ test("days are in the account's time zone", async () => {
     const { data } = (await client.get(span)).body as { data: (Figures & { payments: number })[] };
     const day = data.find((row) => row.day === '2026-09-02');
     assert.deepEqual({ volume: day?.volume, payments: day?.payments }, expected);
-    // Midnight UTC was still the previous evening in that time zone.
+    // In that time zone, midnight UTC belongs to the previous day.
     assert.equal(data.at(-1)?.day, '2026-09-20');
     assert.equal(data.length, 20);
   }
@@ -479,7 +477,7 @@ test('a zone that does not exist is refused, and so are impossible days', async 
   }
 });
 
-/** Reads the feed until this many events have arrived. */
+/** Follows the feed until this many events have arrived. @returns their IDs. */
 async function follow(count: number, lastId?: string, act = async () => {}): Promise<string[]> {
   const response = await fetch(`${server.dashboard}${path('feed')}`, {
     headers: { ...client.headers(), ...(lastId === undefined ? {} : { 'Last-Event-ID': lastId }) },
@@ -524,7 +522,7 @@ test('the live feed begins now, and resumes where it broke off without a gap', a
   assert.deepEqual(missed, rows.map((row) => row.id).reverse());
 });
 
-/** Sells one item at this time, calls `read`, and moves the sale back to its real time. */
+/** Moves the oldest sale to this time, calls `read`, and moves the sale back. */
 async function soldAt(at: Date, read: () => Promise<void>): Promise<void> {
   const moved = `with was as (
       select id, payment_intent_id, created from payments where account_id = $1
@@ -560,8 +558,8 @@ async function soldAt(at: Date, read: () => Promise<void>): Promise<void> {
 test('every view puts a sale on the day that is printed on it, around each midnight', async () => {
   server.clock.advance(60 * 86_400_000);
   client = await signIn('olga');
-  // In some of these zones, PostgreSQL has other time zone data than the runtime, or picks the
-  // second of two midnights.
+  // Zones in which PostgreSQL and the runtime may disagree: their time zone data differ, or a day
+  // has two midnights.
   const cases = [
     ['America/Havana', '2026-11-01'],
     ['America/Edmonton', '2026-11-20'],

@@ -66,13 +66,17 @@ function editable({ url, enabled_events, description, status }: EndpointRow) {
 }
 
 /**
- * Returns the host. Emails name only the host, because the path can be a secret of the receiver.
+ * Returns the endpoint's host. Emails show only the host, because the URL's path can contain a
+ * secret.
  */
 function hostOf({ url }: EndpointRow): string {
   return new URL(url).host;
 }
 
-/** Writes the audit log's entry for a change of an endpoint; `detail` is for the owners' mail. */
+/**
+ * Writes the audit log entry for a change of an endpoint; `detail` is a sentence for the owners'
+ * mail.
+ */
 function recordChange(
   { caller, requestId, now }: PersonRequest,
   tx: Tx,
@@ -166,8 +170,8 @@ function deleteRoute(ctx: ApiContext) {
     path: `${PATH}/{id}`,
     operationId: 'dashboardDeleteWebhookEndpoint',
     moves: 'access',
-    // Deleting takes access away. Owners still get the mail, because their server no longer
-    // receives events.
+    // Requires no factor, because deleting only takes access away. Still mails the owners, because
+    // their server stops receiving events.
     asks: 'never',
     tag: TAG,
     summary: 'Delete a webhook endpoint',
@@ -227,8 +231,8 @@ function rotateRoute(ctx: ApiContext) {
 }
 
 /**
- * Returns the routes that edit webhook endpoints. Lists and deliveries are mounted from the
- * merchant API.
+ * Returns the routes that create and change webhook endpoints. The routes that list endpoints and
+ * deliveries are mounted from the merchant API.
  */
 export function endpointRoutes(ctx: ApiContext): PersonRoute[] {
   return [readRoute(ctx), createRoute(ctx), updateRoute(ctx), deleteRoute(ctx), rotateRoute(ctx)];

@@ -100,7 +100,7 @@ async function proveFactor(): Promise<void> {
   await server.db.query('update sessions set second_factor_at = $1', [server.clock.now()]);
 }
 
-/** Makes the session's verification too old to count. */
+/** Advances the clock until the verified factor is too old. */
 const goStale = () => server.clock.advance(5 * 60_000);
 
 async function addLiveEndpoint() {

@@ -3,7 +3,7 @@ import type { Sql } from '#db/database.ts';
 import type { Place } from '#db/paging.ts';
 import { checked, ofTenant } from '#db/plan-shapes.ts';
 
-/** Table names from our own code, never from a client. */
+/** SQL table names. They must come from our code, never from a client. */
 export type ExportTable =
   | 'payments'
   | 'payment_intents'
@@ -11,7 +11,7 @@ export type ExportTable =
   | 'offline_payments'
   | 'withdrawals';
 
-/** Returns the position of a row in its list; `null` if the account and mode have no such row. */
+/** Returns a row's position in its list; `null` if this account and mode have no such row. */
 export async function selectPlace(
   sql: Sql,
   wanted: { readonly table: ExportTable; readonly tenant: Tenant; readonly id: string },
@@ -24,7 +24,7 @@ export async function selectPlace(
   return rows[0] ?? null;
 }
 
-/** Returns the oldest row of a list between two times, by scanning its index backward. */
+/** Returns the oldest row of a list in a period, by scanning the list's index backward. */
 export async function selectOldest(
   sql: Sql,
   wanted: {
@@ -32,7 +32,7 @@ export async function selectOldest(
     readonly tenant: Tenant;
     readonly since: Date | null;
     readonly until: Date | null;
-    /** Restricts the rows to this location; `null` selects rows without a location. */
+    /** Only rows of this location; `null` for rows without a location; undefined for all rows. */
     readonly location?: string | null | undefined;
   },
 ): Promise<{ readonly id: string; readonly created: Date } | null> {
@@ -53,7 +53,7 @@ export async function selectOldest(
   return rows[0] ?? null;
 }
 
-/** The descriptive fields of a sale. */
+/** The fields that describe a sale to a person. */
 interface Sold {
   readonly description: string | null;
   readonly terminal_label: string | null;
@@ -74,7 +74,7 @@ export async function selectSold(
   return new Map(rows.map(({ id, ...sold }) => [id, sold]));
 }
 
-/** Reads the labels of terminals by id. */
+/** Returns the labels of these terminals, by terminal ID. */
 export async function selectLabels(
   sql: Sql,
   tenant: Tenant,
@@ -88,7 +88,7 @@ export async function selectLabels(
   return new Map(rows.map(({ id, ...label }) => [id, label]));
 }
 
-/** The fields of a refund's payment that the refund's line shows. */
+/** The fields of a refunded payment that the refund's line shows. */
 interface Refunded extends Sold {
   readonly order_id: string;
   readonly payment_receipt_number: string | null;

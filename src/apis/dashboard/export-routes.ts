@@ -49,7 +49,9 @@ export const ExportQuery = Type.Object({
 
 type DaysQuery = Type.Static<typeof ExportQuery>;
 
-/** Converts days in the account's time zone to the instants between which a list reads. */
+/**
+ * Converts the first and last day, in the account's time zone, to the instants that limit a list.
+ */
 export function withMoments(
   timeZone: string,
   query: DaysQuery,
@@ -148,7 +150,7 @@ export function exportRoutes(ctx: ApiContext): PersonRoute[] {
   return [...NAMES.map((name) => exportRoute(ctx, name)), statementRoute(ctx)];
 }
 
-/** The rows held in memory at a time, for an export of any size. */
+/** Number of rows that are held in memory at a time, whatever the size of the export. */
 export const CHUNK = 500;
 
 export interface Wanted {
@@ -180,15 +182,15 @@ function linesOf(db: Sql, wanted: Wanted, found: readonly Row[]): Promise<string
   return accountingLines(db, tenant, { name, rows, timeZone, extra: more });
 }
 
-/** Yields the lines of an export; a resumed download already has the header. */
+/** Yields the lines of an export. A resumed download gets no header, because it already has it. */
 async function* lines(db: Database, wanted: Wanted, first: LocatedPage): AsyncGenerator<string> {
   if (first.after === null) yield headerOf(wanted);
   yield* rowsOf(db, wanted, first);
 }
 
 /**
- * Yields the rows of an export, page by page. Each page is a separate statement, so no snapshot is
- * held for a slow client, and pages are read only as fast as the client takes them.
+ * Yields the rows of an export, page by page, only as fast as the client reads them. Each page is a
+ * separate statement, so a slow client holds no snapshot.
  */
 export async function* rowsOf(
   db: Database,

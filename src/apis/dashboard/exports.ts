@@ -28,7 +28,7 @@ interface Whose {
   readonly receipts: ReceiptPages;
 }
 
-/** One kind of export: its CSV columns for programs, and the function that reads a page. */
+/** One kind of export: the columns of its CSV for programs, and how its pages are read. */
 export interface Export {
   readonly table: ExportTable;
   readonly columns: readonly string[];
@@ -39,7 +39,7 @@ function chunkOf<R extends Place>(found: readonly R[], render: (row: R) => Row):
   return { places: found, rows: found.map(render) };
 }
 
-/** Adds the fiscal signer's answer about each receipt, or null. */
+/** Adds the fiscal signature of each receipt to its row; null if there is none. */
 async function withFiscal(db: Sql, { places, rows }: Chunk): Promise<Chunk> {
   const known = await selectFiscal(
     db,

@@ -18,19 +18,21 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { selectStillMember } from '#people/session-queries.ts';
 
 /**
- * Interval of polls, which limits the delay of an event and the time for which a feed outlives its
- * reader's rights: two polls fit into the promised second. A poll costs 0.1 ms.
+ * Time between polls. Both an event and the end of a reader's rights may be delayed by up to a
+ * second, which two polls keep. A poll costs 0.1 ms.
  */
 const LOOK_EVERY_MS = 400;
-/** Interval of comments, because proxies close connections that are silent for a minute. */
+/**
+ * Time between keep-alive comments, because proxies close connections that are silent for a minute.
+ */
 const COMMENT_EVERY_MS = 15_000;
 /**
- * Longest duration of a stream. After it the browser reconnects automatically, and its session and
- * role are checked again.
+ * Longest duration of a stream. The browser then reconnects automatically, which checks its session
+ * and role again.
  */
 const MAX_MS = 5 * 60_000;
 const BATCH = 100;
-/** Maximum number of open tabs of one person, across all processes. */
+/** Maximum number of open streams (browser tabs) of one person, in all processes together. */
 const MAX_STREAMS = 10;
 
 const FeedQuery = Type.Object({ last_event_id: Type.Optional(idOf('evt_', 'event')) });
@@ -40,8 +42,8 @@ function render(row: StreamedEvent): string {
 }
 
 /**
- * Returns the position of the last event that the client has seen, or the newest one for a new
- * client.
+ * Returns the position after which the stream starts: the last event that the client received or,
+ * for a new client, the newest event.
  */
 async function startPlace(
   { db }: ApiContext,
@@ -61,8 +63,8 @@ interface Following {
 }
 
 /**
- * Yields events as they are committed, until the client leaves, its rights end, or the time limit
- * is reached.
+ * Yields events as they are committed, until the client leaves, the client's rights end, or the
+ * stream has lasted MAX_MS.
  */
 async function* follow(
   { db, clock }: ApiContext,
@@ -103,8 +105,8 @@ function tooMany(): Refusal {
 }
 
 /**
- * Returns the route that sends everything in the mode as server-sent events, resumable after a
- * broken connection.
+ * Returns the route that sends all events of a mode as server-sent events. After a broken
+ * connection, clients can resume.
  */
 export function feedRoutes(ctx: ApiContext): PersonRoute[] {
   const slots = createStreamSlots(ctx, MAX_STREAMS);
@@ -128,7 +130,7 @@ export function feedRoutes(ctx: ApiContext): PersonRoute[] {
     handle: async ({ caller, query, now, whenGone }) => {
       const { tenant } = caller;
       const { id: sessionId, user_id: userId } = sessionOf(caller);
-      // Taken before any other await, so that only ten of any simultaneous requests get a slot.
+      // Runs before any other await, so that of many simultaneous requests only ten get a slot.
       const free = await slots.take(userId);
       if (free === null) return tooMany();
       const lastId = caller.lastEventId ?? query.last_event_id ?? null;

@@ -23,7 +23,7 @@ import { renderRefund } from '#refunds/render.ts';
 import { terminalObject } from '#terminals/render.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 
-/** Maximum number of payments found by one wallet, transaction or amount: one screen. */
+/** Maximum number of payments that are shown for a wallet, transaction or amount: one screen. */
 const SHOWN = 20;
 
 const NOTHING: PaymentSearch = {
@@ -36,7 +36,7 @@ const NOTHING: PaymentSearch = {
 
 const FIRST_PAGE: Page = { limit: SHOWN - 1, after: null, createdGte: null, createdLt: null };
 
-/** Finds the intent or payment with this id, as the API shows it. */
+/** Finds the intent or payment with this ID, and renders it as in the API. */
 async function findSale({ db, pages: receipts }: ApiContext, asked: Asked): Promise<object | null> {
   const { tenant, text: id, now } = asked;
   if (isId('paymentIntent', id)) {
@@ -51,7 +51,8 @@ async function findSale({ db, pages: receipts }: ApiContext, asked: Asked): Prom
 }
 
 /**
- * Finds the payments of the transaction or wallet that a text names; `null` if it names neither.
+ * Returns a search for the payments of the transaction, payer or wallet that the text names; `null`
+ * if it names none.
  */
 async function paymentsMeant({ db }: ApiContext, asked: Asked): Promise<PaymentSearch | null> {
   const { text: wanted, tenant } = asked;
@@ -93,12 +94,12 @@ export async function find(ctx: ApiContext, asked: Asked): Promise<object[]> {
 interface Asked {
   readonly tenant: Tenant;
   readonly text: string;
-  /** The amount of money that the text states; `null` if it states none. */
+  /** The amount that the text contains, in atoms; `null` if it contains none. */
   readonly amount: bigint | null;
   readonly now: Date;
 }
 
-/** Finds any other object with this id, as the API shows it. */
+/** Finds an object of another kind with this ID, and renders it as in the API. */
 async function findOther(
   { db, pages: receipts }: ApiContext,
   asked: Asked,

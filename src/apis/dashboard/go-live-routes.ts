@@ -44,8 +44,8 @@ function preparedView(row: PreparationRow) {
 }
 
 /**
- * Returns the contract that the account should join next; `null` if it is not live, or has joined
- * it.
+ * Returns the address of the newer contract that a live account can move to; `null` if it is not
+ * live, or already uses the current contract.
  */
 function nextContract(chains: readonly Chain[], mode: ModeRow | undefined): string | null {
   const config = chains.find((chain) => chain.config.livemode === mode?.livemode)?.config;
@@ -106,7 +106,7 @@ function consentRoute(ctx: ApiContext) {
   });
 }
 
-/** The errors of routes that register a wallet, and deploy it first if necessary. */
+/** The errors of routes that register a wallet and may have to deploy it first. */
 const CONSENT_ERRORS = [
   'kyb_required',
   'unexpected_state',
@@ -151,7 +151,7 @@ function startRoute(ctx: ApiContext) {
   });
 }
 
-/** The name of an account's first till until it is renamed. */
+/** The name of an account's first till, until someone renames it. */
 const FIRST_TILL = 'First till';
 
 async function addFirstTill(ctx: ApiContext, input: NewTill): Promise<Refusal | null> {

@@ -2,7 +2,7 @@ import { HOURS, HOURS_NO_LONGER_NEEDED, overFor } from '#apis/dashboard/hours-qu
 import { type DayOf, dayValues, type Span } from '#apis/dashboard/statistics-queries.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Calls of the merchant API on one day. */
+/** Calls of an account's servers to the merchant API on one day. */
 export interface CallsRow {
   readonly day: string;
   readonly requests: number;
@@ -12,13 +12,13 @@ export interface CallsRow {
 }
 
 export interface CallsNow extends CallsRow {
-  /** True if all of its hours are stored. */
+  /** True if all hours of the day are stored. */
   readonly is_kept: boolean;
 }
 
-// SQL: the calls per hour ($1 account, $2 mode) within the hours of a table named `spans`. Requests
-// by people and tills are in the log too, but only the merchant servers' calls show how the
-// integration works.
+// SQL: the calls per hour ($1 account, $2 mode) within the hours of a table named `spans`. Counts
+// only calls of the merchant's servers, because calls of people and tills, which are logged too, do
+// not show how the integration works.
 const COUNTED = `
   counted as (
     select s.hour, c.* from spans s cross join lateral (
@@ -32,8 +32,8 @@ const COUNTED = `
   )`;
 
 /**
- * The log is written after the responses. This long after an hour it has all of the hour's
- * requests.
+ * Minutes after an hour's end until all of its requests are in the log, which is written after the
+ * responses.
  */
 const WRITTEN_AFTER_MINUTES = 10;
 
@@ -54,7 +54,7 @@ export async function storeCallHours(sql: Sql, asked: DayOf, now: Date): Promise
   );
 }
 
-/** Returns a day so far: its stored hours, and the rest counted now. */
+/** Returns a day's counts so far: its stored hours, plus the rest counted now. */
 export async function selectCalls(sql: Sql, asked: DayOf, now: Date): Promise<CallsNow[]> {
   return sql.query(
     `with ${HOURS}, kept as materialized (

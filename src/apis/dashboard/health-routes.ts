@@ -7,7 +7,9 @@ import { checkDays, daysBetween } from '#core/days.ts';
 import { Day } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-/** Maximum number of days: requests, events and deliveries are stored for this long. */
+/**
+ * Maximum number of days, because requests, events and deliveries are stored for only this long.
+ */
 const MAX_DAYS = 31;
 
 const HealthSchema = Type.Object({

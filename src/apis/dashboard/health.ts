@@ -17,7 +17,10 @@ import {
   storeDeliveryDays,
 } from '#webhooks/delivery-days.ts';
 
-/** Days counted concurrently, so that the database has capacity for other work. */
+/**
+ * Number of days that are counted concurrently: few, so that the database has capacity for other
+ * work.
+ */
 const AT_ONCE = 4;
 /** Time after which an event is certainly committed and queued for its endpoints. */
 const WRITTEN_AFTER_MS = 600_000;
@@ -68,8 +71,9 @@ async function readDeliveries(db: Database, asked: Span, now: Date): Promise<Del
 }
 
 /**
- * Returns the failure rates of the API and of the merchant's receivers, by day in real time:
- * requests and deliveries are real in test mode too. Days without either are omitted.
+ * Returns how many API calls and deliveries to the merchant's receivers failed, by day. Days are in
+ * real time, even in test mode, where a clock may be ahead. Days without calls and deliveries are
+ * omitted.
  */
 export async function readHealth(
   db: Database,

@@ -53,8 +53,8 @@ const HELD = plainPage(
 );
 
 /**
- * Adds the page behind the link that owners get by mail. Mail scanners open links, so a GET only
- * shows a button, and its POST puts the hold. The link needs no sign-in.
+ * Adds the page behind the link that owners get by mail. Mail scanners open links, so GET only
+ * shows a button, and the button's POST puts payouts on hold. No sign-in is needed.
  */
 export function addHoldPage(app: FastifyInstance, people: PeopleDeps, clock: Clock): void {
   const path = `${HOLD_PATH}/:token`;

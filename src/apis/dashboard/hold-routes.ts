@@ -62,7 +62,9 @@ function liftRoute({ db, people }: ApiContext) {
   });
 }
 
-/** Returns the routes for the hold on payouts, for which every owner gets a link by mail. */
+/**
+ * Returns the routes that read and lift the hold on payouts. A mailed link puts it: hold-page.ts.
+ */
 export function holdRoutes(ctx: ApiContext): PersonRoute[] {
   return [readRoute(ctx), liftRoute(ctx)];
 }

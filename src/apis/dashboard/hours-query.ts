@@ -1,6 +1,6 @@
 /**
  * SQL: the hours of one day that have begun ($3 start of the day, $4 start of the next day, $5
- * now). The last hour may be shorter if clocks change by half an hour.
+ * now). If clocks change by half an hour, the last hour is shorter.
  */
 export const HOURS = `
   hours as (
@@ -10,16 +10,16 @@ export const HOURS = `
     where h <= $5::timestamptz
   )`;
 
-/** SQL: the whole hours that ended at least this many minutes ago. */
+/** SQL: true for whole hours that ended at least this many minutes ago. */
 export function overFor(minutes: number): string {
   return `until = hour + interval '1 hour'
     and until <= $5::timestamptz - interval '${minutes} minutes'`;
 }
 
 /**
- * SQL: stored hours that are obsolete once the day ($3 to $4) is stored: the day's own hours, and
- * leftovers from much earlier days. The hours of the preceding week stay, because its days may be
- * aggregated concurrently and would have to count each missing hour again.
+ * SQL: stored hours that can be deleted once the day ($3 to $4) is stored: its own hours, and
+ * leftovers of much older days. Hours of the preceding week stay: those days may be added up
+ * concurrently, and missing hours would have to be counted again.
  */
 export const HOURS_NO_LONGER_NEEDED = `
   hour < $4::timestamptz and (

@@ -8,7 +8,10 @@ import { type Decline, paymentError } from '#payments/decline-codes.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** Failures by day and cause: calls, deliveries, declines, and previewed rules. */
+/**
+ * Tests the failures that are shown by day and cause: calls, deliveries, declines, and previewed
+ * rules.
+ */
 
 const PASSWORD = 'correct horse battery';
 const actor = { type: 'system', name: 'test' } as const;
@@ -17,7 +20,7 @@ let server: DashboardServer;
 let client: PersonClient;
 let account = '';
 
-/** Returns the day this many days ago, and its noon. */
+/** Returns the date this many days ago. */
 function day(ago: number): string {
   return new Date(server.clock.now().getTime() - ago * DAY_MS).toISOString().slice(0, 10);
 }

@@ -29,17 +29,18 @@ import { noteLook } from '#watch/watch-queries.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
- * A new merchant's complete path on a real chain, from the first mail to the money in its wallet.
+ * Tests a new merchant's whole journey on a real chain, from the first mail to the money in the
+ * wallet.
  */
 
 const PASSWORD = 'correct horse battery';
 const SALE = 5_000_000;
 /**
- * Amount kept for the last withdrawal, because nothing settles after the test has moved its clock
- * ahead.
+ * Atoms that stay for the last withdrawal, because sales no longer settle after the test has
+ * advanced its clock.
  */
 const LEFT = 1_000;
-/** A signature with a valid format and invalid contents. */
+/** A signature in a valid format that verifies for no one. */
 const SIGNATURE = `0x${'00'.repeat(65)}`;
 const DETAILS = {
   legal_name: 'Nina’s Café GmbH',
@@ -62,7 +63,7 @@ const stops: (() => Promise<unknown>)[] = [];
 before(async () => {
   network = await startTestNetwork();
   server = await startDashboardServer([network.chain]);
-  // The contract checks the chain's time, so consents in this test use the real time.
+  // The contract checks deadlines by the chain's clock, so this test uses the real time.
   server.clock.advance(Date.now() - server.clock.now().getTime());
   const { db, wakeups, clock } = server;
   const relayer = startRelayer({ chain: network.chain, db, wakeups, clock, log: silentLog });
@@ -237,7 +238,7 @@ test('going live needs the consent of the wallet itself, and the chain', async (
   assert.equal((live.request as { status: string }).status, 'succeeded');
 });
 
-/** Settles a sale on the chain only; the payments domain's records are not needed here. */
+/** Settles a sale on the chain only, because this test needs no payment rows. */
 async function sell(amount: number): Promise<void> {
   const [payer] = await network.addPayers(1);
   const rows = await server.db.query<{ merchant_number: bigint }>(
@@ -282,7 +283,7 @@ test('a withdrawal needs a second factor verified just now', async () => {
   assert.equal(stale.body.error?.code, 'second_factor_required');
 });
 
-/** Waits until this many withdrawals have reached the wallet. */
+/** Waits until this many withdrawals have reached the merchant's wallet. */
 async function payouts(count: number): Promise<void> {
   await until('the payouts', async () => {
     await applyWithdrawalOutcomes({ ...server, log: silentLog });
@@ -327,7 +328,7 @@ test('a hold stops payouts and an announced wallet until it is lifted', async ()
   await payouts(4);
 });
 
-/** Returns the code of the next half minute, because a code works only once. */
+/** Advances the clock by 30 seconds and returns the new code, because each code works only once. */
 async function nextCode(): Promise<string> {
   server.clock.advance(30_000);
   return code();
@@ -346,7 +347,7 @@ async function walletStatus(wanted: string): Promise<string> {
     await applyWalletOutcomes(chainContext(server, [network.chain]));
     const { body } = await merchant.get(path('test/settlement_wallet'));
     const { status } = body.change as { status: string };
-    // The dashboard reads the contract, so it may show the change before the row has it.
+    // Also waits for the row: the dashboard reads the contract, so it may show a change earlier.
     const [row] = await server.db.query<{ status: string }>(
       'select status from wallet_changes order by created desc limit 1',
     );
@@ -366,7 +367,7 @@ test('another wallet is announced, can be stopped, and waits before it is paid',
   await walletStatus('announced');
   const { error } = (await withdraw(1, 'meanwhile')).body;
   assert.match(String(error?.message), /Another settlement wallet was announced/);
-  // The guardian drops all changes on the contract, without notifying the service.
+  // The guardian cancels all wallet changes on the contract, without telling the service.
   const drop = { abi: settlementAbi, functionName: 'dropWalletChanges' } as const;
   await network.send(network.guardian, network.config.settlement, encodeFunctionData(drop));
   assert.equal((await merchant.delete(path('test/settlement_wallet'))).status, 202);
@@ -383,7 +384,7 @@ test('another wallet is announced, can be stopped, and waits before it is paid',
   assert.equal(await walletStatus('announced'), wallet.address, 'not before its time');
   await network.rpc.call('evm_increaseTime', [3600]);
   server.clock.advance(3_600_000);
-  // Until the next block the chain still refuses, so the worker retries.
+  // Retries like the worker: the contract refuses until the next block is mined.
   const asking = setInterval(() => void applyDueWallets(deps), 200);
   assert.equal(await walletStatus('applied'), next.address);
   clearInterval(asking);
@@ -391,7 +392,7 @@ test('another wallet is announced, can be stopped, and waits before it is paid',
 
 const STOP_LINK = /http:\S+\/hold-payouts\/\S+/;
 
-/** Returns the newest mail about a wallet, and the page behind its link. */
+/** Returns the newest mail with this subject, and the URL behind its link. */
 async function stopPage(subject: string) {
   await server.sendMails();
   const mail = server.mails.findLast((one) => one.subject === subject);
@@ -428,8 +429,8 @@ test('a wallet that a stranger applied is the merchant’s from then on', async 
 });
 
 /**
- * Announces a wallet with the registrar's key, outside the service, so that no row has it.
- * @returns the thief's wallet.
+ * Announces a wallet on the contract with the registrar's key, so that the service has no row of
+ * it. @returns the thief's wallet.
  */
 async function announceOutside(): Promise<PrivateKeyAccount> {
   const thief = privateKeyToAccount(generatePrivateKey());
@@ -447,7 +448,7 @@ async function announceOutside(): Promise<PrivateKeyAccount> {
   return thief;
 }
 
-/** Returns the wallet that is pending on the contract; zeros if there is none. */
+/** Returns the wallet that is announced on the contract; zero if there is none. */
 async function announcedOnChain(): Promise<string> {
   const call = { abi: settlementAbi, functionName: 'walletChange', args: [1] } as const;
   const to = network.config.settlement;
@@ -472,8 +473,8 @@ test('owners stop a wallet that a stranger announced, with the link in their mai
   assert.equal(await announcedOnChain(), thief.address, 'opening it changes nothing');
   assert.match(await (await fetch(link, { method: 'POST' })).text(), /Payouts are held/);
   assert.equal((await fetch(link, { method: 'POST' })).status, 404, 'it works once');
-  // The thief has used the registrar's key, whose sender is stopped: the watchtower's key cancels
-  // the change.
+  // The thief has the registrar's key, so its sender was stopped. The watchtower's key cancels the
+  // change.
   const tower = { chains: [network.chain], db, clock, log: silentLog };
   await until('the contract to drop it', async () => {
     await carryOut(tower, tower.chains, network.watchKey);

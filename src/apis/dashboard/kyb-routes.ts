@@ -34,7 +34,10 @@ function documentView(row: DocumentRow) {
   return { id, kind, file_name, content_type, size, sha256, created };
 }
 
-/** Returns the submission with its documents, for the merchant and for operators. */
+/**
+ * Returns the submission and its documents, as merchants and operators see them; `null` if there is
+ * none.
+ */
 export async function kybView(db: Database, accountId: string): Promise<object | null> {
   const [account, submission, documents] = await Promise.all([
     selectAccount(db, accountId),
@@ -54,14 +57,14 @@ export async function kybView(db: Database, accountId: string): Promise<object |
   };
 }
 
-/** Wraps {@link kybView} as the response of a route whose account is known to exist. */
+/** Returns the response with {@link kybView}. The account must exist. */
 export async function answerKyb(db: Database, accountId: string): Promise<Answer> {
   return answerWith(200, present(await kybView(db, accountId), 'account'));
 }
 
 /**
- * Returns an uploaded file. Its content is untrusted, so it is sent only as a download: a browser
- * would run it with this site's origin.
+ * Returns an uploaded file as a download only. Its content is untrusted: if a browser opened it, it
+ * would run with this site's origin.
  */
 export function fileAnswer(row: DocumentRow, bytes: Buffer): Stream {
   return {

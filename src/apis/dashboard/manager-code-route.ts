@@ -14,8 +14,8 @@ const ManagerCodeSchema = Type.Object(
 );
 
 /**
- * Returns the route for manager codes. Members may let a till refund, because they can refund in
- * the dashboard themselves.
+ * Returns the route that creates manager codes. Members may create one that lets a till refund,
+ * because they can refund in the dashboard anyway.
  */
 export function managerCodeRoute({ db }: ApiContext): PersonRoute {
   return personRoute({
@@ -24,8 +24,8 @@ export function managerCodeRoute({ db }: ApiContext): PersonRoute {
     operationId: 'createManagerCode',
     moves: 'access',
     asks: 'always',
-    // No mail, because a shop creates several a day, each for one refund, and its creator has just
-    // verified a factor.
+    // Sends no mail, because a shop creates several codes a day, each for one refund, and the
+    // creator has just verified a factor.
     unmailed: true,
     tag: 'Terminals',
     summary: 'Create a code with which a till makes a refund that needs a manager',

@@ -56,7 +56,7 @@ function updateMeRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Declares the routes for a person's own data, for merchants' people and for staff. */
+/** Declares the routes for a person's own data, for merchants' users and for staff. */
 export function meRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     readMeRoute(settings),

@@ -16,10 +16,10 @@ import type { ApiContext } from '#payments/api-context.ts';
 import type { Role } from '#people/role-order.ts';
 
 /**
- * The writing routes of the merchant API that the dashboard mounts, with the lowest role for each.
- * The same handlers run, with the person as the caller of that account and mode. Only routes that
- * move data are mounted: a key's scope is its owner's consent, but a person's consent needs a route
- * of its own that declares it.
+ * The changing routes of the merchant API that the dashboard also offers, with the lowest role for
+ * each. The same handlers run, with the person as the caller. Routes that move money or grant
+ * access are not among them: a key's scope implies its owner's consent, but a person's consent
+ * needs a route that declares it.
  */
 const WRITES: Readonly<Record<string, Role>> = {
   cancelPaymentIntent: 'member',
@@ -30,7 +30,7 @@ const WRITES: Readonly<Record<string, Role>> = {
 };
 
 /**
- * Routes that only servers need, and those that the dashboard implements itself (refund-routes.ts,
+ * Routes that only servers need, and routes that the dashboard implements itself (refund-routes.ts,
  * terminal-routes.ts, endpoint-routes.ts, feed-routes.ts, request-log-routes.ts).
  */
 const LEFT_OUT = [
@@ -57,7 +57,7 @@ type Work = PersonRoute['handle'];
 const HELPERS = '/test_helpers/';
 
 /**
- * Restricts a handler to test mode, because customers can be simulated only if no real money moves.
+ * Limits a handler to test mode, because customers can be simulated only where no real money moves.
  */
 function inTestOnly(work: Work): Work {
   return async (request: PersonRequest<never, never>) =>
@@ -67,8 +67,8 @@ function inTestOnly(work: Work): Work {
 }
 
 /**
- * Writes a person's change to the audit log before it is made, so that failed changes are logged as
- * well.
+ * Writes an audit log entry before a person's change is made, so that failed changes are logged
+ * too.
  */
 function audited(ctx: ApiContext, route: AnyRoute<MerchantCaller>, work: Work): Work {
   return async (request: PersonRequest<never, never>) => {
@@ -90,8 +90,8 @@ function audited(ctx: ApiContext, route: AnyRoute<MerchantCaller>, work: Work): 
 }
 
 function mount(ctx: ApiContext, route: AnyRoute<MerchantCaller>, access: Role): PersonRoute {
-  // PersonCaller has every field that a handler reads of its caller. It lacks only the idempotency
-  // space, which the server has already used by then.
+  // A PersonCaller has every field of the caller that handlers read. It lacks only the idempotency
+  // space, which only the server uses.
   const work = route.handle as unknown as Work;
   const handle = route.method === 'GET' ? work : audited(ctx, route, work);
   const path = `${MODE}${route.path}`;
@@ -110,7 +110,7 @@ function mount(ctx: ApiContext, route: AnyRoute<MerchantCaller>, access: Role): 
   };
 }
 
-/** Returns the merchant API's routes below an account and mode of the dashboard. */
+/** Returns the routes of the merchant API below an account and mode of the dashboard. */
 export function mountedRoutes(
   ctx: ApiContext,
   merchantRoutes: readonly AnyRoute<MerchantCaller>[],

@@ -15,8 +15,8 @@ import { selectBlocked } from '#settlement/blocked-requests.ts';
 
 const TAG = 'Money';
 /**
- * Upper bound of the integer, a thousand times the largest payment, because a whole balance can be
- * withdrawn in one request.
+ * Upper bound of the request's integer: a thousand times the largest payment, because one
+ * withdrawal can take the whole balance.
  */
 const MAX_WITHDRAWAL = MAX_AMOUNT * 1000;
 

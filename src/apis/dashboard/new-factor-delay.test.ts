@@ -12,13 +12,16 @@ import { PersonClient } from '#testing/person-client.ts';
 let server: DashboardServer;
 
 before(async () => {
-  // Configured as a real network, because a sandbox trusts a new factor immediately.
+  // A sandbox would trust a new factor immediately, so this server has the delay of a real network.
   server = await startDashboardServer([], { factorAgeMs: FACTOR_AGE_MS });
 });
 
 after(() => server.close());
 
-/** Returns the links in the newest mail that has any; the last is “this was not me”. */
+/**
+ * Returns the links in the newest mail to this address that has links. The last one is “This was
+ * not me”.
+ */
 async function linksOf(to: string): Promise<readonly string[]> {
   await server.sendMails();
   const mail = server.mails.findLast((sent) => sent.to === to && sent.text.includes('/by-mail/'));
@@ -43,7 +46,7 @@ async function personWith(name: string) {
 }
 
 /**
- * Returns the service's response to releasing payouts: `unexpected_state` means that the factor was
+ * Tries to release payouts and returns the error code. `unexpected_state` means that the factor was
  * accepted.
  */
 async function liftCode(client: PersonClient, accountId: string): Promise<string | undefined> {

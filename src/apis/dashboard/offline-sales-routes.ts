@@ -38,10 +38,15 @@ const OfflineRuleSchema = Type.Object(
   { title: 'OfflineRule', description: 'The bounds on the limits of a terminal’s offline sales.' },
 );
 
-/** Only the timelock itself can change its delay, and it announces that change as well. */
+/**
+ * How long the timelock's delay is cached. Only the timelock can change it, after announcing that.
+ */
 const DELAY_MS = 600_000;
 
-/** @returns `null` if the account cannot sell yet, or no node responds. */
+/**
+ * Returns the delay after which announced fee rates apply, in seconds.
+ * @returns `null` if the account cannot sell yet, or no node responds.
+ */
 async function readRatesDelay(
   chain: Chain | undefined,
   merchantNumber: bigint | null,
@@ -84,8 +89,8 @@ function ruleRoute({ db, chains }: ApiContext) {
 }
 
 /**
- * Declares the route through which an admin submits the sales that a till saved to a file. A
- * deactivated till, or one whose device key is no longer valid, cannot forward them itself.
+ * Declares the route through which an admin submits the sales that a till saved to a file: a
+ * deactivated till, or one whose device key has ended, cannot forward them itself.
  */
 function handInRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof ForwardBody>({
@@ -93,7 +98,8 @@ function handInRoute(ctx: ApiContext) {
     path: `${MODE}/terminals/{id}/offline_payments`,
     operationId: 'handInOfflinePayments',
     moves: 'money',
-    // No factor is required, because each record can pay only this merchant, as its wallet signed.
+    // Requires no factor, because each record can pay only this merchant: the payer's wallet signed
+    // that.
     asks: 'never',
     tag: TAG,
     summary: 'Hand in the sales that a terminal accepted offline',
@@ -110,8 +116,8 @@ function handInRoute(ctx: ApiContext) {
       const { merchant, tenant } = caller;
       const terminal = await selectTerminal(ctx.db, tenant, params.id ?? '');
       if (terminal === null) return resourceMissing('terminal');
-      // Logged before the sales are taken, so that refused requests are logged as well. Signatures
-      // stay out of the log: until they are settled, they can pay.
+      // Logged before the sales are accepted, so that refused requests are logged too. The log
+      // leaves out the signatures, because they can be used to pay until they are settled.
       await ctx.db.transaction((tx) =>
         recordEntry(tx, {
           auditLog: tenant.accountId,

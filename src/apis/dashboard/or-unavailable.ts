@@ -2,8 +2,8 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 /**
- * Awaits work that must read the chain first. If no node responds, returns a refusal, and nothing
- * was changed.
+ * Awaits work that begins by reading the chain. If no node responds, returns a refusal; nothing was
+ * changed then.
  */
 export async function orUnavailable<T>(work: Promise<T>): Promise<T | Refusal> {
   try {

@@ -41,14 +41,15 @@ const Query = Type.Object({
 
 type Request = PersonRequest<Type.Static<typeof Query>>;
 
-/** The rows of one section in the file. */
+/** The part of the file that has the rows of one section. */
 interface Part {
   readonly wanted: Wanted;
   readonly page: LocatedPage;
 }
 
 /**
- * Payouts belong to an account and to no location, so only the part without a location has them.
+ * Payouts belong to an account, not to a location. So only an account's section without a location
+ * has them.
  */
 function partsOf(sections: readonly Section[], name: ExportName): readonly Section[] {
   return name === 'withdrawals' ? sections.filter(({ location }) => location === null) : sections;
@@ -78,7 +79,7 @@ function readParts(
   return parts;
 }
 
-/** True if the part has a row with this id at this place. */
+/** True if the part has the row with this ID and position. */
 async function hasRow(db: Database, { wanted, page }: Part, row: Place & { id: string }) {
   const before = { created: row.created, position: row.position + 1n };
   const { read } = EXPORTS[wanted.name];
@@ -86,7 +87,7 @@ async function hasRow(db: Database, { wanted, page }: Part, row: Place & { id: s
   return rows[0]?.id === row.id;
 }
 
-/** Returns the parts from the row with this id on; `null` if none has such a row. */
+/** Returns the rest of the parts after the row with this ID; `null` if no part has it. */
 async function partsAfter(db: Database, parts: readonly Part[], id: string) {
   for (const [n, part] of parts.entries()) {
     const { name, tenant } = part.wanted;
@@ -97,7 +98,7 @@ async function partsAfter(db: Database, parts: readonly Part[], id: string) {
   return null;
 }
 
-/** Returns the last row of the file. */
+/** Returns the oldest row of the last part that has rows; `null` if the file has none. */
 async function findOldest(db: Database, parts: readonly Part[]) {
   for (const { wanted, page } of parts.toReversed()) {
     const { name, tenant } = wanted;
@@ -153,7 +154,10 @@ async function answerExport(
   };
 }
 
-/** Returns the exports of an organization: one file with the rows of all of its accounts. */
+/**
+ * Returns the routes for exports of an organization: each is one file with the rows of all of its
+ * accounts.
+ */
 export function organizationExportRoutes(ctx: ApiContext): PersonRoute[] {
   return NAMES.map((name) =>
     personRoute<typeof Query>({

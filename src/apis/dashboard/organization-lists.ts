@@ -30,8 +30,8 @@ import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 
 /**
- * Lists over all accounts of an organization are sorted by time, then by account, then by the
- * account's own order. Each account's page is a range of its index; the pages are merged.
+ * Lists over all accounts of an organization are sorted by time, then by account, then by position.
+ * Each account's rows are read from its index, and the accounts' pages are merged.
  */
 
 const Query = Type.Object({
@@ -55,12 +55,12 @@ interface Merging<R extends Row> {
   render(row: R): object;
 }
 
-/** Sorts after every position, for accounts that come after the cursor's account. */
+/** Larger than every position, so that all rows of an account at the cursor's time follow. */
 const LAST_POSITION = 2n ** 63n - 1n;
 
 /**
- * Returns the position from which an account's rows continue after the cursor's row, which may
- * belong to another account.
+ * Returns the position after which an account's rows follow the cursor, whose row may belong to
+ * another account.
  */
 function afterIn(account: string, at: AccountPlace | null): Place | null {
   if (at === null || at.account === account) return at;
@@ -135,7 +135,7 @@ const declared = {
   errors: ['cursor_invalid'],
 } as const;
 
-/** Returns the lists of an organization's payments and refunds. */
+/** Returns the routes that list an organization's payments and refunds. */
 export function organizationListRoutes(ctx: ApiContext): PersonRoute[] {
   const { db, pages, keys } = ctx;
   const cursorKey = keys.cursor;

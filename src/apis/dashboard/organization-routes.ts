@@ -43,7 +43,10 @@ import {
 import { ROLES, type Role } from '#people/role-order.ts';
 
 const TAG = 'Organizations';
-/** Enough for a person's businesses, too few to fill the network with shells. */
+/**
+ * Maximum number of organizations per owner: enough for one person's businesses, but too few to
+ * flood the network with empty ones.
+ */
 const MAX_OWNED = 20;
 
 const OrganizationSchema = Type.Object(
@@ -71,8 +74,8 @@ async function viewOf(sql: Sql, { id, name, created }: Organization, role: Role)
 }
 
 /**
- * Describes the change for the audit log. The owners of each account get an email if real money is
- * at stake.
+ * Returns the organization, actor and time of a change, for the audit log. The owners of each
+ * account get an email if real money is at stake.
  */
 function refOf(ctx: ApiContext, request: PersonRequest, summary: string): OrganizationRef {
   const { caller, params, requestId, now } = request;

@@ -6,7 +6,7 @@ import { type DashboardServer, startDashboardServer } from '#testing/dashboard-s
 import { addOwner, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
-/** Tests an organization's lists, totals and exports across both clock changes of a year. */
+/** Tests lists, totals and exports of an organization on days when clocks change. */
 
 interface Day {
   readonly day: string;
@@ -14,7 +14,7 @@ interface Day {
   readonly end: string;
 }
 
-/** Days on which clocks change, north and south of the equator; they last 23 or 25 hours. */
+/** Days on which clocks change, north and south of the equator. They have 23 or 25 hours. */
 const BERLIN: readonly Day[] = [
   { day: '2026-10-25', start: '2026-10-24T22:00:00.000Z', end: '2026-10-25T23:00:00.000Z' },
   { day: '2027-03-28', start: '2027-03-27T23:00:00.000Z', end: '2027-03-28T22:00:00.000Z' },
@@ -30,11 +30,11 @@ let olga: PersonClient;
 let organization = '';
 let cafe = '';
 let bar = '';
-/** Locations of the café; the bar sells at none. */
+/** IDs of the café's two locations. The bar has no location. */
 let berlin = '';
 let auckland = '';
 
-/** Sales right before and after both midnights of a day. */
+/** Returns sales right before and right after the midnights at both ends of a day. */
 function salesOf({ start, end }: Day, location?: string): StoredSale[] {
   const [first, last] = [new Date(start), new Date(end)];
   return [addMs(first, -1), first, addMs(last, -1), last].map((at, n) => ({
@@ -67,7 +67,7 @@ before(async () => {
     ...AUCKLAND.flatMap((day) => salesOf(day, auckland)),
   ];
   await addSales(server.db, { accountId: cafe, livemode: false }, sold.toSorted(byTime));
-  // The bar sells at the same moments as the café, so the list must order the rows of both.
+  // The bar has sales at the same instants as the café, so lists must sort rows of both accounts.
   const elsewhere = BERLIN.flatMap((day) => salesOf(day)).toSorted(byTime);
   await addSales(server.db, { accountId: bar, livemode: false }, elsewhere);
 });
@@ -155,7 +155,7 @@ test('the totals over all locations are the sum of each in its own day', async (
 test('sales at no location count in the days of the account', async () => {
   const { locations } = await totalsOf('2026-10-25');
   const none = locations.filter(({ location }) => location === null);
-  // The bar's days are in UTC: sales at 22:59:59 and 23:00 belong to that day, earlier ones do not.
+  // The bar's days are in UTC, so its sales at 22:59:59 and 23:00 count, and earlier ones do not.
   assert.deepEqual(
     none.map(({ account, payments, sales }) => [account, payments, sales]),
     [[bar, 2, 12_000_000]],
@@ -219,7 +219,7 @@ test('without days, each location counts its own today', async () => {
   }[];
   for (const { location, from, to, time_zone } of rows.filter((row) => row.location !== null)) {
     const day = new Intl.DateTimeFormat('en-CA', { timeZone: time_zone, dateStyle: 'short' });
-    // The account's test clock shows the time of its newest sale.
+    // Without dates, each location counts one day: today in its time zone.
     assert.equal(from, to, location);
     assert.match(day.format(server.clock.now()), /^\d{4}/);
   }

@@ -7,8 +7,8 @@ import { idOf } from '#http/schema.ts';
 import { type OwnedAccount, selectAccountsIn } from '#people/organizations.ts';
 
 /**
- * A section of an organization's sales: those of one location, or an account's sales without a
- * location. Its days follow the location's time zone, or else the account's.
+ * A section of an organization's sales: those of one location, or those of an account without a
+ * location. Its days follow the location's time zone, otherwise the account's.
  */
 export interface Section {
   readonly account: OwnedAccount;
@@ -23,8 +23,8 @@ export const LocationQuery = {
 };
 
 /**
- * Returns the sections of all accounts: each location, and last the sales without a location. With
- * a requested location, returns only that one.
+ * Returns the sections of all accounts: for each account its locations and, last, its sales without
+ * a location. If a location is requested, returns only its section.
  */
 export async function readSections(
   sql: Sql,

@@ -58,7 +58,10 @@ interface Counted {
 
 type ReadTotals = (wanted: TotalsOf) => Promise<TotalsRow[]>;
 
-/** Reads each range of days of an account once, because most of its locations share a time zone. */
+/**
+ * Returns a reader that runs each query once: most locations of an account share a time zone, and
+ * so a period.
+ */
 function readsOnce(sql: Sql): ReadTotals {
   const read = new Map<string, Promise<TotalsRow[]>>();
   return (wanted) => {
@@ -70,7 +73,7 @@ function readsOnce(sql: Sql): ReadTotals {
   };
 }
 
-/** Counts the days of one location, in its own zone. */
+/** Counts the days of one section, in its own time zone. */
 async function countSection(
   { sql, read }: { readonly sql: Sql; readonly read: ReadTotals },
   section: Section,
@@ -92,7 +95,7 @@ function sectionView({ section: { location, account, timeZone }, days, rows }: C
   return { ...place, ...days, ...sumTotals(rows) };
 }
 
-/** An account that sells only at locations has no separate row. */
+/** False for an account's section without a location if it has no sales. */
 function isShown({ section, rows }: Counted): boolean {
   return section.location !== null || rows.length > 0;
 }

@@ -5,7 +5,7 @@ import { addMember, addOwner, addTotp, mailedUrl, PASSWORD, signInAs } from '#te
 import { PersonClient } from '#testing/person-client.ts';
 
 let server: DashboardServer;
-/** Owns the organization and two shops, each an account. */
+/** Olga owns the organization and two shops, each of which is an account. */
 let olga: PersonClient;
 let organization = '';
 let shops: readonly [string, string];
@@ -36,7 +36,7 @@ async function join(email: string, role: string): Promise<PersonClient> {
   const form = { token, name: 'Some One', password: PASSWORD };
   const accepted = await person.post('/invitations/accept', form);
   assert.deepEqual(accepted.body, { account: null, organization, role });
-  // The response contains the CSRF token, which later changes need.
+  // Its response contains the CSRF token, which later changes need.
   await person.get('/session');
   return person;
 }

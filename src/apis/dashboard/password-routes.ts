@@ -38,8 +38,8 @@ function requestRoute(settings: SurfaceSettings) {
 }
 
 /**
- * Responds to a password change. The change removed all known devices, so this one becomes known
- * again.
+ * Returns the response to a password change. The change removed all known devices, so this device
+ * is remembered again.
  */
 async function passwordChanged(
   settings: SurfaceSettings,
@@ -74,8 +74,8 @@ function resetRoute(settings: SurfaceSettings) {
       const { visit } = caller;
       const user = await completePasswordReset(settings.people, { realm, ...body, visit });
       if (isRefusal(user)) return user;
-      // The caller has proven access to the mailbox, so failed guesses by others no longer block
-      // this device.
+      // The caller has proven access to the mailbox, so this device becomes known and others'
+      // failed guesses no longer block it.
       return passwordChanged(settings, user, caller);
     },
   });

@@ -59,15 +59,15 @@ function question({ kind, what, created }: PersonLinkRow): string {
   );
 }
 
-/** Adds all pages behind mailed links that need no sign-in. */
+/** Adds the pages behind mailed links. They need no sign-in. */
 export function addMailPages(app: FastifyInstance, people: PeopleDeps, clock: Clock): void {
   addHoldPage(app, people, clock);
   addPersonLinkPage(app, people, clock);
 }
 
 /**
- * Adds the page behind the links that people get by mail. Mail scanners open links, so a GET only
- * shows a button, and its POST acts. The link needs no sign-in.
+ * Adds the page behind the links that people get by mail. Mail scanners open links, so GET only
+ * shows a button, and the button's POST acts. No sign-in is needed.
  */
 function addPersonLinkPage(app: FastifyInstance, people: PeopleDeps, clock: Clock): void {
   const path = `${PERSON_LINK_PATH}/:token`;

@@ -13,7 +13,7 @@ export const ORGANIZATION = '/organizations/{org}';
 export const ORGANIZATION_MODE = '/organizations/{org}/{mode}';
 export const MODE = '/accounts/{account}/{mode}';
 
-/** A route whose caller uses a browser, and the request that its handler gets. */
+/** A route that people call from a browser. The next type is the request that its handler gets. */
 export type PersonRoute = AnyRoute<PersonCaller>;
 export type PersonRequest<Q = unknown, B = unknown> = Handled<PersonCaller, Q, B>;
 
@@ -37,16 +37,16 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
 > & {
   readonly access: Access;
   readonly idempotency?: 'required' | 'accepted';
-  /** Path parameters other than `account`, `org` and `mode`. */
+  /** Kinds of the path parameters, except `account`, `org` and `mode`. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly status?: 200 | 201 | 202;
-  /** The response's schema. Its `description` documents the response. */
+  /** Schema of the response. Its `description` documents the response in the API reference. */
   readonly response?: TSchema;
-  /** A description of a response that is not JSON. */
+  /** Describes a response that is not JSON. */
   readonly returns?: string;
   /** Media types of a response that is not JSON. */
   readonly sends?: readonly string[];
-  /** An example of the first media type in `sends`. */
+  /** An example of a response of the first media type in `sends`. */
   readonly example?: string;
   readonly errors?: readonly ErrorCode[];
 };
@@ -59,7 +59,7 @@ function implied(path: string): Readonly<Record<string, IdKind | 'text'>> {
   };
 }
 
-/** Returns the errors that follow from a route's path and access. */
+/** Returns the errors that a route can return because of its path and access. */
 export function impliedErrors({ access, path, method }: Implying): readonly ErrorCode[] {
   const modes = path.includes('{mode}') ? (['route_missing'] as const) : [];
   const changes = method === 'GET' || !isRole(access) ? [] : (['account_disabled'] as const);
@@ -85,7 +85,7 @@ function accessErrors(access: Access): readonly ErrorCode[] {
   return [...signedIn, 'second_factor_required', 'resource_missing', 'role_missing'];
 }
 
-/** Declares a route of the dashboard or operator API, with its access. */
+/** Declares a route of the dashboard API or the operator API, with the access that it requires. */
 export function personRoute<
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
@@ -121,7 +121,7 @@ export function personRoute<
   });
 }
 
-/** Returns the session of a route that needs one. */
+/** Returns the caller's session on a route that requires one. */
 export function sessionOf(caller: PersonCaller): SessionRow {
   return present(caller.session, 'session');
 }

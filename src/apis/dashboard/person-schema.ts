@@ -4,7 +4,7 @@ import { idOf, nullable, objectType, oneOf, openObject, Timestamp, text } from '
 import { ROLES } from '#people/role-order.ts';
 import { STAFF_ROLES } from '#people/user-queries.ts';
 
-/** Building blocks of the dashboard's and the operators' requests and responses. */
+/** Schemas that requests and responses of the dashboard and the operator API share. */
 
 export const Email = text(254, 'An email address.', 3);
 export const Password = text(256, '12 to 256 characters.', 1);
@@ -19,7 +19,7 @@ export const RoleField = oneOf(ROLES, 'cashier, viewer, member, admin or owner.'
 export const KYB_STATUSES = ['none', 'pending', 'approved', 'rejected'] as const;
 export const EmailOut = Type.String({ maxLength: 254, description: 'An email address.' });
 
-/** Returns a name entered by a person, as it is shown. */
+/** Returns the schema of a name that a person entered, for responses. */
 export function nameOut(description: string) {
   return Type.String({ maxLength: 500, description });
 }
@@ -39,7 +39,9 @@ function base64Url(description: string) {
 
 const ClientData = base64Url('The data that the browser had signed: JSON, in base64url.');
 
-/** Schema of the browser's PublicKeyCredential.toJSON(); the WebAuthn library checks the rest. */
+/**
+ * Schema of the browser's PublicKeyCredential.toJSON(). The WebAuthn library checks the details.
+ */
 function credential(response: Record<string, TSchema>): TSchema {
   return Type.Unsafe({
     type: 'object',
@@ -78,7 +80,7 @@ export const UsedPasskey = Type.Unsafe<AuthenticationResponseJSON>(
   }),
 );
 
-/** The argument of navigator.credentials.create or .get, to be parsed by the browser. */
+/** The argument of navigator.credentials.create or .get, which the page must parse first. */
 export const PasskeyOptions = openObject('WebAuthn options: pass them to the browser unchanged.');
 
 export const UserSchema = Type.Object(
@@ -139,7 +141,7 @@ export const SessionSchema = Type.Object(
   { description: 'The session: the person, the accounts, and the missing second factor.' },
 );
 
-/** The results of changes that have no object of their own. */
+/** Results of changes that return no object. */
 const ACTIONS = [
   'accepted',
   'blocked',

@@ -14,13 +14,13 @@ import { assert } from '#core/assert.ts';
 import { redactOwn } from '#core/redact.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
 
-/** Request fields in which people write text for others to read. */
+/** Request fields in which people write free text for other people. */
 const FREE_TEXTS = ['reason', 'note'] as const;
 
-/** Routes of one mode of an account or organization. */
+/** Matches paths in one mode of an account or organization. */
 const IN_MODE = /^\/(accounts\/\{account\}|organizations\/\{org\})\/\{mode\}/;
 
-/** Wraps a route so that it masks secrets that a person pasted into a free text. */
+/** Wraps a route so that secrets that a person pasted into a free text are masked. */
 function withoutSecrets(route: AnyRoute<PersonCaller>): AnyRoute<PersonCaller> {
   const declared = (route.body as { readonly properties?: object } | undefined)?.properties;
   if (!FREE_TEXTS.some((name) => name in (declared ?? {}))) return route;
@@ -35,7 +35,10 @@ function withoutSecrets(route: AnyRoute<PersonCaller>): AnyRoute<PersonCaller> {
   return { ...route, handle };
 }
 
-/** Creates the surface of one realm: sessions by cookie, access as declared by each route. */
+/**
+ * Creates the API surface of one realm: sessions are in cookies, and each route declares its
+ * access.
+ */
 export function personSurface(
   settings: SurfaceSettings,
   routes: readonly AnyRoute<PersonCaller>[],
@@ -59,6 +62,7 @@ export function personSurface(
     },
     routes: routes.map((route) => consenting(settings.people, withoutSecrets(route))),
   };
-  // Safe, because the server hands each surface only callers that the same surface created.
+  // This cast is safe, because the server passes to each surface only callers that the surface has
+  // created.
   return surface as unknown as Surface;
 }

@@ -8,7 +8,7 @@ import { addMember, addOwner, addTotp, mailedUrl, PASSWORD, signInAs } from '#te
 import { PersonClient } from '#testing/person-client.ts';
 
 const actor = { type: 'system', name: 'test' } as const;
-/** The columns that the audit log keeps forever; no other column may keep a person's data. */
+/** Audit log columns that keep personal data forever. No other column may keep any. */
 const KEPT = ['audit_log.actor', 'audit_log.after', 'audit_log.before'];
 
 let server: DashboardServer;
@@ -25,7 +25,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** Adds a person who joined by invitation and owns nothing. */
+/** Adds a person to the account by invitation, with a role below owner. */
 async function join(email: string, name: string, role = 'member'): Promise<PersonClient> {
   const invited = await owner.post(`/accounts/${account}/invitations`, { email, role });
   assert.equal(invited.status, 201, invited.text);
@@ -157,7 +157,7 @@ test('staff can be erased too, except the last one', async () => {
     await addTotp(server, client);
     clients.push(client);
   }
-  // A merchant user with the same email address counts as a different person.
+  // A merchant's user with the same email address is a different person.
   await addMember(server, { email: 'one@staff.test', accountId: account, role: 'viewer' });
   const erased = await clients[0]?.post('/me/erase');
   assert.equal(erased?.status, 200, erased?.text);

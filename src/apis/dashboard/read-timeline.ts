@@ -15,11 +15,13 @@ import { finalityOf } from '#settlement/chain/final-block.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 /**
- * Maximum number of events read: an intent has a handful; repeated taps by a merchant's server may
- * add a few more.
+ * Maximum number of events. An intent has a handful; repeated taps by a merchant's server may add
+ * more.
  */
 const MOST_EVENTS = 100;
-/** All events of an ended intent follow within moments of its end. */
+/**
+ * How long events about an ended intent are looked for. They all follow within moments of its end.
+ */
 const AFTER_END_MS = 10 * 60_000;
 
 const Attempt = Type.Object({
@@ -97,12 +99,15 @@ function certaintyOf(block: bigint, finalAt: Date | null, finality: Finality | n
   return block <= finality.safe ? 'safe' : 'included';
 }
 
-/** Cached, because many people may view their payments concurrently. */
+/**
+ * How long the chain's finality is cached, because many people may view their payments at the same
+ * time.
+ */
 const FINALITY_AGE_MS = 5_000;
 
 /**
- * Reads the safe and the final block, only while an attempt is in a block and not final. `null` if
- * no node responds.
+ * Reads the safe and the final block, but only if an attempt is in a block and not final yet.
+ * Otherwise, and if no node responds, returns `null`.
  */
 async function readFinality(
   chain: Chain | undefined,
@@ -124,7 +129,7 @@ function deliveryView({ endpoint_id, event_id, ...row }: TimelineDeliveryRow) {
   return { ...row, webhook_endpoint: endpoint_id, event: event_id };
 }
 
-/** Returns the time until which the intent may have events: now, while it is open. */
+/** Returns the latest time at which the intent can have events: now, while it is open. */
 function endOf(intent: PaymentIntent, now: Date): Date {
   const isOver = intent.status === 'succeeded' || intent.status === 'canceled';
   const expiry = byAccountClock(intent, intent.expiresAt).getTime();
@@ -132,7 +137,7 @@ function endOf(intent: PaymentIntent, now: Date): Date {
   return isOver ? addMs(new Date(last), AFTER_END_MS) : byAccountClock(intent, now);
 }
 
-/** Reads the parts of an intent's history that its own fields do not hold. */
+/** Reads those parts of an intent's history that are not in its own fields. */
 export async function readTimeline(
   { db, chains }: { readonly db: Sql; readonly chains: readonly Chain[] },
   intent: PaymentIntent,

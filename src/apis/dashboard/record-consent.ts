@@ -11,8 +11,8 @@ import type { PeopleDeps } from '#people/people.ts';
 type Request = PersonRequest<never, never>;
 
 /**
- * Queues one email to the owners in the transaction of the audit log entry, however many entries
- * the change has.
+ * Returns a listener that mails the owners once, in the transaction of the first audit log entry,
+ * even if the change has several entries; `null` if no real money is at stake.
  */
 function ownersHear(
   people: PeopleDeps,
@@ -31,8 +31,8 @@ function ownersHear(
 }
 
 /**
- * Records that a person has read something. Runs before the response is sent, so that every read is
- * in the log.
+ * Logs that a person has read something. Awaited before the response is sent, so that no read stays
+ * unlogged.
  */
 function recordReading(people: PeopleDeps, request: Request, action: string): Promise<void> {
   const { caller, params, query, requestId, now } = request;
@@ -59,7 +59,7 @@ function isDone(answer: Answer | Refusal | Stream): boolean {
   return !isRefusal(answer) && answer.status < 300;
 }
 
-/** Wraps a route's handler with the rules that follow from its declaration. */
+/** Wraps a route's handler with the consent rules that its declaration implies. */
 export function consenting(people: PeopleDeps, route: PersonRoute): PersonRoute {
   const { mails, rate } = consentOf(route);
   const { records } = route;

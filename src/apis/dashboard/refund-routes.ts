@@ -110,15 +110,15 @@ function endRoute({ db, wakeups, pages: receipts }: ApiContext) {
 }
 
 /**
- * The amount that an account's people may refund per UTC day with a session alone, enough for a
- * shop's usual day. Above it each refund needs a fresh factor, so that a stolen session cannot
- * empty the balance.
+ * Atoms (500 USDC) that an account's people may refund per UTC day without a fresh factor: enough
+ * for a shop's usual day. Beyond it, each refund needs a fresh factor, so that a stolen session
+ * cannot empty the balance.
  */
 const FREE_REFUNDS = 500_000_000n;
 
 /**
- * Counts the refund in the transaction of its entry, so that concurrent refunds are counted as
- * well.
+ * Counts the refund toward the daily amount. Runs in the transaction of its audit log entry, so
+ * that concurrent refunds count as well.
  */
 async function refundRefusal(
   tx: Tx,
@@ -136,11 +136,11 @@ async function refundRefusal(
   const amount = estimate(payment, asked.amount);
   const sum = await addToRefundDay(tx, { accountId: tenant.accountId, amount, now });
   if (sum <= FREE_REFUNDS) return null;
-  // A change of access works without a second factor in a sandbox; a refund never does.
+  // In a sandbox, changes of access need no second factor, but refunds do.
   return factorRefusal(sessionOf(caller), now);
 }
 
-/** Returns the amount for the audit log, in the unit in which it was requested. */
+/** Returns the amount for the audit log, in atoms or in minor units, as it was requested. */
 function inEntry(amount: AskedAmount) {
   if (typeof amount !== 'object' || amount === null) return { amount };
   return { presentment_amount: amount.minorUnits };
@@ -169,7 +169,7 @@ function refundRoute(ctx: ApiContext): PersonRoute {
       const { tenant } = caller;
       const asked = refundAskedFor(body);
       if (isRefusal(asked)) return asked;
-      // Logs the request before the refund, so that the audit log names the person even if the
+      // Writes the audit log entry before the refund, so that the log names the person even if the
       // refund fails.
       const refused = await ctx.db.transaction<Refusal | null>(async (tx) => {
         const stale = await refundRefusal(tx, request, asked);

@@ -48,7 +48,7 @@ function ask(amount = AMOUNT) {
   return member.post(`${base}/refunds`, { payment: paymentId, amount }, headers);
 }
 
-/** Writes the rows that the relayer writes when USDC temporarily blocks a transfer. */
+/** Stores what the relayer stores while USDC blocks a transfer temporarily. */
 async function block(subjectId: string): Promise<void> {
   const [request] = await server.db.query<{ id: bigint }>(
     'select id from chain_requests where subject_id = $1',
@@ -64,8 +64,8 @@ test('above 500 USDC a day, a session alone cannot refund real money', async () 
   const mode = { tenant, key: '', keyId: '', terminal: newId('terminal', new Date()) };
   const sale = await addTestPayment(server.db, mode, 100_000_000n);
   server.clock.advance(6 * 60_000);
-  // Sends all requests concurrently. Each is small, but together they exceed the sale, so nothing
-  // is sent.
+  // Sends all requests at the same time. Together they exceed the 500 USDC a day, so one needs a
+  // factor. Each also exceeds the sale, so nothing is refunded.
   const body = { payment: sale.id, amount: 150_000_000 };
   const answers = await Promise.all(
     [1, 2, 3, 4].map((i) =>
@@ -75,8 +75,8 @@ test('above 500 USDC a day, a session alone cannot refund real money', async () 
   const codes = answers.map((answer) => answer.body.error?.code ?? '');
   const large = Array(3).fill('amount_too_large');
   assert.deepEqual(codes.sort(), [...large, 'second_factor_required']);
-  // A sandbox lets people without a second factor change access right after sign-in, but not
-  // refund.
+  // In a sandbox, people without a second factor can change access right after signing in, but
+  // cannot refund.
   const justIn = await signInAs(server, 'mia@refunds.test');
   const more = await justIn.post(`${live}/refunds`, body, { 'idempotency-key': 'just in' });
   assert.equal(more.body.error?.code, 'second_factor_required');
@@ -117,7 +117,7 @@ describe('a refund that USDC refuses for now', () => {
   let path = '';
   let answer: ReturnType<typeof ask>;
   before(async () => {
-    // Starts the request; its response comes with the chain's result, or after a minute.
+    // Starts the request. Its response comes once the chain has a result, or after a minute.
     answer = ask();
     await eventually('the refund is requested', async () => {
       const [refund] = await server.db.query<{ id: string }>('select id from refunds');

@@ -24,7 +24,7 @@ const LogQuery = Type.Object({
   ),
 });
 
-/** Signs a cursor. It holds the id of a logged request, which begins with the time. */
+/** Signs a cursor with the ID of a logged request. The ID begins with the time. */
 function sign(cursorKey: Buffer, tenant: Tenant, id: string): Buffer {
   const listName = `request log ${tenant.accountId} ${tenant.livemode} ${id}`;
   return createHmac('sha256', cursorKey).update(listName).digest().subarray(0, 16);

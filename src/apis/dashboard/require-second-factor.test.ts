@@ -18,7 +18,10 @@ import { addMember, addOwner, PASSWORD, signInAs } from '#testing/people.ts';
 import { type ServerContext, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** The age of the last verification, and whether the factor is trusted already. */
+/**
+ * `stale`: verified too long ago. `young`: verified just now, but not trusted yet. `fresh`:
+ * verified just now and trusted.
+ */
 const FACTORS = ['stale', 'young', 'fresh'] as const;
 type Factor = (typeof FACTORS)[number];
 
@@ -42,7 +45,10 @@ before(async () => {
 
 after(() => server.close());
 
-/** Puts every session into this state; verifying a real factor 300 times would take minutes. */
+/**
+ * Puts every session into this state in the database: verifying a real factor 300 times would take
+ * minutes.
+ */
 async function putFactors(factor: Factor): Promise<void> {
   const now = server.clock.now().getTime();
   const provenAt = new Date(factor === 'stale' ? now - 5 * 60_000 : now);
@@ -68,10 +74,13 @@ function send(client: PersonClient, route: PersonRoute, mode: string) {
   return client.send(route.method, pathOf(route, mode), body, headers);
 }
 
-/** Routes that are left out because they would end the memberships of this test. */
+/** Routes that are not called, because they would end the memberships that these tests need. */
 const LEFT_OUT = ['leaveTeam'];
 
-/** Returns the roles that may use the route, and one that may not; test/long tries all roles. */
+/**
+ * Returns the lowest role that may use the route and the highest that may not. test/long tries all
+ * roles.
+ */
 function rolesFor(route: PersonRoute): readonly Role[] {
   const may = ROLES.filter((role) => hasRole(role, route.access as Role));
   const mayNot = ROLES.filter((role) => !may.includes(role));
@@ -172,7 +181,7 @@ test('a route with a false declaration fails in every test, and nothing is writt
   const surfaces = ({ merchant }: ServerContext) => [personSurface(merchant, [liar])];
   const lying = await startPeopleServer(surfaces, undefined, { log });
   await addOwner(lying, 'owner@quiet.test');
-  // Sends the request without the generated client, which accepts documented routes only.
+  // The generated client accepts only documented routes, so this request is sent without it.
   const answer = await fetch(`${lying.dashboard}/rename`, { method: 'POST' });
   const names = await lying.db.query('select name from accounts');
   await lying.close();

@@ -5,26 +5,26 @@ import { factorTooNew, isFactorTrusted } from '#people/new-factor-delay.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 import { factorNotFresh, isFactorFresh } from '#people/sessions.ts';
 
-/** Returns a refusal unless the session has freshly verified a trusted factor. */
+/** Refuses unless a trusted factor was verified in this session within the last five minutes. */
 export function factorRefusal(session: SessionRow, now: Date): Refusal | null {
   if (!isFactorFresh(session.second_factor_at, now)) return factorNotFresh();
   const { factor_trusted_from: from } = session;
   return from === null || isFactorTrusted(from, now) ? null : factorTooNew(from);
 }
 
-/** The session and network of the request. */
+/** What consent depends on in a request. */
 export interface Asked {
   readonly session: SessionRow;
   readonly now: Date;
-  /** True in live mode; on paths without a mode, true for a live account. */
+  /** True in live mode; on paths without a mode, true if the account is live. */
   readonly isRealMoney: boolean;
-  /** True in a sandbox, where a person without any factor confirms with the password instead. */
+  /** True in a sandbox. There, a person without a factor only needs to have just signed in. */
   readonly isSandbox: boolean;
 }
 
 /**
- * Returns the refusal for a change of access or names. Unlike a payment, such a change needs no
- * factor in a sandbox if the user has none and has just signed in.
+ * Refuses a change of access or names without a fresh factor. In a sandbox, a user without any
+ * factor needs none within five minutes of signing in; this does not apply to payments.
  */
 export function accessRefusal(asked: Omit<Asked, 'isRealMoney'>): Refusal | null {
   const { session, now, isSandbox } = asked;
@@ -33,28 +33,32 @@ export function accessRefusal(asked: Omit<Asked, 'isRealMoney'>): Refusal | null
   return factorRefusal(session, now);
 }
 
-/** The properties of a route's declaration from which its consent rules follow. */
+/** The fields of a route's declaration from which its consent rules follow. */
 export type Declared = Pick<
   AnyRoute,
   'moves' | 'asks' | 'alone' | 'unmailed' | 'access' | 'path' | 'method'
 >;
 
-/** The consent rules of a route for people, all derived from the `moves` that it declares. */
+/** The consent rules of a route for people. They follow from what the route declares. */
 export interface Consent {
-  /** Condition under which a fresh factor is required. */
+  /** When the caller must have a freshly verified factor. */
   readonly asks: Asks;
   /**
-   * True if the owners get an email, with a link that stops the change, in the change's
-   * transaction. Applies when real money is at stake.
+   * True if the owners get an email with a link that stops the change, queued in the change's
+   * transaction. Applies only if real money is at stake.
    */
   readonly mails: boolean;
   /**
-   * True if the audit log of the account, or of the network, gets an entry in the same transaction.
+   * True if the change is entered in the audit log of the account or the network, in the same
+   * transaction.
    */
   readonly isRecorded: boolean;
   /** True if another operator must approve the change, unless there is no other operator. */
   readonly fourEyes: boolean;
-  /** `staff` is counted separately, because one staff member can affect every account. */
+  /**
+   * The rate limit. Changes by staff have their own, because one staff member can affect every
+   * account.
+   */
   readonly rate: 'usual' | 'staff';
 }
 
@@ -74,8 +78,8 @@ export function consentOf(route: Declared): Consent {
 }
 
 /**
- * Returns the refusal for a request whose route requires consent. Staff confirm every change; for
- * an account's users the route's declaration decides.
+ * Returns the refusal if the caller's factor is not enough for the route. All changes by staff need
+ * a fresh factor; for users of an account, the route's declaration decides.
  */
 export function consentRefusal(route: Declared, asked: Asked): Refusal | null {
   const { asks } = consentOf(route);

@@ -12,8 +12,8 @@ import { selectPastPayments } from '#risk/preview-queries.ts';
 
 const WEEK_MS = 7 * DAY_MS;
 /**
- * Maximum number of payments replayed, which takes about 0.2 s. In a busier week, the newest
- * payments are representative.
+ * Maximum number of payments that are replayed; this takes about 0.2 s. In a busier week, the
+ * newest payments represent the others.
  */
 const MAX_PAYMENTS = 20_000;
 

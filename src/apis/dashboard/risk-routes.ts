@@ -27,7 +27,7 @@ import {
 import { type RiskSettings, toRiskSettings } from '#risk/risk-settings.ts';
 
 const TAG = 'Risk';
-/** One page, since no shop is expected to block more wallets. */
+/** Maximum size of the list. It has no pages, because no shop is expected to block more wallets. */
 const MAX_BLOCKED = 1000;
 
 const Limit = nullable(
@@ -100,7 +100,7 @@ async function saveSettings(
     highAmountConfirmFrom: limit(body.high_amount_confirm_from),
     velocityPerHour: body.velocity_per_hour,
   };
-  // Before the first edit there is no row; that edit must name version 0.
+  // Before the first edit there is no row, so that edit must send version 0.
   if ((before?.version ?? 0) !== body.version) return staleVersion(before?.version ?? 0);
   const version = await saveRiskSettings(tx, tenant, { settings, version: body.version, now });
   if (version === null) return staleVersion(before?.version ?? 0);

@@ -37,7 +37,7 @@ async function signIn(name: string): Promise<PersonClient> {
   return client;
 }
 
-/** The people have the same roles in an organization, to which the account does not belong. */
+/** The people have the same roles in another organization, to which the account does not belong. */
 const organization = newId('organization', new Date());
 
 async function joinOrganization(role: Role): Promise<void> {
@@ -76,7 +76,7 @@ after(async () => {
   await network.stop();
 });
 
-/** Returns a path with ids of the right format for objects that do not exist. */
+/** Returns a path whose IDs have the right format, but belong to no object. */
 function pathOf(route: PersonRoute): string {
   const now = server.clock.now();
   return route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {

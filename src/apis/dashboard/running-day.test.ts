@@ -11,7 +11,7 @@ import { type DashboardServer, startDashboardServer } from '#testing/dashboard-s
 import { retryDelivery } from '#webhooks/retry-delivery.ts';
 
 /**
- * Tests the figures of a day in progress: complete hours are counted once, the rest on each read.
+ * Tests the figures of a day in progress: complete hours are counted once, the rest at each read.
  */
 
 const DAY = '2026-10-01';
@@ -81,7 +81,7 @@ test('a complete hour is counted once, unless one of its intents is still open',
   await addPaid(3, at('02:10'), 700);
   await addPaid(4, at('03:10'), 12_345);
   const first = await look(at('03:20'));
-  // The third hour is missing, because it ended less than half an hour ago.
+  // The third hour is not stored yet, because it ended less than half an hour ago.
   assert.deepEqual(await keptHours('statistics_hours'), ['00:00']);
   assert.deepEqual(
     [first?.intents, first?.payments, first?.volume, first?.canceled],

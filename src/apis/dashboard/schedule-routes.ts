@@ -17,14 +17,17 @@ import {
 } from '#payouts/automatic-payout-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
-/** Routes for schedules: automatic payouts, and statements that are sent as links. */
+/**
+ * This file has the routes for schedules: automatic payouts, and statements that are sent as links.
+ */
 
 function downloadRoute({ db }: ApiContext): PersonRoute {
   return personRoute({
     method: 'GET',
     path: '/exports/{token}',
     operationId: 'downloadExport',
-    // The statement closes its period, like every export of one.
+    // `data`, not `nothing`: reading a statement closes its period, like every export of a
+    // statement.
     moves: 'data',
     tag: 'Exports',
     summary: 'Download the statement of a link from `export.ready`',
@@ -68,7 +71,7 @@ const AutomaticPayoutSchema = Type.Object(
   { title: 'AutomaticPayout' },
 );
 
-/** The number of periods shown, newest first: a quarter of a year of days. */
+/** Number of periods that are shown, newest first: a quarter if a period is a day. */
 const SHOWN = 92;
 
 function messageOf(status: AutomaticPayout['status'], reason: PayoutReason): string {

@@ -12,8 +12,8 @@ import { addMember, addOwner, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
 /**
- * Automatic actions of an account at the end of a period: their settings, and statements that are
- * sent as links.
+ * Tests what happens automatically at the end of a period, and its settings: payouts, and
+ * statements that are sent as links.
  */
 
 const DAY_SECONDS = 86_400;

@@ -9,7 +9,7 @@ import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 
 export interface PaymentSearch {
   readonly txHash: string | null;
-  /** Filters payments by intent, by displayed amount, or by both. */
+  /** Only payments of this intent; `null` for all. */
   readonly intentId: string | null;
   readonly amount: bigint | null;
   readonly payerId: string | null;
@@ -17,8 +17,8 @@ export interface PaymentSearch {
 }
 
 /**
- * Returns one index range for the exact amount, in list order and for any number of rows. The other
- * branches cover the few amounts that only round to it.
+ * Returns the index ranges to read. One range has the payments with exactly this amount, in list
+ * order, however many there are. The others have the few payments whose amounts only round to it.
  */
 function anyOf({ amount, intentId }: PaymentSearch): readonly Branch[] {
   const ofIntent: Condition[] =
@@ -53,7 +53,7 @@ const INDEXES = {
   terminal_id: { columns: ['terminal_id'], ordered: true },
 } as const;
 
-/** Finds payments by any combination of filters; each single filter has an index. */
+/** Finds payments by any combination of filters. Each filter has an index. */
 export async function searchPayments(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly search: PaymentSearch },
@@ -91,7 +91,10 @@ export async function selectIntentIdByOrder(
 
 const DECLINE_CODE = `(last_payment_error ->> 'decline_code')`;
 
-/** Finds intents by the code of their last decline. A partial index holds only declined intents. */
+/**
+ * Finds intents by the code of their last decline, through a partial index that has only declined
+ * intents.
+ */
 export async function selectDeclinedIntents(
   sql: Sql,
   wanted: {

@@ -75,7 +75,9 @@ const SearchQuery = Type.Object({
   terminal: Type.Optional(idOf('tml_', 'terminal')),
 });
 
-/** Converts the filters to column values. `null` if one of them names an unknown object. */
+/**
+ * Converts the filters to column values; `null` if a filter names an object that does not exist.
+ */
 async function toSearch(
   { db }: ApiContext,
   tenant: Tenant,

@@ -30,8 +30,8 @@ import { selectUser } from '#people/user-queries.ts';
 const TAG = 'Session';
 
 /**
- * Answers with the opened or strengthened session and its cookie, and with the device's cookie if
- * one is due.
+ * Returns the response with a new or strengthened session and its cookie. A full session also gets
+ * the cookie of its device.
  */
 export async function answerSession(
   settings: SurfaceSettings,
@@ -42,7 +42,7 @@ export async function answerSession(
     readonly secondFactorAt: Date | null;
     readonly status?: number;
     readonly caller: Pick<PersonCaller, 'cookies' | 'visit'>;
-    /** True if a sign-in on a new device sends a mail. */
+    /** True if a mail is sent when the device is new. */
     readonly alert: boolean;
     readonly now: Date;
   },
@@ -60,7 +60,7 @@ export async function answerSession(
   return { ...answerWith(signedIn.status ?? 200, view), headers: { 'Set-Cookie': setCookie } };
 }
 
-/** Answers with the caller's session after it was strengthened or confirmed again. */
+/** Returns the response with the caller's session after its second factor was verified. */
 export function answerStrong(
   settings: SurfaceSettings,
   opened: OpenedSession,
@@ -72,7 +72,7 @@ export function answerStrong(
     user: { id, email },
     level: 'full',
     secondFactorAt: asked.now,
-    // A session that was already complete causes no sign-in alert.
+    // No mail if the session was already full, because the person had signed in before.
     alert: level === 'password',
   });
 }
@@ -116,8 +116,9 @@ function signInRoute(settings: SurfaceSettings) {
 }
 
 /**
- * Returns the address of the cell that accepts the password. Only a caller with the right password
- * learns it, so the response does not reveal who has an account.
+ * Returns a refusal with the address of the cell that accepts the password; `null` if there is
+ * none. Only a caller with the right password learns it, so the response does not reveal who has an
+ * account.
  */
 async function elsewhere(
   settings: SurfaceSettings,
@@ -296,7 +297,7 @@ function factorPasskeyRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Declares the routes for signing in and out, for merchants' people and for staff. */
+/** Declares the routes for signing in and out, for merchants' users and for staff. */
 export function sessionRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     signInRoute(settings),
@@ -311,7 +312,8 @@ export function sessionRoutes(settings: SurfaceSettings): PersonRoute[] {
 }
 
 /**
- * Returns the session as its page sees it: the person, the missing second factor, and the accounts.
+ * Returns the session as its page needs it: the person, the missing second factor, and the
+ * accounts.
  */
 async function sessionView(
   people: PeopleDeps,
@@ -348,7 +350,7 @@ async function sessionView(
   };
 }
 
-/** Returns a user in the form that the person sees, and the user's row. */
+/** Returns the view that a user has of themselves, and the user's row. */
 export async function readUserView(db: Sql, userId: string) {
   const [user, passkeys, codes] = await Promise.all([
     selectUser(db, userId),

@@ -9,11 +9,14 @@ export interface PeopleSettings {
   readonly db: Database;
   readonly wakeups: Wakeups;
   /**
-   * A key of 32 bytes for this purpose only: encrypts TOTP secrets, documents and queued mail, and
-   * signs CSRF tokens.
+   * A 32-byte key for this purpose only. Encrypts TOTP secrets, documents and queued mail; signs
+   * CSRF tokens.
    */
   readonly secretKey: Buffer;
-  /** The public URL. `null` on a developer's machine, where any address over http works. */
+  /**
+   * The public URL of the service; `null` on a developer's machine, where any address works over
+   * http.
+   */
   readonly publicUrl: string | null;
   readonly port: number;
   /** True in a sandbox, where a second factor is trusted immediately. */
@@ -23,8 +26,8 @@ export interface PeopleSettings {
 const PASSKEY_NAME = 'Tapline';
 
 /**
- * Returns the addresses of one realm's people. Passkeys belong to the domain of the public address,
- * or without one to `localhost`, because browsers allow none on an IP address.
+ * Returns the settings of one realm's people. Passkeys belong to the domain of the public URL, or
+ * otherwise to `localhost`: browsers allow no passkeys for an IP address.
  */
 export function surfaceSettings(settings: PeopleSettings, realm: Realm): SurfaceSettings {
   const { db, wakeups, secretKey, publicUrl, port } = settings;

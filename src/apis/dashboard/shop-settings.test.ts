@@ -39,7 +39,7 @@ const SHOP = {
   tax_number: 'T1234567890123',
 };
 
-/** Returns the settings as the account shows them. */
+/** Returns the shop's settings from the account object. */
 async function shown(): Promise<object> {
   const { body } = await owner.get(path);
   return Object.fromEntries(Object.keys(NONE).map((name) => [name, body[name]]));

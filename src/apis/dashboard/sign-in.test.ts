@@ -164,7 +164,7 @@ test('a code and a recovery code work once', async () => {
   const { code, recoveryCodes } = await withTotp(client);
   server.clock.advance(30_000);
   const now = code();
-  // Uses the format in which apps show the secret.
+  // Apps show the code with a space, which people copy.
   const shown = `${now.slice(0, 3)} ${now.slice(3)} `;
   assert.equal((await client.post('/session/second_factor', { code: shown })).status, 200);
   assert.equal((await client.post('/session/second_factor', { code: now })).status, 401);
@@ -177,7 +177,7 @@ test('recovery codes have 112 bits, and one of 80 bits from before is still vali
   const client = await signedIn();
   const { recoveryCodes } = await withTotp(client);
   for (const code of recoveryCodes) {
-    // The code has 22 letters of 5 bits and one of the 2 bits that are left.
+    // The code has 112 bits: 22 characters of 5 bits and one of 2 bits.
     assert.match(code, /^(?:[A-Z2-7]{4}-){5}[A-Z2-7]{3}$/);
   }
   const earlier = 'ABCD-EFGH-IJKL-MNOP';
@@ -278,7 +278,7 @@ test('signing up verifies the mailbox first; the link works once', async () => {
 });
 
 test('sign-up and reset respond the same for known and unknown addresses', async () => {
-  // Compares with a real network, because a sandbox returns the mailed link.
+  // A real network for comparison: only a sandbox returns the mailed link.
   const live = await startPeopleServer(undefined, undefined, { factorAgeMs: 1 });
   try {
     const owner = { email, password: PASSWORD, name: 'Olga Owner' };

@@ -21,7 +21,7 @@ const TAG = 'Sign-up';
 
 const SignUpRequest = Type.Object({ email: Email });
 
-/** A browser on the sandbox's own machine. */
+/** Addresses of browsers on the sandbox's own machine. */
 const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
 
 const MailSent = Type.Object(
@@ -202,8 +202,8 @@ function acceptRoute(settings: SurfaceSettings) {
 }
 
 /**
- * Returns the routes that give a merchant's users their first access. The network's staff are
- * created by command only.
+ * Returns the routes that give a merchant's users their first access. Staff can be created only by
+ * a command on the server.
  */
 export function signUpRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [

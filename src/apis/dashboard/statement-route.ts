@@ -31,7 +31,7 @@ type Wanted = Days | { readonly payout: string };
 
 const ONE_PERIOD = 'Send exactly one period: from and to, or month, or payout.';
 
-/** Returns the one period that a request names. */
+/** Returns the period that a request names. Refuses if it names none or several. */
 function periodOf({ from, to, month, payout }: Asked): Wanted | Refusal {
   const isDays = from !== undefined || to !== undefined;
   const named = [isDays, month !== undefined, payout !== undefined].filter(Boolean).length;
@@ -55,7 +55,8 @@ interface Opening {
 }
 
 async function open(db: Database, { tenant, now, period }: Opening): Promise<Statement | Refusal> {
-  // A statement closes its period. While the ledger lacks rows, that would leave them out.
+  // A statement closes its period, so none is made while recovery has yet to add lost rows to the
+  // ledger.
   const closed = checkLedger(db.watch, tenant.livemode);
   if (closed !== null) return closed;
   const timeZone = await selectTimeZone(db, tenant.accountId);
@@ -68,7 +69,7 @@ async function open(db: Database, { tenant, now, period }: Opening): Promise<Sta
   return refuse('unexpected_state', `This payout is ${payout.status}, so it has no statement.`);
 }
 
-/** Returns the file as a response. */
+/** Returns the response that streams the statement's file. */
 export function statementStream(
   db: Database,
   statement: Statement,
@@ -100,7 +101,7 @@ export function statementRoute({ db }: ApiContext): PersonRoute {
     method: 'GET',
     path: `${MODE}/exports/statement`,
     operationId: 'export_statement',
-    // The statement closes its periods: later bookings belong to later days.
+    // `data`, not `nothing`: a statement closes its period, and later bookings go to later days.
     moves: 'data',
     tag: 'Exports',
     summary: 'Export the statement of some days, a month or a payout, as a file',

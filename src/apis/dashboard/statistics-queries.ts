@@ -6,16 +6,16 @@ import type { Sql } from '#db/database.ts';
 export interface DayRow {
   /** YYYY-MM-DD, in the account's time zone. */
   readonly day: string;
-  /** The terminal's id; the empty string for the sum of all terminals. */
+  /** The terminal's ID; empty in the row with the sum of all terminals. */
   readonly terminal_id: string;
   readonly intents: number;
   readonly succeeded: number;
   readonly canceled: number;
-  /** Number of canceled intents that the shop canceled before a pass was declined. */
+  /** Intents that the shop canceled before any decline. */
   readonly called_off: number;
   readonly payments: number;
   readonly volume: bigint;
-  /** The part of the volume that is tips. */
+  /** The part of the volume that was tips. */
   readonly tips: bigint;
   readonly refunds: number;
   readonly refunded: bigint;
@@ -24,12 +24,12 @@ export interface DayRow {
   readonly declines: { readonly [code: string]: number };
 }
 
-/** The figures of a part of a day: a stored, complete hour, or the rest counted now. */
+/** The figures of a part of a day: a complete, stored hour, or the rest that is counted now. */
 export interface PartRow extends Omit<DayRow, 'day' | 'settle_ms_median' | 'settle_ms_p95'> {
   /**
-   * JSON of the milliseconds from tap to payment (three significant digits) to the number of such
-   * payments: `{"870": 12, "1250": 3}`. A text, because a busy day has 30,000 payments and
-   * `JSON.parse` is slow on them.
+   * JSON: the number of payments by their milliseconds from tap to payment, with three significant
+   * digits, as in `{"870": 12, "1250": 3}`. Not parsed here, because a busy day has 30,000 payments
+   * and `JSON.parse` is slow on them.
    */
   readonly settle_ms: string;
   readonly is_kept: boolean;
@@ -43,27 +43,29 @@ const READ_FIELDS = `${SUMS}, settle_ms::text as settle_ms, declines`;
 
 export interface DayOf {
   readonly tenant: Tenant;
-  /** The time zone of the day. */
+  /** The time zone in which the day begins and ends. */
   readonly timeZone: string;
   readonly day: string;
 }
 
-/** Returns the values of $1 account, $2 mode, $3 start of the day and $4 start of the next day. */
+/**
+ * Returns the query parameters $1 account, $2 mode, $3 start of the day and $4 start of the next.
+ */
 export function dayValues({ tenant, timeZone, day }: DayOf): unknown[] {
   const { since, until } = dayBounds(timeZone, day);
   return [tenant.accountId, tenant.livemode, since, until];
 }
 
-// SQL: rounds to three significant digits, so that there are at most 900 distinct times per power
-// of ten; more digits are never shown.
+// SQL: rounds to three significant digits, which is all that is ever shown. So there are at most
+// 900 distinct times per power of ten.
 const THREE_DIGITS = `case when ms < 1000 then ms when ms < 10000 then ms / 10 * 10
   when ms < 100000 then ms / 100 * 100 else ms / 1000 * 1000 end`;
 
 // SQL: the figures per hour ($1 account, $2 mode, $5 now) within the hours of a table named
-// `spans`. Each is three range scans of the list indexes, which cost as much as the hour's own
-// rows. They are lateral, because otherwise a planner without statistics on `spans` reads whole
-// tables. Each is grouped by terminal, and once for all terminals. An unpaid, expired intent counts
-// as canceled even before the worker has written that.
+// `spans`, by terminal and in total. Three range scans of list indexes per hour read only the
+// hour's own rows. They are lateral, because a planner without statistics on `spans` would
+// otherwise read whole tables. An unpaid, expired intent counts as canceled even before a worker
+// has written that.
 const COUNTED = `
   intents as (
     select s.hour, e.* from spans s cross join lateral (
@@ -127,15 +129,15 @@ const COUNTED = `
   )`;
 
 /**
- * Minutes after an hour's end when none of its intents is open: intents live for at most 10
+ * Minutes after an hour's end until none of its intents can be open: intents live for at most 10
  * minutes, confirmations for one, and clocks differ by seconds.
  */
 const OVER_FOR_MINUTES = 30;
 
 /**
  * Stores the figures of the day's complete hours without open intents. Concurrent calls store the
- * same values. Each hour is checked by its own subquery (`limit 1`), because as anti-joins these
- * checks read whole tables.
+ * same values. Each hour is checked by its own subquery (`limit 1`), because anti-joins read whole
+ * tables here.
  */
 export async function storeHours(sql: Sql, asked: DayOf, now: Date): Promise<void> {
   await sql.query(
@@ -164,7 +166,7 @@ export async function storeHours(sql: Sql, asked: DayOf, now: Date): Promise<voi
   );
 }
 
-/** Returns a day's figures so far: its stored hours, and the rest counted now. */
+/** Returns a day's figures so far: its stored hours, plus the rest counted now. */
 export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<PartRow[]> {
   return sql.query<PartRow>(
     `with ${HOURS}, kept as materialized (
@@ -206,7 +208,7 @@ export async function storeDay(sql: Sql, asked: DayOf, rows: readonly DayRow[]):
   );
 }
 
-/** Days of an account, in its time zone; inclusive. */
+/** Days in the account's time zone, from the first to the last, both included. */
 export interface Span {
   readonly tenant: Tenant;
   readonly timeZone: string;
@@ -223,7 +225,7 @@ export async function selectStoredDays(sql: Sql, asked: Span): Promise<DayRow[]>
   );
 }
 
-/** Returns the time of the account's first intent in the mode, before which there are no rows. */
+/** Returns the time of the account's first intent in the mode; no row is older. `null` if none. */
 export async function selectFirstCreated(sql: Sql, tenant: Tenant): Promise<Date | null> {
   const rows = await sql.query<{ created: Date }>(
     `select created from payment_intents
@@ -251,8 +253,8 @@ export interface DaySums {
 }
 
 /**
- * Returns the payments settled on a day: one row per terminal, and one with an empty terminal id
- * for the total.
+ * Returns the payments settled on a day: one row per terminal, and a total with an empty terminal
+ * ID.
  */
 export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]> {
   return sql.query<ReportRow>(
@@ -270,7 +272,7 @@ export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]
   );
 }
 
-/** Returns the amounts that left the balance on a day. */
+/** Returns a day's refunds and withdrawals, which left the balance. */
 export async function selectPaidOut(sql: Sql, asked: DayOf): Promise<DaySums> {
   const rows = await sql.query<DaySums>(
     `with back as (

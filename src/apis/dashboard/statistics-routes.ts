@@ -43,8 +43,8 @@ const DaySchema = Type.Object({
 });
 
 /**
- * Returns the share of ended intents that were paid. Intents that the shop called off do not count
- * as failures.
+ * Returns the share of ended intents that were paid; `null` if none ended. Intents that the shop
+ * called off are left out.
  */
 function successRate(row: DayRow): number | null {
   const ended = row.succeeded + row.canceled - row.called_off;

@@ -20,7 +20,10 @@ import type { Tenant } from '#core/mode.ts';
 import { accountTime } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
 
-/** Days computed concurrently, so that the database has capacity for other work. */
+/**
+ * Number of days that are computed concurrently: few, so that the database has capacity for other
+ * work.
+ */
 const AT_ONCE = 4;
 
 async function readDay(db: Database, asked: DayOf, now: Date): Promise<DayRow[]> {
@@ -33,8 +36,8 @@ async function readDay(db: Database, asked: DayOf, now: Date): Promise<DayRow[]>
 }
 
 /**
- * Returns figures by day and terminal. Complete days are computed once and then read. For today,
- * and for a day with open intents, complete hours are stored in the same way.
+ * Returns figures by day and terminal. Complete days are computed once and stored. On days that are
+ * not complete, complete hours are computed once and stored.
  */
 export async function readStatistics(
   db: Database,
@@ -64,7 +67,7 @@ export async function readStatistics(
   return rows.sort((a, b) => (`${a.day} ${a.terminal_id}` < `${b.day} ${b.terminal_id}` ? -1 : 1));
 }
 
-/** Returns the amounts that one day added to the balance, by terminal, and those that left it. */
+/** Returns what one day added to the balance, by terminal, and what left it. */
 export async function readReport(
   db: Database,
   { tenant, day }: { readonly tenant: Tenant; readonly day: string },

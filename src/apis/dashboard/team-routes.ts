@@ -31,7 +31,9 @@ function memberView(row: MemberRow) {
   return { user, email, name, role, organization, two_factor, ...atTills, version, created };
 }
 
-/** Renders a person of the account's organization, whose role can only be changed there. */
+/**
+ * Renders a person whose role comes from the account's organization and can only be changed there.
+ */
 export function inheritedView(row: OrganizationMember) {
   const { user_id: user, organization_id: organization, email, name, role, two_factor } = row;
   const atTills = { has_pin: false, refund_limit: 0, may_discount: false };

@@ -125,7 +125,10 @@ const LabelBody = Type.Object({
   offline: Type.Optional(nullable(OfflineLimitsSchema)),
 });
 
-/** The merchant bears the loss of offline sales, so only trusted people may set their limits. */
+/**
+ * Refuses to change offline limits without the admin role and a trusted factor, because the
+ * merchant bears the losses of offline sales.
+ */
 function checkOffline({ caller, now }: PersonRequest): Refusal | null {
   if (hasRole(present(caller.role, 'role'), 'admin')) {
     return requireTrustedFactor(caller, now);
@@ -142,7 +145,7 @@ function labelRoute(ctx: ApiContext) {
     method: 'PATCH',
     path: `${MODE}/terminals/{id}`,
     operationId: 'updateTerminal',
-    // Offline limits need a factor (`checkOffline`); a label or a location does not.
+    // `name`, so that labels and locations need no factor. Offline limits do: see `checkOffline`.
     moves: 'name',
     tag: TAG,
     summary: "Change a terminal's label, name, location or limits of offline sales",
@@ -232,7 +235,7 @@ function tagRoute(ctx: ApiContext) {
     path: `${MODE}/terminals/{id}/tag/rotate`,
     operationId: 'rotateTerminalTag',
     moves: 'access',
-    // No factor is required, because this only revokes a tag's address. Anyone who finds the new
+    // Requires no factor, because this only revokes the tag's old address. Whoever learns the new
     // address can only see an amount and pay it.
     asks: 'never',
     tag: TAG,
@@ -305,8 +308,8 @@ function smartTapRoute(ctx: ApiContext) {
     path: `${MODE}/terminals/{id}/smart_tap`,
     operationId: 'switchTerminalSmartTap',
     moves: 'access',
-    // No factor is required, because this only adds or removes a way for customers to pay; it
-    // grants no access.
+    // Requires no factor, because this only adds or removes a way for customers to pay. It grants
+    // no access.
     asks: 'never',
     tag: TAG,
     summary: 'Switch Smart Tap, by which its reader reads Google Wallet, on or off',
@@ -366,7 +369,7 @@ function pairingRoute({ db }: ApiContext) {
   });
 }
 
-/** Returns the dashboard's routes for terminals. */
+/** Returns the routes with which the dashboard manages terminals. */
 export function managedTerminalRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     createRoute(ctx),

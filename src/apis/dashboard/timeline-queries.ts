@@ -24,7 +24,7 @@ export async function selectSettlementAttempts(
   sql: Sql,
   wanted: { readonly intentId: string; readonly livemode: boolean; readonly number: bigint | null },
 ): Promise<AttemptRow[]> {
-  // Uses two indexes: open and paid jobs are found by their intent, failed ones by their number.
+  // Failed jobs are found through another index (by number) than open and paid ones (by intent).
   return sql.query<AttemptRow>(
     `with found as (
        select * from chain_requests
@@ -53,7 +53,7 @@ const EVENT = events.pick(['id', 'type', 'created', 'position']);
 
 export type TimelineEventRow = Row<typeof EVENT>;
 
-/** Returns events of these objects within a span of time, oldest first. */
+/** Returns the events of these objects in a period, oldest first. */
 export async function selectEventsOf(
   sql: Sql,
   tenant: Tenant,
@@ -80,7 +80,7 @@ const DELIVERY = webhookDeliveries.pick(
 
 export type TimelineDeliveryRow = Row<typeof DELIVERY> & { status: DeliveryStatus };
 
-/** Returns the deliveries of these events to the endpoints. */
+/** Returns the deliveries of these events to the merchant's endpoints. */
 export async function selectDeliveriesOf(
   sql: Sql,
   tenant: Tenant,

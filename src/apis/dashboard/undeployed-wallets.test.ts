@@ -24,8 +24,8 @@ import {
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
 /**
- * Tests settlement wallets that are not deployed yet. They are deployed first, because the contract
- * calls them to check signatures.
+ * Tests settlement wallets that are not deployed yet. They must be deployed before they are
+ * registered, because the contract calls a wallet to check its signature.
  */
 
 const WAIT_MS = 30_000;
@@ -35,7 +35,8 @@ let server: DashboardServer;
 const stops: (() => Promise<unknown>)[] = [];
 
 before(async () => {
-  // The compiler blocks this process, and with it a relayer, for seconds.
+  // Compiles the wallet contract before the relayer starts: the compiler blocks this process for
+  // seconds.
   keyWalletCode(zeroAddress);
   network = await startTestNetwork(listing);
   await addFactories(network);
@@ -52,13 +53,16 @@ after(async () => {
   await network.stop();
 });
 
-/** Resets the hourly limits before each test. */
+/** Resets the limits per hour before each test. */
 beforeEach(() => server.db.query('delete from sign_in_attempts'));
 
 interface Shop {
   readonly owner: PersonClient;
   readonly account: string;
-  /** Gives the consent to receive the account's money that the page at this path requests. */
+  /**
+   * Signs the consent that the page at this path requests, so that the wallet can receive the
+   * account's money.
+   */
   consentTo(page: string, wallet: FactoryWallet): Promise<object>;
   path(page: string): string;
 }

@@ -3,7 +3,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { deployerFor } from '#payments/deploy-wallet.ts';
 import type { DeployFirst } from '#settlement/chain/signature-refusals.ts';
 
-/** Returns the function that deploys an account's settlement wallet before its registration. */
+/** Returns the function that deploys a settlement wallet before the account registers it. */
 export function walletDeployer(
   ctx: ApiContext,
   { caller, whenGone }: Pick<PersonRequest, 'caller' | 'whenGone'>,

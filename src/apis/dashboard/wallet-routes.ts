@@ -129,7 +129,10 @@ export function walletRoutes(ctx: ApiContext): PersonRoute[] {
   return [readRoute(ctx), consentRoute(ctx), changeRoute(ctx), cancelRoute(ctx)];
 }
 
-/** Identifies the previous contract and the data needed to find the funds on the chain. */
+/**
+ * The previous contract and the account's number on it, with which its funds can be found on the
+ * chain.
+ */
 const FORMER = {
   settlement: text(42, 'The address of the settlement contract.', 42),
   merchant_number: Type.Integer({ minimum: 0, description: 'The account on the contract.' }),
