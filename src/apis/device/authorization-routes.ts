@@ -27,7 +27,7 @@ import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 const TAG = 'Terminal protocol';
 
-/** Finds an intent of this terminal, with the data that `address` would sign. */
+/** Finds an intent of this terminal, with the data that the chip `address` would sign. */
 async function findOwn(
   ctx: ApiContext,
   caller: DeviceCaller,
@@ -44,8 +44,8 @@ async function findOwn(
     link !== null &&
     link.intent.terminalId === caller.terminalId &&
     link.intent.tenant.accountId === accountId;
-  // Keeps the caller's merchant, whose `keyHash` is the device key's, so that a payment is refused
-  // if the key was revoked meanwhile. The link supplies only the merchant's number.
+  // Keeps the caller's merchant with the hash of the device key, so that the payment is refused if
+  // the key has been revoked meanwhile. Takes only the merchant number from the link.
   if (!isOwn) return resourceMissing('payment intent');
   const { merchantNumber } = link.merchant;
   return { ...link, merchant: { ...caller.merchant, merchantNumber } };
@@ -69,8 +69,8 @@ const ToSignSchema = Type.Object(
 );
 
 /**
- * Returns the chip's balance. Only the till at which the chip is held sees it: no row, event or
- * merchant response contains it.
+ * Returns the chip's balance in atoms. Only the till that reads the chip gets it: no row, event or
+ * response to the merchant contains it.
  */
 async function balanceOf(
   ctx: ApiContext,

@@ -20,7 +20,10 @@ after(() => ground.close());
 
 const pathOf = (intentId: string) => `/payment_intents/${intentId}/authorization`;
 
-/** Simulates a tap of the chip at the till: reads the data to sign, signs it and submits it. */
+/**
+ * Simulates a chip that is held to the till: reads the data to sign, signs it and submits the
+ * signature.
+ */
 async function hold(chip: PrivateKeyAccount, intentId: string, tip?: number): Promise<Reply> {
   const tipped = tip === undefined ? '' : `&tip_amount=${tip}`;
   const told = await till.get(`${pathOf(intentId)}?from=${chip.address}${tipped}`);

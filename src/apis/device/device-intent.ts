@@ -26,7 +26,7 @@ const WaitsForSchema = nullable(
   ),
 );
 
-/** A payment intent as terminals see it. */
+/** The payment intent as terminals see it. */
 export const DeviceIntentSchema = Type.Object(
   { ...PaymentIntentSchema.properties, payment_url: PaymentUrl, waits_for: WaitsForSchema },
   { title: 'PaymentIntent', description: 'A request to be paid once, and its progress.' },
@@ -46,8 +46,9 @@ interface Shown {
 }
 
 /**
- * Adds the pay link to a response about an intent. The response stored for an Idempotency-Key is
- * the same in every API; this derived part is added on each replay and is the same each time.
+ * Adds the pay link to a response about an intent. The response that is stored for an
+ * Idempotency-Key is the same in every API; the link is derived, so it can be added again to each
+ * replay.
  */
 export function showOnTerminal(
   pages: ReceiptPages,

@@ -42,7 +42,7 @@ function tap(by: Caller, intentId: string, value: string) {
   return by.post(`/payment_intents/${intentId}/tap`, { credential: { type: 'nfc_id', value } });
 }
 
-/** Adds another terminal of the same account. */
+/** Adds another terminal to the same account. */
 async function otherTerminal() {
   const { deviceKey, terminalId } = await addTerminal(store.db, store.merchant, new Date());
   return { caller: server.device(deviceKey), terminalId, deviceKey };
@@ -266,7 +266,7 @@ describe('a cashier', () => {
       createManagerCode(tx, { tenant, actor, now: new Date() }),
     );
     const part = { ...refund, amount: 1, manager_code: code.toLowerCase() };
-    // No chain runs for refunds in this test, so this request stays pending.
+    // In this test, no chain executes refunds, so the request stays pending.
     caller.post('/refunds', part).catch(() => {});
     const used = async () => store.db.query('select from manager_codes where used_at is not null');
     while ((await used()).length === 0) await sleep(10);
@@ -289,7 +289,7 @@ describe('a cashier', () => {
     while ((await asked()).length === 0) await sleep(10);
     while ((await asked()).length === 1) await sleep(10);
     assert.deepEqual((await asked()).map(({ amount }) => amount).sort(), [1n, 1_000_000n]);
-    // No chain runs for refunds in this test, so the request stays pending.
+    // In this test, no chain executes refunds, so the request stays pending.
     own.catch(() => {});
   });
 });

@@ -42,7 +42,9 @@ import { selectWaitsFor } from '#settlement/chain-request-queries.ts';
 import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 const TAG = 'Terminal protocol';
-/** Default expiry of behavior.md 14.1: a cashier's customer is already at the counter. */
+/**
+ * Default expiry (behavior.md 14.1). It is short, because the cashier's customer is at the counter.
+ */
 const CASHIER_EXPIRES_IN_SECONDS = 120;
 
 const intentResponse = (description: string) => ({

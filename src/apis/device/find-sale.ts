@@ -10,10 +10,14 @@ import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
 import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempt-limits.ts';
 
 /**
- * Allows a clerk to mistype a few numbers, and stops a till that enumerates order ids or amounts.
+ * Failed look-ups per hour. A clerk may mistype a few numbers, but a till cannot enumerate order
+ * IDs or amounts.
  */
 const MISSES: Allowance = { attempts: 10, windowMs: HOUR_MS };
-/** An order has one payment, but payments that were rebuilt from the chain may share its id. */
+/**
+ * Maximum number of payments per order ID. Usually there is one, but payments rebuilt from the
+ * chain may have the same ID.
+ */
 const OF_ONE_ORDER = 10;
 
 const NUMBER = /^[2-9A-Z]{5}-[0-9]+$/;
@@ -25,7 +29,7 @@ export interface SaleQuery {
   readonly presentment_amount?: number;
 }
 
-/** True if the query looks up one sale; false if it lists payments. */
+/** True if the query looks for one sale; false if it lists payments. */
 export function asksForSale(query: SaleQuery): boolean {
   return query.receipt !== undefined || query.order_id !== undefined || namesSum(query);
 }
@@ -53,9 +57,9 @@ function checkQuery(query: SaleQuery): Refusal | null {
 }
 
 /**
- * Finds a sale by receipt number. Numbers count up per terminal, so another terminal's number also
- * requires an amount (the sale's, or the receipt's): otherwise a terminal could read all sales by
- * counting.
+ * Finds a sale by receipt number. Numbers count up per terminal, so a terminal could read all sales
+ * by counting. Another terminal's number therefore requires an amount: that of the sale or of the
+ * receipt.
  */
 async function byNumber(
   { db }: ApiContext,
@@ -71,13 +75,13 @@ async function byNumber(
   return shown.map(({ payment }) => payment);
 }
 
-/** True if `typed` is an amount that a clerk may read as `atoms` on a screen or receipt. */
+/** True if a screen or receipt may show `atoms` as the amount `typed` that a clerk enters. */
 function isShownAs(atoms: bigint, typed: number): boolean {
   const { least, most } = shownAs(BigInt(typed));
   return atoms >= least && atoms <= most;
 }
 
-/** True if the payment's total, including the tip, is this amount. */
+/** True if the payment, including the tip, has the amount in the query. */
 function costs(payment: Payment, { amount, presentment_amount: typed }: SaleQuery): boolean {
   const { presentment } = payment;
   if (amount !== undefined) return isShownAs(payment.amount, amount);
@@ -85,8 +89,8 @@ function costs(payment: Payment, { amount, presentment_amount: typed }: SaleQuer
 }
 
 /**
- * Finds a sale by the printed number, or the QR code's URL, of its receipt or of a refund's
- * receipt.
+ * Finds a sale by its receipt or a refund's receipt: by the printed number or the URL in the QR
+ * code.
  */
 async function byReceipt(ctx: ApiContext, asked: SaleAsked, receipt: string) {
   const { db } = ctx;
@@ -119,7 +123,7 @@ interface SaleAsked {
   readonly now: Date;
 }
 
-/** Finds a sale of any of the merchant's tills, for a customer with a receipt at the counter. */
+/** Finds a sale of any of the merchant's tills, for a customer who brings a receipt. */
 export async function findSale(ctx: ApiContext, asked: SaleAsked): Promise<Payment[] | Refusal> {
   const { tenant, terminalId, query, now } = asked;
   const wrong = checkQuery(query);

@@ -140,7 +140,7 @@ test('workers do not send a till’s receipts, and tills do not send a worker’
     [payment.id],
   );
   assert.equal(row?.due_at, null);
-  // If a row was written while the setting changed, a worker takes it and does not send it.
+  // A row may have been written while the setting changed. The worker takes it, but sends nothing.
   await store.db.query('update fiscal_receipts set due_at = created');
   const loop = startSigning(store, NETWORK);
   await loop.stop();

@@ -9,7 +9,10 @@ import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { MAX_BODY_BYTES } from '#webhooks/http-exchange.ts';
 
 const TAG = 'Terminal protocol';
-/** Maximum number per response. A till signs them one after the other, and then asks again. */
+/**
+ * Maximum number of receipts per response. A till signs them one after the other, and then requests
+ * more.
+ */
 const MOST_AT_ONCE = 20;
 
 const receiptFields = {
@@ -93,7 +96,10 @@ export function listFiscalRoute({ db }: ApiContext) {
   });
 }
 
-/** Checks the size of a signer's answer. Tills and the service apply the same limit. */
+/**
+ * Checks the size of a signer's answer. The same limit applies to answers to tills and to the
+ * service.
+ */
 function checkSize(signed: { readonly signature: string; readonly text: string | null }) {
   if (Buffer.byteLength(JSON.stringify(signed)) <= MAX_BODY_BYTES) return null;
   return refuse('parameter_invalid', "The signer's response is longer than 16 KiB.", 'signature');
@@ -111,7 +117,7 @@ export function signFiscalRoute({ db }: ApiContext) {
       'The first signature is kept: a later one changes nothing, and the response is the first ' +
       'one. A receipt of another till is 404.',
     scope: null,
-    // The first signature stays, so a repeated request needs no stored response.
+    // Only the first signature is kept, so a repeated request needs no stored response.
     idempotency: 'ignored',
     params: { number: 'text' },
     body: SignedBody,

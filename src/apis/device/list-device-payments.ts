@@ -13,7 +13,7 @@ import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
-/** A till sees the sale, but not the wallet that paid. */
+/** The sale as a till sees it: without the wallet that paid. */
 const FoundPaymentSchema = Type.Object(
   { ...PaymentSchema.properties, payer: Type.Optional(PaymentSchema.properties.payer) },
   {

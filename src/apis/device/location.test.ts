@@ -15,7 +15,9 @@ import { addPayment } from '#testing/store-payments.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { writerFor } from '#texts/text.ts';
 
-/** A till at a location uses the location's time zone, currency, language and tax rates. */
+/**
+ * Tests that a till at a location uses the location's time zone, currency, language and tax rates.
+ */
 
 let store: TestStore;
 let server: StoreServer;
@@ -81,7 +83,8 @@ test('a till counts the days of its location', async () => {
     const { from, time_zone } = (await server.device().get('/totals')).body;
     return [from, time_zone];
   };
-  // These zones share a date for only one hour of the day; in that hour, the zone still differs.
+  // These zones have the same date for at most one hour a day. Even then, the returned zone
+  // differs.
   for (const [location, zone] of [
     [null, 'America/Los_Angeles'],
     [kiritimati, 'Pacific/Kiritimati'],

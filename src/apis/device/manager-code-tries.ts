@@ -3,10 +3,13 @@ import { HOUR_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';
 import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempt-limits.ts';
 
-/** Codes have 39 bits and are valid for minutes, so a clerk may mistype a few. */
+/**
+ * Wrong codes per hour: a clerk may mistype a few. Guessing is hopeless, because codes have 39 bits
+ * and are valid for minutes.
+ */
 const WRONG_CODES: Allowance = { attempts: 10, windowMs: HOUR_MS };
 
-/** Runs `work`, and counts the wrong manager codes that a terminal sends with it. */
+/** Runs `work`. Counts wrong manager codes in a terminal's requests, and refuses after too many. */
 export async function countCodeTries(
   db: Database,
   asked: { readonly terminalId: string; readonly managerCode: string | null; readonly now: Date },

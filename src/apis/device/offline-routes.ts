@@ -14,7 +14,10 @@ import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { offlineWithin } from '#terminals/offline-limits.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
-/** Sales that the terminal accepted while it was offline (behavior.md 25.3). */
+/**
+ * Returns the route that accepts sales that the terminal made while it was offline (behavior.md
+ * 25.3).
+ */
 export function forwardRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof ForwardBody>({
     method: 'POST',
@@ -52,7 +55,7 @@ export function forwardRoute(ctx: ApiContext) {
 /** Maximum number of blocked addresses that a till stores. */
 const MAX_BLOCKED = 10_000;
 
-/** Returns a till's offline limits, and the terms that wallets sign. */
+/** Returns a till's offline limits, and the terms that wallets sign there. */
 export async function readOffline(
   ctx: ApiContext,
   { merchant, row }: { readonly merchant: MerchantAccount; readonly row: TerminalRow },
@@ -62,7 +65,10 @@ export async function readOffline(
   return { offline, offline_terms: offline === null ? null : await readTerms(ctx, merchant) };
 }
 
-/** @returns `null` if no node responds; a till then keeps the terms that it has. */
+/**
+ * Reads the terms that wallets sign.
+ * @returns `null` if no node responds; the till then keeps the terms that it has.
+ */
 async function readTerms({ db, chains, clock }: ApiContext, merchant: MerchantAccount) {
   const { tenant, merchantNumber } = merchant;
   const chain = chains.find(({ config }) => config.livemode === tenant.livemode);

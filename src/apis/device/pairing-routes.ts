@@ -10,7 +10,7 @@ import { idOf } from '#http/schema.ts';
 import { lookAtPairingCode, redeemPairingCode } from '#terminals/pairing.ts';
 import { terminalObject } from '#terminals/render.ts';
 
-/** A device without a key, identified by its address alone. */
+/** A device without a key. Only its IP address is known. */
 interface Stranger {
   readonly tenant: Tenant;
   readonly address: string;
@@ -46,7 +46,8 @@ function pairRoute(ctx: { readonly db: Database }) {
     summary: 'Exchange a pairing code for a device key',
     description: 'Without authentication. Works once per code; earlier keys of the terminal end.',
     scope: null,
-    // No stored response: it would contain the key, and only its hash may be stored.
+    // Its response must not be stored, because it contains the key, of which only the hash may be
+    // stored.
     idempotency: 'ignored',
     body: PairBody,
     bodyExample: { code: '7KMP-3XWR' },
@@ -119,7 +120,7 @@ function previewRoute(ctx: { readonly db: Database }) {
   });
 }
 
-/** Creates the requests of a device without a key: below `/api/device/v1/pair`. */
+/** Returns the API surface for devices without a key, below `/api/device/v1/pair`. */
 export function pairingSurface(ctx: { readonly db: Database }): Surface<Stranger> {
   return {
     root: '/api/device/v1/pair',

@@ -139,6 +139,6 @@ test('a receipt is mailed in the language that the till or the account asks for'
   await store.db.query('update accounts set language = null where id = $1', [accountId]);
   assert.equal((await mail(device, payment)).status, 202);
   await sendAll(async (one) => void sent.push(one));
-  // Emails created at the same time may be sent in any order.
+  // Emails that were created at the same time may be sent in any order.
   assert.deepEqual(sent.map(({ language }) => language).sort(), ['en', 'ja', 'pt']);
 });

@@ -17,10 +17,13 @@ import { queueMail } from '#people/mail.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { writerFor } from '#texts/text.ts';
 
-/** Enough for a busy till, too few to send spam from a stolen one. */
+/** Mails per terminal and hour: enough for a busy till, too few for spam from a stolen one. */
 const PER_TERMINAL: Allowance = { attempts: 30, windowMs: HOUR_MS };
 
-/** Returns a fixed text without the shop's name, so that a till cannot be used to send messages. */
+/**
+ * Returns the mail. Its text is fixed and does not contain the shop's name, so that nobody can send
+ * messages through a till.
+ */
 function mailOf(language: Language, url: string) {
   const { text } = writerFor(language);
   return {
@@ -64,7 +67,10 @@ interface Asked {
   readonly now: Date;
 }
 
-/** Counts the mail and queues it for the worker in one transaction. @returns the mails left. */
+/**
+ * Counts the mail and queues it, in one transaction. @returns how many more mails this receipt
+ * allows.
+ */
 async function mailReceipt(
   { pages: receipts, keys: { people: mailKey } }: ApiContext,
   tx: Tx,
@@ -75,7 +81,7 @@ async function mailReceipt(
   const url = receiptUrl(payment, receipts);
   const sent = await countReceiptMail(tx, paymentId);
   if (sent === null) {
-    // Not 429, which would imply that a retry can succeed: this limit never resets.
+    // Not 429, because that would imply that a retry can succeed: this limit never resets.
     return refuse(
       'unexpected_state',
       'This receipt was already emailed three times and cannot be emailed again.',
@@ -101,7 +107,8 @@ export function receiptMailRoute(ctx: ApiContext) {
       'The address is encrypted until the mail is sent, and then deleted. A repeated request ' +
       'sends another mail.',
     scope: null,
-    // No stored response: it would keep a fingerprint of the address.
+    // The request is not stored, because the stored fingerprint would contain a hash of the
+    // address.
     idempotency: 'ignored',
     params: { id: 'payment' },
     body: ReceiptMailBody,

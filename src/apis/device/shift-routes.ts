@@ -117,7 +117,7 @@ function endShiftRoute({ db }: ApiContext) {
   });
 }
 
-/** Declares the routes for the cashiers of a till. */
+/** Declares the routes for cashiers' shifts at a till. */
 export function shiftRoutes(ctx: ApiContext): AnyRoute<DeviceCaller>[] {
   return [listCashiersRoute(ctx), startShiftRoute(ctx), endShiftRoute(ctx)];
 }

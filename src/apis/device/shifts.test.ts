@@ -18,7 +18,7 @@ import {
 } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 
-/** Cashiers at a till: who is signed in, what they may do, and the limit of wrong PINs. */
+/** Tests cashiers at a till: who is signed in, what they may do, and the limit of wrong PINs. */
 
 const actor = { type: 'system', name: 'test' } as const;
 const MINUTE = 60_000;
@@ -56,7 +56,7 @@ async function setPin(userId: string, pin: string | null, accountId = ownAccount
 
 const ownAccount = () => store.merchant.tenant.accountId;
 
-/** Adds a cashier of the account with a PIN. */
+/** Adds a cashier with a PIN to the account. */
 async function addCashier(
   rights: { readonly limit?: number; readonly mayDiscount?: boolean } = {},
   accountId = ownAccount(),

@@ -32,8 +32,8 @@ const CollectorProofSchema = Type.Object(
 );
 
 /**
- * Returns the route that signs each tap for the reader, so that the network's private key never
- * leaves the service.
+ * Returns the route that signs taps for a reader, so that the network's private key never leaves
+ * the service.
  */
 export function smartTapRoute(ctx: ApiContext) {
   return defineRoute<DeviceCaller, undefined, typeof TapToProve>({

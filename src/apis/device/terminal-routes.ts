@@ -41,7 +41,7 @@ const responses = {
   },
 };
 
-/** Renders the terminal as its own device sees it. */
+/** Renders the terminal for its own device. */
 async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: TerminalRow) {
   const { accountId } = caller.tenant;
   const { merchant } = caller;

@@ -4,7 +4,7 @@ import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
-/** Names and credentials, as sandbox.json lists them. */
+/** Credentials by name, as in sandbox.json. */
 export type TestPasses = Readonly<Record<string, string>>;
 
 const TestPassesSchema = Type.Object(
@@ -23,9 +23,9 @@ const TestPassesSchema = Type.Object(
 );
 
 /**
- * Returns the route with the passes of the sandbox's demo payers, for the pass picker of a terminal
- * in test mode. The process passes only test-mode credentials to it. Without demo data, and with a
- * live key, the list does not exist.
+ * Returns the route that lists the passes of the sandbox's demo payers, from which a terminal in
+ * test mode can pick one. The process only ever puts test-mode credentials into this list. With a
+ * live key, or without demo data, the route answers 404.
  */
 export function testPassesRoute({ demo: { testPasses } }: ApiContext) {
   return defineRoute<DeviceCaller>({

@@ -26,7 +26,7 @@ after(async () => {
   await store.close();
 });
 
-/** Adds another terminal that has no activity yet. */
+/** Adds another terminal, which has no intents yet. */
 async function otherTerminal() {
   const { deviceKey, terminalId } = await addTerminal(store.db, store.merchant, new Date());
   return { caller: server.device(deviceKey), terminalId, deviceKey };

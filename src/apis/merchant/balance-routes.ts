@@ -75,8 +75,9 @@ interface Funds {
 }
 
 /**
- * Reads the balances. Before go-live the merchant is registered on no contract, so there are none.
- * While an account moves to the next contract, both contracts can hold funds.
+ * Reads the merchant's balances; `null` if there are none, because the merchant is not registered
+ * on a contract before go-live. While an account moves to another contract, both contracts can hold
+ * funds.
  */
 async function readFunds(
   { db, chains }: ApiContext,
@@ -102,7 +103,7 @@ async function readFunds(
   }
 }
 
-/** Returns the value of these atoms in the account's currency. */
+/** Returns the value of these atoms in the account's currency; `null` if there is none. */
 async function worthOf(db: Sql, accountId: string, available: bigint, now: Date) {
   const { currency } = await selectShopSettings(db, accountId);
   if (currency === null) return null;
@@ -113,7 +114,7 @@ async function worthOf(db: Sql, accountId: string, available: bigint, now: Date)
   return { currency, amount, rate, quoted_at: quotedAt.toISOString(), source: row?.source ?? '' };
 }
 
-/** Returns the route for the balance, read from the chain at its newest block. */
+/** Returns the route for the balance, which is read from the chain's newest block. */
 export function balanceRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller>({
     method: 'GET',

@@ -8,8 +8,8 @@ import {
 import { idOf, nullable, objectType, text } from '#http/schema.ts';
 
 /**
- * Highest position that a request can name, far more than a catalog's number of items, so that
- * positions can be numbered in steps. Making room can move items past it.
+ * Highest position that a request can send. It is far above the number of items, so that clients
+ * can leave gaps between positions. Making room for an item may move others beyond it.
  */
 const MAX_POSITION = 1_000_000;
 
@@ -76,7 +76,7 @@ export const CATALOGUE_ITEM_EXAMPLE = {
   version: 1,
 } as const;
 
-/** Every item of the account and mode, at most 500, without pages. */
+/** All items of the account and mode, at most 500, without pages. */
 export const CatalogueList = Type.Object(
   {
     object: objectType('list'),

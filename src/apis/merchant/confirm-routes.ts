@@ -17,8 +17,8 @@ const ConfirmBody = Type.Object({
 });
 
 /**
- * Returns the route that pays an intent with an agent token, the only way to pay without a
- * terminal.
+ * Returns the route that pays an intent with an agent token. It is the only way to pay without a
+ * terminal or a wallet's signature.
  */
 export function confirmRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller, undefined, typeof ConfirmBody>({

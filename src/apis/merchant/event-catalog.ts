@@ -4,16 +4,16 @@ import { DATA, eventFields } from '#apis/merchant/event-schema.ts';
 import { EVENT_TYPES, type EventType } from '#events/types.ts';
 import { CURRENT_API_VERSION } from '#events/versions.ts';
 
-/** A resource as the API shows it: its schema and one example that fits it. */
+/** The schema of a resource as the API shows it, and an example that matches it. */
 export interface ObjectDeclaration {
   readonly schema: TSchema;
   readonly example: { readonly [key: string]: unknown };
 }
 
 /**
- * The resources that events carry, keyed by their `object`. Each resource's folder declares its
- * own, and the code that assembles the API reference passes them in, so that this folder depends on
- * no domain.
+ * The resources that events contain, keyed by their `object`. Each resource's folder declares its
+ * own. The code that assembles the API reference passes them in, so that this folder depends on no
+ * domain.
  */
 export interface EventObjects {
   readonly payment_intent: ObjectDeclaration;
@@ -29,13 +29,16 @@ export interface EventObjects {
 
 interface TypeDeclaration {
   readonly object: keyof EventObjects;
-  /** The condition on which the event is sent. */
+  /** States when the event is sent. */
   readonly when: string;
   /** True if the event carries `previous_attributes`. */
   readonly changes?: true;
 }
 
-/** The resource that each type carries, and when it is sent. A missing type does not compile. */
+/**
+ * The resource that each event type contains, and when the event is sent. A missing type does not
+ * compile.
+ */
 const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
   ping: {
     object: 'webhook_endpoint',
@@ -126,7 +129,7 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
 export interface CatalogEntry {
   readonly type: EventType;
   readonly when: string;
-  /** Schema of the whole event, as it is delivered. */
+  /** Schema of the delivered event as a whole. */
   readonly schema: TSchema;
   readonly example: { readonly [key: string]: unknown };
 }
@@ -141,7 +144,7 @@ const exampleFields = {
   sequence: 42,
 } as const;
 
-/** The event that the API reference shows, with a shortened object. */
+/** An example of an event in the API reference, with a shortened object. */
 export const EVENT_EXAMPLE = {
   ...exampleFields,
   type: 'payment.succeeded',
@@ -183,8 +186,7 @@ function entryOf(type: EventType, objects: EventObjects): CatalogEntry {
 }
 
 /**
- * Returns every event type with the schema of its delivered event and an example: OpenAPI
- * `webhooks`.
+ * Returns every event type with its schema and an example, for `webhooks` in the OpenAPI document.
  */
 export function eventCatalog(objects: EventObjects): readonly CatalogEntry[] {
   return EVENT_TYPES.map((type) => entryOf(type, objects));

@@ -3,7 +3,7 @@ import type { EventType } from '#events/types.ts';
 const TAPPED_AT = '2026-10-01T12:00:20.114Z';
 const tapped = { picked_up_at: '2026-10-01T12:00:00.021Z', tapped_at: TAPPED_AT };
 
-/** The fields in which an event's example differs from its object's default example. */
+/** The fields whose values in an event's example differ from the default example of its object. */
 export const EXAMPLE_STATES: Readonly<
   Partial<Record<EventType, { readonly [field: string]: unknown }>>
 > = {

@@ -37,7 +37,7 @@ function listRoute(ctx: ApiContext) {
       const shown = rows.slice(0, page.limit);
       const last = rows.length > page.limit ? shown.at(-1) : undefined;
       const cursor = last === undefined ? null : encodeCursor(pagination, last);
-      // Inserts the stored JSON as is, because parsing and printing it again could change bytes.
+      // Copies the stored JSON unchanged: parsing it and printing it again could change bytes.
       const data = shown.map((row) => row.body).join(',');
       const rest = `"has_more":${last !== undefined},"next_cursor":${JSON.stringify(cursor)}`;
       return { status: 200, body: `{"object":"list","data":[${data}],${rest}}` };

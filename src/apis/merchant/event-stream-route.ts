@@ -30,8 +30,8 @@ interface Wanted {
 }
 
 /**
- * Returns the position after which the stream begins: `null` for now, `undefined` if the event does
- * not exist.
+ * Returns the position after which the stream begins. `null` means now; `undefined` means that
+ * there is no event with this ID.
  */
 async function placeAfter(db: Database, { tenant, id, now }: Wanted) {
   if (id === null) return null;
@@ -40,8 +40,8 @@ async function placeAfter(db: Database, { tenant, id, now }: Wanted) {
 }
 
 /**
- * Returns the route for server-sent events: the webhook payloads, for clients that prefer to hold a
- * connection open.
+ * Returns the route that sends events as server-sent events, with the same payloads as webhooks,
+ * for clients that prefer to hold a connection open.
  */
 export function eventStreamRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
   const keys = createStreamKeys(ctx);

@@ -52,7 +52,9 @@ function renderKey(row: KeyRow) {
   };
 }
 
-/** Returns the route for the result of a request whose response was lost (behavior.md 9.9). */
+/**
+ * Returns the route that shows the result of a request whose response was lost (behavior.md 9.9).
+ */
 export function idempotencyRoutes(ctx: { readonly db: Database }): AnyRoute<MerchantCaller>[] {
   const retrieve = defineRoute<MerchantCaller>({
     method: 'GET',

@@ -3,16 +3,13 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { nullable, text } from '#http/schema.ts';
 import type { AskedLine, AskedLines } from '#prices/asked-lines.ts';
 
-/** Upper bound of a price in minor units. Its value is limited separately, in atoms. */
+/** Upper bound of a price in minor units. The price's value in atoms has a limit of its own. */
 export const MAX_MINOR_UNITS = 1_000_000_000_000_000;
 
-/**
- * More than any scale or counter measures, and within the integers that a JSON number holds
- * exactly.
- */
+/** More than any scale or counter measures. In thousandths, it is still an exact JSON number. */
 const MAX_QUANTITY = 999_999_999_999;
 
-/** Decimal text above 0 with up to three decimals. */
+/** A decimal number above 0 with up to three decimals, as text. */
 const QUANTITY = '^(?![0.]+$)[0-9]{1,12}(\\.[0-9]{1,3})?$';
 
 const Quantity = Type.Unsafe<number | string>({
@@ -91,7 +88,7 @@ const LineInput = Type.Object(
   { additionalProperties: false, description: 'A line of the sale.' },
 );
 
-/** Fields of a body that creates an intent. */
+/** Fields for lines, in the body of a request that creates an intent. */
 export const lineFields = {
   line_items: Type.Optional(
     nullable(
@@ -144,7 +141,7 @@ export const Discount = Type.Integer({
   examples: [0],
 });
 
-/** Returns the requested lines of a create. */
+/** Returns the lines in the body of a request that creates an intent; `null` if it has none. */
 export function askedLines(body: {
   readonly line_items?: readonly AskedLine[] | null;
   readonly discount?: number;

@@ -2,7 +2,7 @@ import { toJsonAtoms } from '#core/money.ts';
 import type { SoldLines } from '#payments/shift-totals-queries.ts';
 import { taxTable } from '#prices/lines.ts';
 
-/** The totals of a shift by item and by tax rate, and the same as rows of a file. */
+/** This file computes a shift's totals by item and tax rate, as an object and as rows of a file. */
 
 interface TaxSum {
   /** `null` for sales in USDC. */
@@ -14,7 +14,7 @@ interface TaxSum {
   readonly gross: number;
 }
 
-/** Adds up the tax tables of sales by currency and rate, including the rate 0. */
+/** Adds up the taxes of sales by currency and rate. The rate 0 is included. */
 export function sumTaxes(sold: readonly SoldLines[]): TaxSum[] {
   const sums = new Map<string, TaxSum>();
   for (const { currency, lines, count } of sold) {
@@ -36,7 +36,7 @@ function byCurrency(one: TaxSum, other: TaxSum): number {
   return (one.currency ?? '').localeCompare(other.currency ?? '') || one.rate - other.rate;
 }
 
-/** Adds up the discounts of lines and of whole sales, by currency. */
+/** Adds up the discounts of lines and of whole sales by currency. */
 export function sumDiscounts(sold: readonly SoldLines[]) {
   const sums = new Map<string | null, number>();
   for (const { currency, lines, count } of sold) {
@@ -56,10 +56,13 @@ export function payoutsView({ count, amount }: PaidOut) {
   return { count, amount: toJsonAtoms(amount) };
 }
 
-/** The columns of a file that only its last rows fill. */
+/** Columns of the file that only its last rows fill. */
 export const LINE_COLUMNS = ['currency', 'tax_rate', 'net', 'tax', 'gross', 'discounts', 'payouts'];
 
-/** Returns a file's rows for each tax rate, for each currency's discounts, and for the payouts. */
+/**
+ * Returns the file's last rows: one per tax rate, one per currency with discounts, and one for
+ * payouts.
+ */
 export function lineRows(sold: readonly SoldLines[], paidOut: PaidOut) {
   const taxes = sumTaxes(sold).map(({ rate, ...sums }) => {
     return { label: 'Tax', tax_rate: rate, ...sums };

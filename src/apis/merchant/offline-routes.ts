@@ -74,7 +74,7 @@ function retrieveRoute(ctx: ApiContext) {
   });
 }
 
-/** Offline payments of the merchant API. */
+/** Returns the routes for offline payments in the merchant API. */
 export function offlinePaymentRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [listRoute(ctx), retrieveRoute(ctx)];
 }

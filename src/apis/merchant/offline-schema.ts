@@ -53,7 +53,7 @@ const Authorization = Type.Object(
   },
 );
 
-/** A sale as a till keeps it. */
+/** Schema of a sale as a till stores and forwards it. */
 export const OfflineRecordSchema = Type.Object(
   {
     authorization: Authorization,
@@ -88,15 +88,15 @@ export const ForwardBody = Type.Object({
 
 type Forwarded = Static<typeof ForwardBody>['payments'];
 
-/** Years that ISO 8601 writes with four digits. The database cannot return other years. */
+/** Years that ISO 8601 writes with four digits. The database cannot return times in other years. */
 const [FIRST_YEAR, LAST_YEAR] = [1, 9_999];
 
 function isWritable(time: Date): boolean {
-  // A nonexistent time has the year NaN, which fails both comparisons.
+  // The year of an invalid time is NaN, which fails both comparisons.
   return time.getUTCFullYear() >= FIRST_YEAR && time.getUTCFullYear() <= LAST_YEAR;
 }
 
-/** Returns the sales of a body; refuses a time that does not exist. */
+/** Returns the sales in a request's body. Refuses invalid times. */
 export function recordsOf(payments: Forwarded): readonly OfflineRecord[] | Refusal {
   const records: OfflineRecord[] = [];
   for (const [index, one] of payments.entries()) {
@@ -196,7 +196,7 @@ export const OFFLINE_PAYMENT_EXAMPLE = {
 const limit = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
   Type.Integer({ minimum: 1, maximum, description });
 
-/** The limits for sales that a till accepts offline, as the merchant set them. */
+/** Schema of the limits that the merchant has set for a till's offline sales. */
 export const OfflineLimitsSchema = Type.Object(
   {
     per_payment: limit('The highest sum of one sale, in USDC atoms.'),
@@ -214,7 +214,7 @@ export const OfflineLimitsSchema = Type.Object(
 
 const Rate = Type.Integer({ minimum: 0, description: 'Basis points.' });
 
-/** What a till needs to sell offline. */
+/** Schema of the data that a till needs in order to sell offline. */
 export const OfflineTermsSchema = Type.Object(
   {
     chain_id: Type.Integer({ description: 'The id of the chain.' }),

@@ -83,7 +83,7 @@ function retrievePaymentRoute(ctx: ApiContext) {
   });
 }
 
-/** Payment intents and payments of the merchant API. */
+/** Returns the routes for payment intents and payments in the merchant API. */
 export function paymentRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [
     createRoute(ctx),

@@ -96,7 +96,7 @@ export const Tipping = Type.Object(
   },
 );
 
-/** The tip that the customer adds to the sale. */
+/** Schema of the tip that the customer adds to the sale. */
 export const TipAmount = Type.Integer({
   minimum: 0,
   maximum: MAX_AMOUNT,
@@ -158,7 +158,7 @@ export const PaymentIntentSchema = Type.Object(
 const fee = (description: string) =>
   Type.Integer({ minimum: 0, description: `${description} USDC atoms.` });
 
-/** The number on the receipt of a sale or a refund. */
+/** Schema of the receipt number of a sale or refund. */
 export const ReceiptNumber = Type.String({
   pattern: '^[2-9A-Z]{5}-[1-9][0-9]*$',
   description:

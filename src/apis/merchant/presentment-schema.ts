@@ -11,7 +11,7 @@ const PresentmentCurrency = Type.String({
   examples: ['eur'],
 });
 
-/** A price in the shop's currency, which the service converts to atoms. */
+/** Schema of a price in the shop's currency, which the service converts to atoms. */
 const PresentmentInput = Type.Object(
   {
     currency: PresentmentCurrency,
@@ -32,7 +32,10 @@ const PresentmentInput = Type.Object(
   },
 );
 
-/** The price of a sale (exactly one of the two fields), and its lines. */
+/**
+ * Fields for a sale's lines and its price. A request must have exactly one of `amount` and
+ * `presentment`.
+ */
 export const priceFields = {
   amount: Type.Optional({
     ...Amount,
@@ -42,7 +45,7 @@ export const priceFields = {
   ...lineFields,
 };
 
-/** The quote of a price, as responses show it. */
+/** The fields of a price's quote, as responses show it. */
 const quoteFields = {
   currency: PresentmentCurrency,
   amount: Type.Integer({
@@ -69,14 +72,15 @@ const quoteFields = {
 const WHAT = 'The sum in the shop’s currency, and the rate that was locked for it';
 
 /**
- * The price of an intent, or the refunded share of it. The schema has no name: a named one would
- * become a union with null in each of the many responses that contain it.
+ * Schema of an intent's price in the shop's currency, or of the part of it that a refund returns.
+ * It has no name, because in each of the many responses that contain it, a named schema would
+ * become a union with null.
  */
 export const Presentment = nullable(
   Type.Object(quoteFields, { description: `${WHAT}. \`null\` if the price was given in USDC.` }),
 );
 
-/** The price that was paid, with the tip. */
+/** Schema of the price that was paid, including the tip. */
 export const PaidPresentment = nullable(
   Type.Object(
     {
@@ -90,7 +94,7 @@ export const PaidPresentment = nullable(
   ),
 );
 
-/** The errors of creating an intent, in addition to its parameter errors. */
+/** Errors of creating an intent, besides errors in its parameters. */
 export const CREATE_ERRORS = [
   'kyb_required',
   'account_not_live',
@@ -99,7 +103,7 @@ export const CREATE_ERRORS = [
   'rates_unavailable',
 ] as const;
 
-/** Returns the lines and the price in a body that creates an intent. */
+/** Returns the lines and the price in the body of a request that creates an intent. */
 export function askedSale(
   body: Parameters<typeof askedPrice>[0] & Parameters<typeof askedLines>[0],
 ): Pick<NewIntent, 'amount' | 'lines'> | Refusal {
@@ -109,7 +113,7 @@ export function askedSale(
   return isRefusal(lines) ? lines : { amount, lines };
 }
 
-/** Returns the requested price: `amount`, or `presentment`. */
+/** Returns the price in a request's body: `amount`, or `presentment`. */
 function askedPrice(body: {
   readonly amount?: number;
   readonly presentment?: AskedPresentment | null;

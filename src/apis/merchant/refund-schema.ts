@@ -70,7 +70,10 @@ export const CreateRefundBody = Type.Object({
   metadata: Type.Optional(Metadata),
 });
 
-/** Time-out for the 60 s that a refund waits for its receipt, plus the work before and after. */
+/**
+ * Time-out of a refund request: it may wait 60 s for the transaction's receipt, and needs time
+ * before and after.
+ */
 export const REFUND_LIMIT_MS = 70_000;
 
 function askedAmount(
@@ -83,7 +86,7 @@ function askedAmount(
   return refuse('parameter_invalid', message, 'presentment_amount');
 }
 
-/** Returns the refund that a body requests, with defaults filled in. */
+/** Returns the refund in a request's body, with defaults filled in. */
 export function refundAskedFor(body: Type.Static<typeof CreateRefundBody>) {
   const amount = askedAmount(body);
   if (isRefusal(amount)) return amount;

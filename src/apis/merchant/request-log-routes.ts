@@ -18,7 +18,7 @@ import {
 import type { ApiContext } from '#payments/api-context.ts';
 import { type RequestRow, selectRequests } from '#request-log/request-log-queries.ts';
 
-/** The fields of a logged request, the same in the API and in the dashboard. */
+/** Schema fields of a logged request, which the API and the dashboard share. */
 export const requestFields = {
   id: idOf('req_', 'request'),
   created: Timestamp,
@@ -65,8 +65,9 @@ function dateOf(given: string | undefined): Date | null {
 }
 
 /**
- * Returns the request log's route. In the merchant API it lists the calls of servers only. The
- * dashboard shows the actions and addresses of the shop's people to people alone.
+ * Returns the route that lists logged requests. In the merchant API, it lists only the calls of the
+ * merchant's servers. Only the dashboard shows the shop's people what people did, and from which
+ * address.
  */
 export function requestLogRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller, typeof RequestLogQuery>({

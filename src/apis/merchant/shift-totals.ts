@@ -33,7 +33,7 @@ import {
   type TotalsRow,
 } from '#payments/shift-totals-queries.ts';
 
-/** End-of-shift totals, as terminals and the dashboard show them. */
+/** This file computes the end-of-shift totals for terminals and the dashboard. */
 
 const COLUMNS = ['terminal', 'label', 'cashier', ...Object.keys(figures), ...LINE_COLUMNS];
 
@@ -42,7 +42,7 @@ const NOTHING = {
   presentment: [],
 };
 
-/** Sums of the sales that were priced in one currency, in its minor units. */
+/** Sums of the sales that were priced in one currency other than USDC, in its minor units. */
 interface Priced {
   readonly currency: string;
   readonly sales: bigint;
@@ -102,7 +102,7 @@ function addFigures(one: Figures, other: Figures): Figures {
   };
 }
 
-/** Adds up neighboring rows with the same key. */
+/** Merges consecutive rows that belong together by adding up their figures. */
 function merge<Row extends Figures>(
   rows: readonly Row[],
   isSame: (one: Row, other: Row) => boolean,
@@ -120,7 +120,7 @@ function ofTerminal(one: TerminalTotals, other: TerminalTotals): boolean {
   return one.terminal_id === other.terminal_id;
 }
 
-/** Merges a cashier's rows of all currencies into one. */
+/** Merges each cashier's rows of different currencies into one. */
 function byCashier(rows: readonly TotalsRow[]): CashierTotals[] {
   const cashiers = rows.map((row): CashierTotals => {
     const { currency, priced_sales: sales, priced_tips: tips, priced_refunded: refunded } = row;
@@ -180,7 +180,7 @@ function answerFile(rows: readonly { readonly [column: string]: Json }[], name: 
   };
 }
 
-/** Returns the sums of all of these rows in the shape of the API. */
+/** Returns the sums of all these rows, as the API shows them. */
 export function sumTotals(rows: readonly TotalsRow[]) {
   return answerView(byCashier(rows).reduce<Figures>(addFigures, NOTHING));
 }
@@ -229,16 +229,16 @@ export async function answerTotals(
 
 interface TotalsRequest {
   readonly tenant: Tenant;
-  /** `null` for all terminals of the account. */
+  /** Counts this terminal; `null` for all terminals of the account. */
   readonly terminalId: string | null;
   readonly query: Static<typeof TotalsQuery>;
   readonly now: Date;
 }
 
-/** Maximum length of a shift. It bounds the rows to read if a cashier forgets to end one. */
+/** Maximum length of a shift. If a cashier forgets to end one, it limits the rows to read. */
 const LONGEST_SHIFT_MS = 31 * DAY_MS;
 
-/** The first and the last day, and the instants between which rows count. */
+/** The first and last day of a period, and the instants between which its rows are. */
 interface Span extends DayBounds {
   readonly from: string;
   readonly to: string;
@@ -269,7 +269,7 @@ function readShift({ query }: TotalsRequest, timeZone: string): Span | Refusal {
   return { from, to, since, until, isShift: true };
 }
 
-/** Returns the requested days, or the requested shift. */
+/** Returns the period of the requested days or shift. */
 function readSpan(request: TotalsRequest, timeZone: string): Span | Refusal {
   const { created_gte: since, created_lt: until } = request.query;
   const isShift = since !== undefined || until !== undefined;

@@ -8,8 +8,8 @@ import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 
 /**
- * Interval between checks. A revoked key must end its streams within one second, so two checks fit
- * into that time.
+ * Time between checks. A revoked key's streams must end within one second, in which there are two
+ * checks.
  */
 const LOOK_EVERY_MS = 400;
 
@@ -21,14 +21,14 @@ interface Watched {
 
 export interface StreamKeys {
   /**
-   * Calls `end` once the caller's key is no longer accepted. @returns a function that stops
+   * Calls `end` when the caller's key is no longer accepted. @returns a function that stops
    * watching.
    */
   watch(watched: Watched): () => void;
 }
 
 /**
- * Creates a watcher that checks the keys of all of the process's open streams with one statement.
+ * Creates a watcher that checks the keys of all open streams of this process with one statement.
  */
 export function createStreamKeys(ctx: {
   readonly db: Database;

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { EVENT_FAMILIES, EVENT_TYPES, familyOf } from '#events/types.ts';
 
-/** Reserved value for the beginning; no event id has this form. */
+/** Stands for the oldest event. No event ID has this form. */
 export const START = 'start';
 
 export const StreamQuery = Type.Object({
@@ -34,9 +34,15 @@ export function unknownPlace(param: 'after' | null): Refusal {
   );
 }
 
-/** Streams that subscribe to the same types share one set, so that each event is rendered once. */
+/**
+ * Streams with equal types get the same Set object, so that each event is rendered once for all of
+ * them.
+ */
 const sets = new Map<string, ReadonlySet<string>>();
-/** More combinations than clients use. Beyond it, equal sets are rendered separately. */
+/**
+ * More combinations of types than clients use. Beyond this number, equal sets are rendered
+ * separately.
+ */
 const MAX_SETS = 1_000;
 
 export function readTypes(text: string | undefined): ReadonlySet<string> | null | Refusal {

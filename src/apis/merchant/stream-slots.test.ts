@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Leaves the slots as a killed process would: taken until `held` from now. */
+/** Stores slots as a killed process leaves them: in use until `held` from now. */
 async function leaveSlots(keyId: string, held: string): Promise<void> {
   await database.db.query(
     `insert into event_stream_slots (key_id, slot, held_until)

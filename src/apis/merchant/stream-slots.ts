@@ -8,21 +8,25 @@ import {
   takeStreamSlot,
 } from '#events/stream-queries.ts';
 
-/** behavior.md 10.5: the 21st stream of a key is refused. */
+/** Maximum number of concurrent streams per key (behavior.md 10.5). */
 export const MAX_STREAMS_OF_KEY = 20;
-/** Time until the slots of a killed process become free: three renewals. */
+/** Time until the slots of a killed process become free. It spans three renewals. */
 const HOLD_MS = 9_000;
 const RENEW_EVERY_MS = 3_000;
 
 export interface StreamSlots {
-  /** Takes one of the key's slots. @returns a function that frees it; `null` if all are taken. */
+  /**
+   * Takes one of the key's slots. @returns a function that frees the slot; `null` if all are in
+   * use.
+   */
   take(keyId: string): Promise<(() => void) | null>;
 }
 
 /**
- * Creates the slots for the open streams of a key or a person, shared by all processes on the
- * database.
- * @param most at most {@link MAX_STREAMS_OF_KEY}, the number that the table allows per key
+ * Creates the slots for open streams of a key or a person. All processes on the database share
+ * them.
+ * @param most Slots per key or person, at most {@link MAX_STREAMS_OF_KEY}, which the table
+ * enforces.
  */
 export function createStreamSlots(
   { db, log }: { readonly db: Database; readonly log: Log },
@@ -54,7 +58,7 @@ export function createStreamSlots(
           timer ??= setInterval(renew, RENEW_EVERY_MS).unref();
           return () => free(mine);
         }
-        // Another process took the chosen slot first, or all are taken.
+        // Either another process took the chosen slot first, so try again, or all slots are in use.
         if ((await countStreamSlots(db, wanted)) >= most) return null;
       }
     },

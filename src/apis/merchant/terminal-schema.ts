@@ -77,7 +77,7 @@ export const SHIFT_EXAMPLE = {
   ended_at: null,
 } as const;
 
-/** The terminal as its own device sees it. */
+/** Schema of the terminal as its own device sees it. */
 export const DeviceSchema = Type.Object(
   {
     ...terminalFields,
@@ -150,7 +150,8 @@ export const SoftwareBody = Type.Object({
   platform: Type.Optional(oneOf(PLATFORMS, 'The platform of the software.')),
   software_version: Type.Optional(
     Type.String({
-      // Release numbers with suffixes, dates and commits. The value appears in logs and lists.
+      // Allows release numbers with suffixes, dates and commits. The value appears in logs and
+      // lists.
       pattern: '^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$',
       description: '1 to 64 characters of A-Z a-z 0-9 . + _ -; the first is a letter or a digit.',
       examples: ['1.4.0'],
@@ -158,7 +159,7 @@ export const SoftwareBody = Type.Object({
   ),
 });
 
-/** Long polls end after this many seconds at the latest (behavior.md 14.1). */
+/** Maximum duration of a long poll, in seconds (behavior.md 14.1). */
 const MAX_WAIT_SECONDS = 25;
 
 export const WaitParameter = Type.Optional(
@@ -187,7 +188,7 @@ export const SplitGroupInput = Type.String({
   description: '1 to 64 characters of A-Z a-z 0-9 - _; the same for all intents of one bill.',
 });
 
-/** Long enough for a name or a number. The shift totals print it. */
+/** Maximum length of a cashier's name or number, which the shift totals print. */
 const MAX_CASHIER = 40;
 
 export const Cashier = text(
@@ -197,8 +198,8 @@ export const Cashier = text(
 );
 
 /**
- * Returns the metadata that names the cashier; the totals read it. A column would add cost to every
- * merchant's creates.
+ * Returns metadata with the cashier's name, which the shift totals read. A column for it would make
+ * creating intents slower for every merchant.
  */
 export function namedCashier({ cashier }: { readonly cashier?: string }): Record<string, string> {
   return cashier === undefined ? {} : { cashier };
@@ -216,7 +217,10 @@ export const CashierIntentBody = Type.Object({
   tipping: Type.Optional(nullable(Tipping)),
 });
 
-/** The credential that was read. The service checks whether it is known. */
+/**
+ * Schema of the credential that a terminal has read. The service checks later whether it knows the
+ * credential.
+ */
 export const TappedCredential = Type.Object(
   {
     type: oneOf(

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { OfflineFiguresSchema } from '#apis/merchant/offline-schema.ts';
 import { AtomsOut, commonFields, Day, idOf, nullable, oneOf, Timestamp } from '#http/schema.ts';
 
-/** End-of-shift totals, as terminals and the dashboard show them. */
+/** This file has the schemas of end-of-shift totals for terminals and the dashboard. */
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 

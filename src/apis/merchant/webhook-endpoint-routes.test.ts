@@ -7,7 +7,8 @@ import { eventually } from '#testing/webhooks.ts';
 const ENDPOINTS = '/v1/webhook_endpoints';
 
 /**
- * Sends requests over HTTP and checks every response against the OpenAPI document. No worker runs.
+ * These tests send requests over HTTP and check every response against the OpenAPI document. No
+ * worker runs.
  */
 describe('the webhook routes', () => {
   let api: TestApi;
@@ -91,7 +92,7 @@ describe('the webhook routes', () => {
     assert.deepEqual((await get(`/v1/webhook_replays/${body.id}`)).body, body);
     const late = await post(path, { since: '2999-01-01T00:00:00Z' });
     assert.equal(late.body.error.param, 'since');
-    // A leap second fits the format, but is not a time that the server's clock can represent.
+    // A leap second has the right format, but the server's clock cannot represent it.
     const leap = await post(path, { since: '2026-06-30T23:59:60Z' });
     assert.equal(leap.status, 400);
   });

@@ -60,7 +60,8 @@ function listRoute(ctx: ApiContext) {
   });
 }
 
-// Ignores idempotency keys, because a stored response would keep the secret readable.
+// Returns the route that creates endpoints. It ignores idempotency keys, because a stored response
+// would keep the secret readable.
 function createRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof CreateEndpointBody>({
     method: 'POST',
@@ -107,8 +108,8 @@ function retrieveRoute(ctx: ApiContext) {
 }
 
 /**
- * Returns the endpoint that a create body describes. The dashboard uses it for its own body, which
- * has the same fields.
+ * Returns the endpoint to create from a request's body. The dashboard's body has the same fields
+ * and uses this function, too.
  */
 export function newEndpointOf(
   body: Static<typeof CreateEndpointBody>,
@@ -119,8 +120,8 @@ export function newEndpointOf(
 }
 
 /**
- * Returns the changes that an update body requests. The dashboard uses it for its own body, which
- * has the same fields.
+ * Returns the changes in an update request's body. The dashboard's body has the same fields and
+ * uses this function, too.
  */
 export function changeOf(body: Static<typeof UpdateEndpointBody>): ChangeEndpoint {
   return {

@@ -31,7 +31,7 @@ const Verification = Type.Object(
   { description: 'The result of checking the entries that were read.' },
 );
 
-/** Reads a part of an audit log and recomputes its hashes. */
+/** Returns the route that reads a part of an audit log and recomputes its hashes. */
 export function auditVerificationRoute({ db }: ApiContext) {
   return personRoute<typeof Query>({
     method: 'GET',

@@ -24,8 +24,8 @@ export function readShare(db: Database, accountId: string): Promise<number | nul
 const ShareBody = Type.Object({ share: Share, reason: Reason });
 
 /**
- * Returns the route that gives an account its own share, larger for a high volume or smaller to
- * protect other accounts.
+ * Returns the route that sets an account's share of the hourly ceiling: larger for a high volume,
+ * or smaller to protect other accounts.
  */
 export function ceilingShareRoute({ db }: ApiContext) {
   return personRoute<undefined, typeof ShareBody>({
@@ -34,8 +34,7 @@ export function ceilingShareRoute({ db }: ApiContext) {
     operationId: 'setCeilingShare',
     tag: 'Accounts',
     moves: 'money',
-    // One operator may do it alone, because it only limits one account within the contract's
-    // ceiling.
+    // One operator can do it alone, because the contract's ceiling still limits the account.
     alone: true,
     summary: 'Set the share of the contract’s hourly ceiling that an account may use',
     description:

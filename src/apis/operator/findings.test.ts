@@ -6,7 +6,7 @@ import { atoms } from '#core/money.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { Refund } from '#refunds/refund.ts';
 
-/** Tests the findings for payment states that the console's test does not produce. */
+/** Tests findings about payment states that the console's own test does not produce. */
 
 const NOW = new Date('2026-11-25T12:00:00.000Z');
 const BEFORE = new Date('2026-11-25T11:59:00.000Z');

@@ -3,7 +3,7 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { Refund } from '#refunds/refund.ts';
 import type { UnsettledReason } from '#settlement/readiness.ts';
 
-/** The findings that explain the state of a payment. The console has a text for each. */
+/** Codes of findings that explain a payment's state. The console has a text for each code. */
 export const FINDINGS = [
   'account_disabled',
   'declined',
@@ -44,11 +44,11 @@ export type FindingCode = (typeof FINDINGS)[number];
 export interface Finding {
   readonly code: FindingCode;
   readonly since: Date | null;
-  /** An id, a code or a third party's words, as stored. */
+  /** An ID, a code or another party's words, as they are stored. */
   readonly about: string | null;
 }
 
-/** Facts about the last settlement attempt on which findings depend. */
+/** The facts about the last settlement attempt from which findings are derived. */
 export interface AttemptFacts {
   readonly status: 'queued' | 'submitted' | 'succeeded' | 'failed';
   readonly decided_at: Date;
@@ -69,19 +69,22 @@ export interface SupportFacts {
   readonly intent: PaymentIntent;
   readonly settledAt: Date | null;
   readonly attempt: AttemptFacts | null;
-  /** The reasons why the network settles nothing now; empty if it settles. */
+  /** Why the network settles nothing now; empty if it settles payments. */
   readonly reasons: readonly UnsettledReason[];
   readonly accountStatus: 'active' | 'disabled';
   readonly terminal: { readonly status: 'active' | 'inactive'; readonly lastSeen: Date | null };
   readonly endpoints: readonly { readonly status: 'enabled' | 'disabled' }[];
   readonly deliveries: readonly DeliveryFacts[];
   readonly refunds: readonly Refund[];
-  /** By refund id, the reason that the token or the contract gives for holding it up. */
+  /**
+   * Refunds that the token or the contract holds up, by refund ID: since when, and which of the
+   * two.
+   */
   readonly blocked: ReadonlyMap<string, { readonly since: Date; readonly by: string }>;
   readonly now: Date;
 }
 
-/** A till counts as offline after this time without a request; it polls at least twice a minute. */
+/** A till without a request in this time counts as offline. Tills poll at least twice a minute. */
 const SILENT_MS = 120_000;
 
 function finding(code: FindingCode, since: Date | null = null, about: string | null = null) {
@@ -94,7 +97,7 @@ function declineOf({ intent }: SupportFacts): Finding[] {
   return [finding('declined', new Date(error.created), error.decline_code)];
 }
 
-/** Returns the findings for an intent that is still open because no tap has reached the service. */
+/** Returns the reason why an open intent has not been tapped yet. */
 function openFindings({ intent, terminal, now }: SupportFacts): Finding[] {
   if (terminal.status === 'inactive') return [finding('terminal_inactive')];
   const { lastSeen } = terminal;
@@ -138,7 +141,10 @@ function deliveryCode({ status, attempt }: DeliveryFacts): FindingCode {
   return attempt === 0 ? 'not_delivered_yet' : 'delivery_fails';
 }
 
-/** Returns the webhook findings: one per problem, even if several events of the payment have it. */
+/**
+ * Returns findings about webhooks: one per problem, even if several events of the payment have the
+ * problem.
+ */
 function deliveryFindings({ endpoints, deliveries }: SupportFacts): Finding[] {
   if (deliveries.length === 0) {
     const isOff = endpoints.length > 0 && endpoints.every(({ status }) => status === 'disabled');
@@ -194,7 +200,8 @@ function stateFindings(facts: SupportFacts): Finding[] {
 }
 
 /**
- * Returns the state of a payment and its reasons, in the order in which support would explain them.
+ * Returns a payment's state and the reasons for it, in the order in which support would explain
+ * them.
  */
 export function findingsOf(facts: SupportFacts): Finding[] {
   return [

@@ -13,7 +13,9 @@ import { addOwner } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-/** Tests two-person approval of changes that move money, and that support staff only read. */
+/**
+ * Tests that changes that move money need a second person, and that support staff can only read.
+ */
 
 const PASSWORD = 'correct horse battery';
 const actor = { type: 'system', name: 'test' } as const;
@@ -82,7 +84,7 @@ async function lastActions(client: PersonClient, count: number): Promise<string[
 let anna: Person;
 let ben: Person;
 
-/** Adds a business that has submitted its documents. */
+/** Adds a business that has submitted its documents but is not verified. */
 async function addPending(email: string): Promise<string> {
   const { accountId } = await addOwner(server, email);
   await server.db.query("update accounts set kyb_status = 'pending' where id = $1", [accountId]);
@@ -256,7 +258,7 @@ test('the calldata of a pause and of rates is shown after two people agreed', as
     for (const { to, data, by } of calls) {
       const { settlement } = network.config;
       assert.equal(to, by === 'proposer' ? timelockOf(settlement) : settlement);
-      // The contract takes exactly this calldata from any holder of the role.
+      // Simulates the call: the contract accepts this calldata from a holder of the role.
       const from = network[by === 'guardian' ? 'guardian' : 'admin'].address;
       const [answer] = await network.chain.calls([{ from, to, data, words: 'any' }]);
       assert.ok(answer?.ok, JSON.stringify(answer));

@@ -43,7 +43,7 @@ const RecoverySchema = Type.Object({
   credentials: Type.Integer({ description: 'Tokens, links, codes and sessions that ended.' }),
 });
 
-/** Reads from the chain; `null` if no node responds. */
+/** Runs a read from the chain; returns `null` if no node responds. */
 async function ofChain<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();
@@ -199,7 +199,7 @@ function contractsRoute(ctx: ApiContext) {
     response: listed(ContractSchema, 'The settlement contracts of each network.'),
     handle: async () => {
       const data = await Promise.all(
-        // The current contract of each network comes first.
+        // Lists the current contract of each network first.
         ctx.chains.flatMap((chain) =>
           [...contractsOf(chain.config).keys()]
             .toReversed()
@@ -211,7 +211,7 @@ function contractsRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes that show the state of each network and its contracts. */
+/** Declares the routes that show the state of each network and of its contracts. */
 export function networkRoutes(ctx: ApiContext): PersonRoute[] {
   return [recoveriesRoute(ctx), contractsRoute(ctx)];
 }

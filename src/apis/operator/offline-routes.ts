@@ -49,8 +49,8 @@ function ruleView(livemode: boolean, rule: OfflineRule) {
 }
 
 /**
- * Sets the operator's rule for a network. The merchants' own limits are kept and apply again once
- * the rule is lifted.
+ * Sets the operator's rule for offline sales on a network. The merchants' own limits stay stored
+ * and apply again once the rule is lifted.
  */
 async function setOfflineRule(
   tx: Tx,
@@ -98,8 +98,8 @@ function replaceRoute({ db }: ApiContext) {
     path: PATH,
     operationId: 'replaceOfflineRule',
     moves: 'money',
-    // One operator may do it alone, because it can only narrow what merchants have chosen at their
-    // own risk.
+    // One operator can do it alone, because the rule can only narrow what merchants have allowed at
+    // their own risk.
     alone: true,
     tag: TAG,
     summary: 'Allow, cap or forbid sales that tills accept offline',
@@ -123,7 +123,7 @@ function replaceRoute({ db }: ApiContext) {
   });
 }
 
-/** Declares the operator's rule for sales that tills accept offline. */
+/** Declares the routes for the operator's rule about sales that tills accept offline. */
 export function offlineRuleRoutes(ctx: ApiContext): PersonRoute[] {
   return [readRoute(ctx), replaceRoute(ctx)];
 }

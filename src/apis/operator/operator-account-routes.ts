@@ -139,7 +139,7 @@ function statusRoute(
   });
 }
 
-/** Declares the routes with which the network's staff read and change accounts. */
+/** Declares the routes with which staff read and change accounts. */
 export function operatorAccountRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     searchRoute(ctx),

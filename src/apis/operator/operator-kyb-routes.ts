@@ -21,7 +21,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Accounts';
 
-/** Maximum length of the list: more waiting businesses than one person decides in a day. */
+/** Maximum length of the list: more businesses than one person can decide about in a day. */
 const QUEUE_LIMIT = 200;
 
 function queueRoute({ db }: ApiContext) {
@@ -216,7 +216,7 @@ function decideNameRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes with which the network's staff verify businesses and their names. */
+/** Declares the routes with which staff verify businesses and their names. */
 export function operatorKybRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     queueRoute(ctx),

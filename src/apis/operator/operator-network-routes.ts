@@ -43,7 +43,7 @@ function auditRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
   });
 }
 
-/** Declares the routes that show the network to its staff. */
+/** Declares the routes that show staff the state of the network. */
 export function operatorNetworkRoutes(ctx: ApiContext, parts: OperatorParts): PersonRoute[] {
   return [
     ...operatorPayerRoutes(ctx),

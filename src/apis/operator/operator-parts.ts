@@ -2,22 +2,22 @@ import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import type { WaitingRow } from '#apis/operator/operator-queries.ts';
 import type { Json } from '#core/canonical-json.ts';
 
-/** Another cell, as reported in its response. */
+/** Another cell's number, the URL of its console, and the work that waits there. */
 export interface OtherCell {
   readonly cell: number;
   readonly console_url: string | null;
-  /** `null` if the cell did not respond. */
+  /** The waiting work; `null` if the cell did not respond. */
   readonly waiting: WaitingRow | null;
 }
 
-/** The parts of the operators' routes besides the process's context. */
+/** What the operator routes need besides the process context. */
 export interface OperatorParts {
   readonly settings: SurfaceSettings;
-  /** The configuration that this process has read, with secrets already masked. */
+  /** Returns the configuration that this process has read, with secrets masked. */
   readonly configuration: () => { readonly [key: string]: Json };
-  /** Calls to the other cells; undefined in a network of one cell. */
+  /** Requests to the other cells; undefined in a network of one cell. */
   readonly cells?: {
-    /** Searches the other cells for a text. */
+    /** Searches the other cells for this text, and returns the results. */
     readonly search: (wanted: string) => Promise<object[]>;
     /** Returns the work that waits in each of the other cells. */
     readonly others: () => Promise<OtherCell[]>;

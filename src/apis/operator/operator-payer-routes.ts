@@ -77,7 +77,7 @@ function blockRoute(ctx: ApiContext, verb: 'block' | 'unblock') {
   });
 }
 
-/** Returns the routes that let the network's staff find and block payers. */
+/** Returns the routes with which staff find and block payers. */
 export function operatorPayerRoutes(ctx: ApiContext): PersonRoute[] {
   return [payersRoute(ctx), blockRoute(ctx, 'block'), blockRoute(ctx, 'unblock')];
 }

@@ -76,7 +76,7 @@ function saveRoute({ db }: ApiContext) {
     path: PATH,
     operationId: 'savePolicyDefaults',
     moves: 'money',
-    // One operator may do it alone, because each payer sees the proposed policy and may decline it.
+    // One operator can do it alone, because each payer sees the proposed policy and can decline it.
     alone: true,
     tag: TAG,
     summary: 'Change the policy that the payer app proposes; signed policies stay as they are',

@@ -9,10 +9,7 @@ const FOUND = accounts.pick(['id', 'name', 'status', 'kyb_status', 'created']);
 
 export type FoundAccountRow = Row<typeof FOUND>;
 
-/**
- * Finds accounts by id, by the email address of an owner or member, or by the beginning of the
- * name; newest first.
- */
+/** Finds accounts by ID, by a member's email address, or by the start of the name; newest first. */
 export async function searchAccounts(
   sql: Sql,
   wanted: { readonly text: string | null; readonly before: string | null; readonly limit: number },
@@ -32,7 +29,7 @@ const PAYER = payers.pick(['id', 'livemode', 'address', 'created', 'blocked_at']
 
 export type OperatorPayerRow = Row<typeof PAYER> & { passes: number };
 
-/** Finds payers by id, or by wallet in either mode (an address is unique in each). */
+/** Finds payers by ID, or by wallet address: each mode has at most one payer per address. */
 export async function searchPayers(sql: Sql, text: string): Promise<OperatorPayerRow[]> {
   return sql.query(
     `select ${PAYER},
@@ -52,7 +49,7 @@ export interface WaitingRow {
   readonly verifications: number;
 }
 
-/** Returns the work that waits for staff, for both modes together. */
+/** Returns how much work waits for staff, in both modes together. */
 export async function selectWaiting(sql: Sql, now: Date): Promise<WaitingRow> {
   const [row] = await sql.query<WaitingRow>(
     `select (select count(*)::int from chain_alarms where resolved_at is null) as alarms,
@@ -71,7 +68,7 @@ export interface WorkRow {
   readonly oldest: Date | null;
 }
 
-/** Returns the size of each queue and the time of its oldest entry. */
+/** Returns each queue's size, and the time of its oldest entry. */
 export async function selectWork(sql: Sql): Promise<WorkRow[]> {
   return sql.query(
     `select 'webhook deliveries' as queue, count(*)::int as waiting, min(created) as oldest

@@ -31,7 +31,7 @@ export function operatorRoutes(ctx: ApiContext, parts: OperatorParts): PersonRou
   ];
 }
 
-/** Declares `/api/operator/v1`, for the network's own staff, all with a verified second factor. */
+/** Declares `/api/operator/v1`, for staff with a verified second factor. */
 export function operatorSurface(ctx: ApiContext, parts: OperatorParts): Surface {
   return personSurface(parts.settings, operatorRoutes(ctx, parts));
 }

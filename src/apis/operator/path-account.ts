@@ -6,7 +6,10 @@ export function accountMissing(): Refusal {
   return refuse('resource_missing', 'No such account.', 'account');
 }
 
-/** Returns the account in the path, because an operator has no account. */
+/**
+ * Returns the account in the path, with the actor and the time. (An operator's session has no
+ * account.)
+ */
 export function pathRef({ caller, params, requestId, now }: PersonRequest) {
   return { accountId: params.account ?? '', actor: actorOf(caller, requestId), now };
 }

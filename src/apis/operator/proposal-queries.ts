@@ -46,7 +46,7 @@ const COLUMNS = `${operatorProposals.of('p')}, ${PROPOSER}, ${DECIDER}`;
 const FROM = `operator_proposals p join users u on u.id = p.proposed_by
   left join users d on d.id = p.decided_by`;
 
-/** Returns the open, unexpired proposal about the same subject, if there is one. */
+/** Returns the open, unexpired proposal about the same subject; undefined if there is none. */
 export async function selectOpenProposal(
   sql: Sql,
   wanted: Pick<ProposalRow, 'kind' | 'livemode' | 'subject'> & { readonly now: Date },
@@ -108,10 +108,10 @@ export async function decideProposal(
 }
 
 /**
- * Serializes proposals and decisions, and returns whether this operator works alone: no other
- * operator is active, and no operator was removed lately. With `inSandbox`, a colleague counts only
- * once a second factor is set up, so that the sandbox's second operator (a demo of two-person
- * approval) does not stop others from working alone.
+ * Locks proposals and decisions, and returns true if this operator works alone: no other operator
+ * is active, and none was removed since `since`. With `inSandbox`, a colleague counts only once a
+ * second factor is set up: the sandbox's second operator, who demonstrates two-person approval,
+ * must not stop the first from working alone.
  */
 export async function lockWorksAlone(
   tx: Tx,

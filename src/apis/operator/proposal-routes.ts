@@ -28,7 +28,7 @@ import { type ControlAction, controlCalls } from '#settlement/contract/control-c
 
 const TAG = 'Proposals';
 const PAGE = 50;
-/** The contract's own limit for acquirer and protocol fee together. */
+/** The contract's maximum for the acquirer and protocol fees together, in basis points. */
 const MAX_RATE = 300;
 
 export const ProposalSchema = Type.Object(
@@ -184,14 +184,15 @@ const CallSchema = Type.Object({
   data: textOut('The call, in hex.'),
 });
 
-/**
- * True if the holder of a contract key must act; the service itself carries out the other kinds.
- */
+/** True if the holder of a contract key must carry out the change; otherwise the service does. */
 function isForContract(kind: ProposalRow['kind']): kind is ControlAction {
   return kind === 'pause' || kind === 'unpause' || kind === 'change_rates';
 }
 
-/** Returns the calldata only after two operators have approved. */
+/**
+ * Returns the route that shows an approved change's transactions, and so nothing before two
+ * operators agree.
+ */
 function callsRoute({ db, chains }: ApiContext) {
   return personRoute({
     method: 'GET',
@@ -218,7 +219,8 @@ function callsRoute({ db, chains }: ApiContext) {
       const { chainId: chain_id, settlement } = chain.config;
       const rates = { acquirer, protocol, cashback };
       const delay = kind === 'change_rates' ? await readDelay(chain, settlement) : 0n;
-      // Derived from the proposal's id, so that sending it twice schedules it once.
+      // The salt is derived from the proposal's ID, so that the timelock schedules the change only
+      // once even if it is sent twice.
       const salt = keccak256(stringToHex(row.id));
       const calls = controlCalls(kind, { settlement, rates, delay, salt });
       const data = calls.map((call) => ({ ...call, chain_id, value: '0' }));
@@ -227,7 +229,9 @@ function callsRoute({ db, chains }: ApiContext) {
   });
 }
 
-/** Returns the routes for two-person approval: one operator proposes, another approves. */
+/**
+ * Returns the routes for two-person approval: one operator proposes a change, another approves it.
+ */
 export function proposalRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     listRoute(ctx),

@@ -24,14 +24,16 @@ import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
 import { requestRecovery } from '#settlement/network-recovery-queries.ts';
 
 /**
- * Time after which a proposal expires: long enough for a weekend, short enough that its reason is
+ * Time until a proposal expires: long enough for a weekend, but short enough that its reason is
  * still valid.
  */
 const OPEN_MS = 3 * DAY_MS;
-/** After the removal of a colleague, an operator still needs a second person for this long. */
+/**
+ * For this long after a colleague's removal, the remaining operator still needs a second person.
+ */
 const ALONE_AFTER_MS = 7 * DAY_MS;
 
-/** The operator who acts, the time, and the dependencies needed to carry out the change. */
+/** The operator who acts, the time, and what carrying out a change requires. */
 export interface By {
   readonly userId: string;
   readonly actor: Actor;
@@ -39,7 +41,7 @@ export interface By {
   readonly people: Pick<PeopleDeps, 'secretKey' | 'factorAgeMs'>;
 }
 
-/** A proposal that waits for a colleague, or one that was carried out because there is none. */
+/** A stored proposal: it waits for a colleague, or was carried out because there is none. */
 export type Proposed = ProposalRow | Refusal | Abandon<Refusal>;
 
 export interface Wish {
@@ -68,8 +70,8 @@ async function recordProposal(
 }
 
 /**
- * Carries out the kinds that the service can do itself. For a change of the contract, the holder of
- * the contract's key acts.
+ * Carries out a change that the service can make itself. Changes of the contract are left to the
+ * holder of its key.
  */
 async function carryOut(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
   const { kind, subject, payload } = row;
@@ -85,7 +87,7 @@ async function carryOut(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
   const group = { accountId: subject, livemode, upTo: BigInt(payload.up_to ?? 0) };
   const decided = await decideForeign(tx, group, { decision, now });
   if (decision === 'refused' || decided === 0) return null;
-  // The recovery books accepted settlements in the same way as lost ones.
+  // Recovery then books the accepted settlements, as it does with lost ones.
   await requestRecovery(tx, { livemode, requestCount: null, reason: 'command', lossShown: false });
   return null;
 }
@@ -93,9 +95,8 @@ async function carryOut(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
 type Carried = Pick<ProposalRow, 'kind' | 'livemode' | 'subject' | 'payload' | 'reason'>;
 
 /**
- * Changes an account.
- * @returns the refusal if the change is no longer possible; `null` if it was made or if the
- * proposal is not about an account.
+ * Carries out a proposal about an account. @returns the refusal if the change is no longer
+ * possible; `null` if it was made, or if the proposal is not about an account.
  */
 async function changeAccount(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
   const { kind, subject: accountId, reason } = row;
@@ -113,14 +114,15 @@ async function changeAccount(tx: Tx, row: Carried, by: By): Promise<Refusal | nu
 }
 
 /**
- * Decisions about settlements that were signed with the relayer's key but not sent by this service.
+ * Decisions about settlements that were signed with the relayer's key, but that this service did
+ * not send.
  */
 const FOREIGN: Readonly<Partial<Record<ProposalKind, 'accepted' | 'refused'>>> = {
   accept_foreign: 'accepted',
   refuse_foreign: 'refused',
 };
 
-/** The action that the audit log records once the change was carried out. */
+/** The action in the audit log once a change of this kind was carried out or approved. */
 const DONE: Readonly<Record<ProposalKind, string>> = {
   block_payer: 'payer.blocked',
   unblock_payer: 'payer.unblocked',
@@ -137,8 +139,8 @@ const DONE: Readonly<Record<ProposalKind, string>> = {
 };
 
 /**
- * For these kinds, an equal request from a second operator counts as approval: both operators saw
- * the same page.
+ * If a second operator requests the same change of one of these kinds, that counts as approval,
+ * because both operators saw the same page.
  */
 const AGREED_BY_ASKING: readonly ProposalKind[] = [
   'approve_account',
@@ -149,7 +151,7 @@ const AGREED_BY_ASKING: readonly ProposalKind[] = [
 ];
 
 /**
- * Asks a colleague to approve. If there is no other operator, the change is carried out
+ * Proposes a change that a colleague must approve. If there is no other operator, carries it out
  * immediately, and the audit log records it as one person's decision. Accepting or refusing foreign
  * settlements, which may be a thief's, always needs two people.
  */
@@ -172,7 +174,8 @@ export async function propose(tx: Tx, wish: Wish, by: By): Promise<Proposed> {
   const id = newId('proposal', now);
   const status = isAlone ? 'approved' : 'open';
   const expiresAt = addMs(now, OPEN_MS);
-  // A proposal that needs no second person is stored as approved, without a decider.
+  // If no second person is needed, the proposal is stored as approved, but without the person who
+  // approved it.
   await operatorProposals.insert(tx, {
     ...{ id, status, kind: wish.kind, livemode: wish.livemode, subject: wish.subject },
     ...{ payload: wish.payload, reason: wish.reason, proposed_by: userId, created: now },
@@ -187,7 +190,7 @@ export async function propose(tx: Tx, wish: Wish, by: By): Promise<Proposed> {
 }
 
 /**
- * Records a decision: a colleague approves, or any operator rejects. The proposer can only
+ * Stores a decision: a colleague approves, or any other operator rejects. The proposer can only
  * withdraw.
  */
 export async function decide(

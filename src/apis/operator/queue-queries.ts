@@ -1,20 +1,20 @@
 import type { Sql } from '#db/database.ts';
 
-/** A queued entry, with the ids that lead staff to its cause. */
+/** An entry of a queue, with IDs that lead staff to its cause. */
 export interface QueueEntryRow {
   readonly id: string;
   readonly payment_intent: string | null;
   readonly account: string | null;
   readonly livemode: boolean | null;
   readonly since: Date;
-  /** The number of attempts, and the last response. */
+  /** The number of attempts and the last response, as text. */
   readonly note: string | null;
 }
 
-/** Maximum number of rows. The oldest ones are enough to find the cause. */
+/** Maximum number of rows. The oldest rows are enough to find a cause. */
 const OLDEST = 50;
 
-/** The queues of `GET /queues` whose rows are shown here, each with its statement. */
+/** The statement that reads the entries, for each queue of `GET /queues` that has them. */
 const STATEMENTS = {
   'webhook deliveries': `
     select id, null as payment_intent, account_id as account, livemode, created as since,

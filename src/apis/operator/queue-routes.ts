@@ -71,7 +71,7 @@ function requestsRoute({ db }: ApiContext) {
   });
 }
 
-/** Declares the routes that list the entries of the queues. */
+/** Declares the routes that list the entries of queues. */
 export function queueRoutes(ctx: ApiContext): PersonRoute[] {
   return [entriesRoute(ctx), requestsRoute(ctx)];
 }

@@ -10,7 +10,8 @@ import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.t
 const TAG = 'Network';
 
 /**
- * Declares a route that marks something as reviewed. Until then, the service keeps reporting it.
+ * Declares a route that marks an alarm or difference as reviewed. Until then, the service keeps
+ * reporting it.
  */
 function lookedIntoRoute(
   { db }: ApiContext,

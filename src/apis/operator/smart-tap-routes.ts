@@ -89,7 +89,7 @@ function makeRoute(ctx: ApiContext) {
     path: '/smart_tap/keys',
     operationId: 'makeCollectorKey',
     moves: 'access',
-    // One operator may do it alone, because the key pays nothing: only a paired terminal submits
+    // One operator can do it alone, because the key cannot pay: only a paired terminal submits
     // taps.
     alone: true,
     tag: TAG,
@@ -128,8 +128,8 @@ function changeRoute(
     ...declared,
     method: 'POST',
     moves: 'access',
-    // One operator may do it alone: it changes which phones can be read, not who may charge, and
-    // replacing a leaked key is urgent.
+    // One operator can do it alone, because it changes which phones can be read, but not who may
+    // charge. Replacing a leaked key is urgent.
     alone: true,
     tag: TAG,
     access: 'operator',
@@ -147,8 +147,8 @@ function changeRoute(
 }
 
 /**
- * Declares the routes for the keys that readers use to identify their network to phones with Google
- * Wallet.
+ * Declares the routes for the keys with which readers prove to Google Wallet to which network they
+ * belong.
  */
 export function smartTapRoutes(ctx: ApiContext): PersonRoute[] {
   return [

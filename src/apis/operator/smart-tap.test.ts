@@ -9,7 +9,7 @@ import { type DashboardServer, startDashboardServer } from '#testing/dashboard-s
 import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** Tests Smart Tap keys in the operator's console, and the switch of a terminal. */
+/** Tests Smart Tap keys in the operator's console, and a terminal's switch for Smart Tap. */
 
 const REASON = { reason: 'Readers for the market hall.' };
 const COLLECTOR = { ...REASON, collector_id: 20_180_608 };
@@ -48,7 +48,9 @@ const statuses = async () => {
 const keyChange = (verb: 'use' | 'end', version: number, by = staff) =>
   by.post(`/smart_tap/keys/${verb}`, { ...REASON, version });
 
-/** Adds a terminal in the state that it has after its live account's verification was revoked. */
+/**
+ * Inserts a terminal directly, because a live account that is no longer verified cannot create one.
+ */
 async function addTerminal(mode: 'test' | 'live'): Promise<string> {
   const livemode = mode === 'live';
   const id = newId('terminal', server.clock.now());

@@ -7,7 +7,7 @@ import type { Tx } from '#db/database.ts';
 import { idOf, nullable, text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-/** Every change by staff requires a reason. */
+/** Request body of changes by staff. All of them require a reason. */
 export const ReasonBody = Type.Object({ reason: text(500, 'For the audit log.', 1) });
 
 export function byOf(ctx: ApiContext, { caller, requestId, now }: PersonRequest): By {
@@ -15,12 +15,16 @@ export function byOf(ctx: ApiContext, { caller, requestId, now }: PersonRequest)
   return { userId: sessionOf(caller).user_id, actor: actorOf(caller, requestId), now, people };
 }
 
-/** The id of the proposal that waits for a colleague; `null` if the change was carried out. */
+/**
+ * Schema of the ID of a proposal that waits for a colleague; `null` if the change was carried out.
+ */
 export const ProposalId = nullable(
   idOf('prop_', 'proposal that a colleague must approve; `null` if the change was made'),
 );
 
-/** Returns the proposal's id while it waits; `null` if it was carried out immediately. */
+/**
+ * Returns the proposal's ID if it waits for a colleague; `null` if it was carried out immediately.
+ */
 export function waitingOf({ id, status }: Pick<ProposalRow, 'id' | 'status'>): string | null {
   return status === 'open' ? id : null;
 }
@@ -47,7 +51,7 @@ export async function recordByStaff(
   });
 }
 
-/** Converts bigints from the chain to decimal strings, as a `JSON.stringify` replacer. */
+/** A `JSON.stringify` replacer that converts bigints from the chain to decimal strings. */
 export function plain(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }

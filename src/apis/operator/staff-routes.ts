@@ -65,8 +65,8 @@ function disableRoute({ db }: ApiContext) {
     path: '/operators/{id}/disable',
     operationId: 'disableOperator',
     moves: 'access',
-    // One operator may remove another alone, because the other one may be the attacker. After that,
-    // the remaining operator cannot act alone for a week.
+    // One operator can remove another alone, because the other may be an attacker. Afterwards, the
+    // remaining operator cannot act alone for a week.
     alone: true,
     tag: TAG,
     summary: 'Remove a colleague’s access, everywhere and at once',
@@ -138,7 +138,7 @@ function roleRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes for the network's staff and their roles. */
+/** Declares the routes for staff and their roles. */
 export function staffRoutes(ctx: ApiContext): PersonRoute[] {
   return [operatorsRoute(ctx), disableRoute(ctx), roleRoute(ctx)];
 }

@@ -1,8 +1,7 @@
 import type { Sql } from '#db/database.ts';
 
 /**
- * Returns the account and mode of an intent, because requests of support staff do not name an
- * account.
+ * Returns the account and mode of an intent. Support staff name only the intent in their requests.
  */
 export async function selectIntentOwner(
   sql: Sql,
@@ -15,10 +14,7 @@ export async function selectIntentOwner(
   return rows[0];
 }
 
-/**
- * Returns when this person last gave a reason to read the object, according to the account's audit
- * log.
- */
+/** Returns when this person last gave a reason to read the object, from the account's audit log. */
 export async function selectLastLook(
   sql: Sql,
   look: {
@@ -52,7 +48,7 @@ export interface ChainRequestRow {
   readonly nonce: bigint | null;
   readonly transaction_status: string | null;
   readonly block_number: bigint | null;
-  /** Every transaction that was signed with that nonce, oldest first. */
+  /** All transactions that were signed with this nonce, oldest first. */
   readonly attempts: readonly {
     readonly tx_hash: string;
     readonly cancels: boolean;
@@ -63,7 +59,7 @@ export interface ChainRequestRow {
   }[];
 }
 
-/** Returns the jobs of an intent and its refunds, with sender, nonce and signed transactions. */
+/** Returns the jobs of an intent and of its refunds, with sender, nonce and signed transactions. */
 export async function selectChainRequests(
   sql: Sql,
   wanted: {

@@ -16,8 +16,7 @@ const TAG = 'Support';
 const LOOKED = 'payment_intent.read_by_support';
 
 /**
- * Validity of a reason: long enough for a support call and its waits. Later reads need a new
- * reason.
+ * How long a reason allows reading: enough for a support call. After that, a new reason is needed.
  */
 const LOOK_MS = 30 * 60_000;
 

@@ -2,7 +2,7 @@ import { accounts } from '#accounts/account-queries.ts';
 import type { Sql } from '#db/database.ts';
 import type { Row } from '#db/table.ts';
 
-/** Maximum number of results of each kind. Staff refine the search to find others. */
+/** Maximum number of results of each kind. If there are more, staff must search more precisely. */
 export const SHOWN = 20;
 
 async function idsOf(sql: Sql, statement: string, value: unknown): Promise<string[]> {
@@ -10,7 +10,7 @@ async function idsOf(sql: Sql, statement: string, value: unknown): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-/** Finds an intent by its own id, its payment's id, or a refund's id. */
+/** Finds an intent by its ID, its payment's ID, or the ID of one of its refunds. */
 export function selectIntentsById(sql: Sql, id: string): Promise<string[]> {
   return idsOf(
     sql,
@@ -26,14 +26,15 @@ export function selectIntentsById(sql: Sql, id: string): Promise<string[]> {
 }
 
 /**
- * Finds intents by order id. It is unique only within an account and mode, so there may be several.
+ * Finds intents by order ID. Order IDs are unique only per account and mode, so there may be
+ * several.
  */
 export function selectIntentsByOrder(sql: Sql, orderId: string): Promise<string[]> {
   return idsOf(sql, 'select id from payment_intents where order_id = $1 limit $2', orderId);
 }
 
 /**
- * Finds intents by the receipt number of a sale or refund, unique only within an account and mode.
+ * Finds intents by a sale's or refund's receipt number, which is unique only per account and mode.
  */
 export function selectIntentsByReceipt(sql: Sql, receiptNumber: string): Promise<string[]> {
   return idsOf(
@@ -49,8 +50,8 @@ export function selectIntentsByReceipt(sql: Sql, receiptNumber: string): Promise
 }
 
 /**
- * Finds intents by a transaction that this service sent, mined or not, or else by a booked
- * payment's transaction.
+ * Finds intents by the hash of a transaction that this service has sent, even if it was not mined;
+ * otherwise by the transaction of a booked payment.
  */
 export async function selectIntentsByTransaction(sql: Sql, hash: string): Promise<string[]> {
   const sent = await idsOf(
@@ -71,7 +72,7 @@ export async function selectIntentsByTransaction(sql: Sql, hash: string): Promis
   );
 }
 
-/** Finds the newest payments of a payer, and those in progress. */
+/** Finds the intents of a payer's newest payments, and the payer's intents in progress. */
 export function selectIntentsOfPayer(sql: Sql, payerId: string): Promise<string[]> {
   return idsOf(
     sql,
@@ -84,7 +85,9 @@ export function selectIntentsOfPayer(sql: Sql, payerId: string): Promise<string[
   );
 }
 
-/** Finds accounts by id, by a terminal's id, or by the email address of one of their people. */
+/**
+ * Finds accounts by ID, by a terminal's ID, or by the email address of someone with a role in them.
+ */
 export async function selectAccountIds(sql: Sql, text: string): Promise<string[]> {
   return idsOf(
     sql,

@@ -46,8 +46,8 @@ const SearchQuery = Type.Object({
 });
 
 /**
- * Finds the intents that a text may identify. A text that matches several formats is searched as
- * each.
+ * Finds the intents that a text may identify. If the text has several possible formats, searches
+ * for each.
  */
 async function intentsMeant(sql: Sql, wanted: string, payers: readonly OperatorPayerRow[]) {
   if (/^0x[0-9a-f]{64}$/i.test(wanted)) {
@@ -96,7 +96,7 @@ function payerFound({ id, livemode, blocked_at: blocked, created }: OperatorPaye
   return { kind: 'payer', id, mode: modeOf(livemode), status, created, ...none };
 }
 
-/** Returns the address with its checksum; returns any other text unchanged. */
+/** Returns an address with its checksum, and any other text unchanged. */
 function payerText(wanted: string): string {
   const lower = wanted.toLowerCase();
   return isAddress(lower) ? getAddress(lower) : wanted;
@@ -124,7 +124,9 @@ export async function search(sql: Sql, wanted: string, now: Date): Promise<objec
   return found.map((one) => ({ cell: null, console_url: null, ...one }));
 }
 
-/** Returns the route that searches by anything that a caller on the phone can name. */
+/**
+ * Returns the route that searches for anything that a caller on the phone may know about a payment.
+ */
 export function supportSearchRoute({ db }: ApiContext, { cells }: OperatorParts): PersonRoute {
   return personRoute<typeof SearchQuery>({
     method: 'GET',

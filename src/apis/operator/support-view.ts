@@ -101,7 +101,9 @@ export const SupportViewSchema = Type.Object(
   { description: 'A merchant’s payment as support sees it.' },
 );
 
-/** Maximum number of entries of a kind: more than any payment has, unless a client malfunctions. */
+/**
+ * Maximum number of entries of each kind: more than a payment has, unless a client malfunctions.
+ */
 const MOST = 50;
 const FIRST = { limit: MOST, after: null };
 
@@ -155,7 +157,7 @@ function blockedOf(rows: readonly ChainRequestRow[]): SupportFacts['blocked'] {
   );
 }
 
-/** Returns all data about a payment, and the reasons for its state. */
+/** Returns everything about a payment, and the reasons for its state. */
 export async function readSupportView(
   ctx: ApiContext,
   asked: {

@@ -13,7 +13,8 @@ import { addIntent, addPayer, openStore, pay, type TestStore } from '#testing/st
 import { addPayment, addStore, playRefunds } from '#testing/store-payments.ts';
 
 /**
- * Support finds a payment by any identifier, gives a reason to read it, and the merchant sees that.
+ * Tests how support staff find a payment by any identifier and give a reason to read it, which the
+ * merchant can see.
  */
 
 const actor = { type: 'system', name: 'test' } as const;
@@ -66,7 +67,7 @@ async function found(client: PersonClient, text: string): Promise<Found[]> {
   return answer.body.data as Found[];
 }
 
-/** Returns the intents among the results. */
+/** Returns the IDs of the intents among the search results. */
 async function sales(text: string): Promise<string[]> {
   const all = await found(support, text);
   return all.flatMap(({ kind, id }) => (kind === 'payment_intent' ? [id] : []));
@@ -94,7 +95,7 @@ test('a refund leads to its payment, by id and by the number on its receipt', as
   const path = `/accounts/${accountId}/test/refunds`;
   const body = { payment: refunded.id, reason: 'Cold.' };
   const asked = owner.post(path, body, { 'Idempotency-Key': 'refund it' });
-  // The response waits for the chain.
+  // Plays the chain until there is a refund, because the response waits for it.
   while ((await playRefunds(shop)) === 0);
   const made = await asked;
   assert.equal(made.status, 201, made.text);

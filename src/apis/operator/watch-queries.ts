@@ -21,7 +21,7 @@ export async function selectAlarms(
   );
 }
 
-/** Returns the number of accounts that sell on this version of a network's contract. */
+/** Returns how many accounts use this version of a network's contract. */
 export async function countAccountsOf(
   sql: Sql,
   contract: { readonly livemode: boolean; readonly contractVersion: number },
@@ -42,13 +42,13 @@ export const reconciliationDifferences = table('reconciliation_differences', {
   details: as<unknown>('jsonb'),
   first_seen: 'timestamptz',
   last_seen: 'timestamptz',
-  /** Time at which staff accepted the difference; an accepted difference may remain. */
+  /** When staff accepted the difference. It may remain unresolved even then. */
   accepted_at: 'timestamptz?',
 });
 
 export type DifferenceRow = Row<typeof reconciliationDifferences>;
 
-/** Returns accepted and unaccepted differences together, the newest first. */
+/** Returns the unresolved differences, accepted or not, newest first. */
 export async function selectOpenDifferences(
   sql: Sql,
   wanted: { readonly before: string | null; readonly limit: number },
@@ -87,7 +87,7 @@ export const networkRecoveries = table('network_recoveries', {
   credentials: 'int',
 });
 
-/** `from_block` is the first block to compare; earlier ones were compared before. */
+/** `from_block` is the first block that was not compared yet; null if no comparison was made. */
 export type RecoveryStateRow = Row<typeof networkRecoveries> & { from_block: bigint | null };
 
 export async function selectRecoveries(sql: Sql): Promise<RecoveryStateRow[]> {

@@ -32,7 +32,7 @@ const PageQuery = Type.Object({
   limit: limitParameter,
 });
 
-/** Schema of numbered rows, newest first; the last number is the cursor of the next page. */
+/** Schema of a page of numbered rows, newest first. The last number is the next page's cursor. */
 function paged(item: TSchema) {
   return Type.Object(
     {
@@ -117,7 +117,7 @@ function reconciliationRoute({ db }: ApiContext) {
   });
 }
 
-/** Returns the routes for alarms and differences that staff must review, page by page. */
+/** Returns the routes that list, in pages, the alarms and differences that staff must review. */
 export function watchRoutes(ctx: ApiContext): PersonRoute[] {
   return [alarmsRoute(ctx), reconciliationRoute(ctx), auditVerificationRoute(ctx)];
 }

@@ -16,7 +16,7 @@ import { serveStore } from '#testing/store-server.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** The time for which rates are cached. */
+/** The time for which the service caches fee rates. */
 const RATES_MS = 1_000;
 
 let ground: PayGround;

@@ -1,17 +1,17 @@
 import type { Sql } from '#db/database.ts';
 
-/** The style and language of a merchant's pages. */
+/** The style and language in which a merchant's pages appear. */
 export interface MerchantLook {
-  /** See `brandStyles`; `null` if the merchant has neither logo nor color. */
+  /** CSS, see `brandStyles`; `null` if the merchant has neither logo nor color. */
   readonly style: string | null;
-  /** `null` if the merchant has not chosen one. */
+  /** The language; `null` if the merchant has not chosen one. */
   readonly language: string | null;
 }
 
-/** SQL: the language of the location (`l`), or else of the account (`a`). */
+/** SQL: the language of the location (`l`), otherwise of the account (`a`). */
 const LANGUAGE = 'coalesce(l.language, a.language) as language';
 
-/** Reads the look of the merchant of this payment; `null` if there is no such intent. */
+/** Reads the look of an intent's merchant; `null` if there is no such intent. */
 export async function selectLookOfIntent(sql: Sql, intentId: string): Promise<MerchantLook | null> {
   const rows = await sql.query<MerchantLook>(
     `select b.style, ${LANGUAGE} from payment_intents i
@@ -24,7 +24,7 @@ export async function selectLookOfIntent(sql: Sql, intentId: string): Promise<Me
   return rows[0] ?? null;
 }
 
-/** Reads the look of the merchant of a receipt: of a payment by its number, or of a refund. */
+/** Reads the look of the merchant on a receipt. The receipt is a payment's or a refund's. */
 export async function selectLookOfReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean } & (

@@ -8,7 +8,7 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import { selectTaggedTerminal, type TaggedTerminal } from '#terminals/provisioning-queries.ts';
 import { tagOfToken } from '#terminals/tag.ts';
 
-/** Finds the terminal whose tag currently has this token. */
+/** Finds the terminal whose tag has this token now. */
 export async function findTag(
   { db, keys }: ApiContext,
   token: string,
@@ -18,8 +18,8 @@ export async function findTag(
 }
 
 /**
- * Returns the reference that identifies this payment on the tag. It reveals neither the intent nor
- * the pay link.
+ * Returns the reference by which the tag's page names this payment. It reveals neither the intent
+ * nor the pay link.
  */
 export function referenceOf({ keys: { id: idKey } }: ApiContext, link: PayLink): string {
   const { livemode } = link.intent.tenant;
@@ -37,7 +37,7 @@ function readBy(
   return readPayLink(ctx, { number, chain, address, bindsOrder: false });
 }
 
-/** Finds a payment of the tag's terminal by its reference, in any status. */
+/** Finds a payment of the tag's terminal by its reference, whatever its status. */
 export async function findTagPayment(
   ctx: ApiContext,
   terminal: TaggedTerminal,
@@ -51,8 +51,8 @@ export async function findTagPayment(
 }
 
 /**
- * Waits for the terminal's oldest open payment. Returns `null` on time-out, or if the shop takes no
- * payments now.
+ * Waits until the terminal has an open payment and returns the oldest. `null` after the time-out,
+ * or if the shop takes no payments now.
  */
 export async function awaitTagPayment(
   ctx: ApiContext,

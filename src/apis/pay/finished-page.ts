@@ -4,7 +4,7 @@ export interface FinishedPage {
   readonly body: string;
 }
 
-/** Fills the built page `html`, which has its styles and script. */
+/** Inserts a title and content into the built page `html`, which has its styles and script. */
 export function fillPage(html: string, { title, body }: FinishedPage): string {
   return html
     .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)
@@ -12,16 +12,16 @@ export function fillPage(html: string, { title, body }: FinishedPage): string {
 }
 
 /**
- * Serializes the document as JSON for a script element, escaped so that it cannot close the element
- * in HTML or XML.
+ * Serializes a document as JSON for a script element. Escapes it so that it cannot close the
+ * element in HTML or XML.
  */
 export function dataOf(document: object): string {
   return JSON.stringify(document).replaceAll('<', '\\u003c').replaceAll('&', '\\u0026');
 }
 
 /**
- * Returns the node's path if it is on the page's own origin, so that the page works under any host
- * name.
+ * Returns only the path of the node's URL if the node has the page's own origin, so that the page
+ * works under any host name.
  */
 export function fromPage(url: string | null, webUrl: string): string | null {
   return url?.startsWith(`${webUrl}/`) === true ? url.slice(webUrl.length + 1) : url;

@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
 import { addressKey } from '#http/rate-limit.ts';
 
-/** Any caller with the link: paying needs no sign-in. */
+/** Anyone with the link: paying needs no sign-in. */
 export interface PayCaller {
   readonly tenant: Tenant;
   /** The IP address. */

@@ -24,7 +24,7 @@ before(async () => {
 
 after(() => ground.close());
 
-/** Computes the nonce as a page does, from the data that it shows. */
+/** Computes the nonce like the pay page, from the data that the link's response contains. */
 function nonceOf({ merchant, amount, number, order_id: orderId, salt }: LinkBody): Hex {
   const type = keccak256(
     toHex(

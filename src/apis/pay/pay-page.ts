@@ -7,13 +7,13 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { intentOfToken } from '#payments/pay-link.ts';
 
 /**
- * Above this rate a client gets the plain page, without a database read. The plain page shows
- * errors itself.
+ * Above this rate, a client gets the page without the merchant's style, which needs no database.
+ * That page shows errors itself.
  */
 const LIMIT = { requests: 240, seconds: 60 };
 
 /**
- * Serves the page of a pay link, with the merchant's logo and color, in its customers' language.
+ * Serves the page of a pay link, with the merchant's logo and color, in the merchant's language.
  */
 export function createPayGate({ db, keys }: ApiContext) {
   const limiter = memoryRateLimiter(LIMIT);

@@ -11,7 +11,7 @@ import {
 import { addContractWallet, signByLink } from '#testing/pay-links.ts';
 import { addPayer } from '#testing/store.ts';
 
-/** `npm run test:long` runs more rounds. */
+/** Number of races; `npm run test:long` runs more. */
 const rounds = Number(process.env.PAY_RACES ?? 12);
 
 let ground: PayGround;
@@ -22,7 +22,9 @@ before(async () => {
 
 after(() => ground.close());
 
-/** Races a tap, an agent token and two wallets for one intent; only one of them may move money. */
+/**
+ * A tap, an agent token and two wallets race to pay one intent. Only one of them may move money.
+ */
 test('whichever way races, an intent is paid once', async (t) => {
   const account = await ground.bare(PULLED * BigInt(rounds));
   const contract = await addContractWallet(ground.world.network, { usdc: PULLED * BigInt(rounds) });
@@ -43,7 +45,8 @@ test('whichever way races, an intent is paid once', async (t) => {
         now: new Date(),
       }),
     );
-    // Signs before the race: a wallet that reads the link after it is paid has nothing to sign.
+    // All sign before the race, because a wallet that reads the link after the payment finds
+    // nothing to sign.
     const ways = [
       await signByLink(ground.server.pay, token, { account }),
       await signByLink(ground.server.pay, token, contract),

@@ -90,7 +90,7 @@ function authorizationRoute(ctx: ApiContext) {
 }
 
 /**
- * Creates the API of pay links, which terminals show and any wallet can pay, and of receipts
+ * Creates the API of receipts and of pay links, which terminals show and any wallet can pay
  * (behavior.md 19 and 6.5).
  */
 export function paySurface(ctx: ApiContext): Surface<PayCaller> {

@@ -139,7 +139,7 @@ export const PayLinkQuery = Type.Object({
   tip_amount: Type.Optional(TipAmount),
 });
 
-/** The errors of a signature, the same for pay links, tags and tills. */
+/** Errors of submitting a wallet's signature, the same for pay links, tags and tills. */
 export const AUTHORIZATION_ERRORS = [
   'resource_missing',
   'signature_invalid',

@@ -11,12 +11,12 @@ const METHODS: Readonly<Record<string, TextKey>> = {
   wallet: 'receipt.method.wallet',
 };
 
-/** Formats atoms as `6.78 USDC`, rounded to cents, as people remember amounts. */
+/** Formats atoms as `6.78 USDC`. Rounds to cents, because people remember amounts that way. */
 export function headlineOf(atoms: number, { locale }: Writer): string {
   return `${headlineUsdc(BigInt(atoms), locale)} USDC`;
 }
 
-/** Returns a line with a sum in the shop's currency, and the sum in USDC below it. */
+/** Returns a line with a sum in the shop's currency, and below it the sum in USDC. */
 function bothSums(name: string, { shown, usdc }: { shown: string | null; usdc: string }) {
   return shown === null ? { name, value: usdc } : { name, value: shown, also: named(usdc) };
 }
@@ -34,7 +34,7 @@ function refundLine(
   return { name: writer.text(key), value: writer.usdc(BigInt(amount)), also };
 }
 
-/** Returns the parts of the amount that left the wallet, and the refunds. */
+/** Returns the lines that explain the amount that left the wallet, and the refunds. */
 function amountLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
   const { sale, tip, fees, paid, refunds, amount_refunded, presentment } = receipt;
   const { text, usdc } = writer;
@@ -56,7 +56,7 @@ function amountLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
   return lines;
 }
 
-/** Returns the rate that was locked for the sale, as `1 EUR = 1.0854 USDC`. */
+/** Returns the exchange rate that was fixed for the sale, as in `1 EUR = 1.0854 USDC`. */
 function rateLines(
   { presentment, time_zone }: ShownReceipt,
   { text, time }: Writer,
@@ -133,8 +133,8 @@ function chainLines({ proof }: ShownReceipt, { text, isolated }: Writer): Receip
 }
 
 /**
- * Describes the refunds in words. Only succeeded refunds count, because a pending one may still
- * fail.
+ * Returns the refunded state as text; `null` if nothing was refunded. Pending refunds do not count,
+ * because they may still fail.
  */
 function stateOf({ sale, tip, refunds }: ShownReceipt, { text }: Writer): Slip['state'] {
   const back = refunds.reduce((sum, one) => sum + (one.status === 'succeeded' ? one.amount : 0), 0);
@@ -142,7 +142,7 @@ function stateOf({ sale, tip, refunds }: ShownReceipt, { text }: Writer): Slip['
   return text(back >= sale + tip ? 'receipt.state.refunded' : 'receipt.state.partly_refunded');
 }
 
-/** Returns sale and tip in the shop's currency; null for a sale in USDC. */
+/** Returns sale and tip together in the shop's currency; `null` for a sale in USDC. */
 function shopSum({ presentment }: ShownReceipt, { money }: Writer): string | null {
   if (presentment === null) return null;
   return money(presentment.amount + presentment.tip_amount, presentment.currency);

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { inflateSync } from 'node:zlib';
 import { create, type Font } from 'fontkit';
 
-/** A font of the PDF receipts, by the name under which a document embeds it. */
+/** A font of PDF receipts, and the name under which documents embed it. */
 export interface PdfFont {
   readonly name: string;
   readonly font: Font;
@@ -12,8 +12,8 @@ export interface PdfFont {
 
 /**
  * Latin, Arabic, Japanese and Cyrillic fonts, in order of preference. The packages take 9 MB when
- * installed, and these files 1.5 MB of that; Noto Sans JP would be 80 MB. A document embeds only
- * the letters that it uses.
+ * installed, of which these files are 1.5 MB; Noto Sans JP would take 80 MB. Each document embeds
+ * only the letters that it uses.
  */
 const FILES = [
   'noto-sans-arabic/files/noto-sans-arabic-latin-400-normal.woff',
@@ -31,8 +31,8 @@ const SFNT_HEADER = 12;
 const SFNT_ENTRY = 16;
 
 /**
- * Unpacks a WOFF file into the font that it contains. Otherwise the library unpacks a table again
- * for each letter, and a receipt takes 3 s.
+ * Unpacks a WOFF file into the font inside it. From a packed font, the library would unpack a table
+ * for each letter again, and a receipt would take 3 s.
  */
 function unpacked(woff: Buffer): Buffer {
   const count = woff.readUInt16BE(12);
@@ -68,23 +68,23 @@ function load(): PdfFont[] {
 }
 
 /**
- * Loads the fonts with this module, which the first opened receipt imports. This takes about 100
+ * Fonts are loaded with this module, when the first PDF receipt is requested. This takes about 100
  * ms.
  */
 export const PDF_FONTS: readonly PdfFont[] = load();
 
-/** A part of a text in one font. */
+/** A part of a text that is drawn in one font. */
 export interface FontRun {
   readonly text: string;
   readonly font: PdfFont;
 }
 
-/** Splits text into letters as a reader sees them, each with all its marks. */
+/** Splits text into letters as readers see them, each with all its marks. */
 const LETTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
-/** Characters that are not printed, on paper either: see `receipt-plain-text.ts`. */
+/** Characters that neither PDFs nor printers show: see `receipt-plain-text.ts`. */
 const IGNORED = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Returns the text for a PDF, without characters that change the direction or show nothing. */
+/** Returns the text for a PDF, without invisible characters and those that change the direction. */
 export function pdfText(text: string): string {
   return text.normalize('NFC').replaceAll(/\s+/g, ' ').replaceAll(IGNORED, '').trim();
 }
@@ -95,8 +95,8 @@ function covers({ has }: PdfFont, letter: string): boolean {
 }
 
 /**
- * Returns the letter with a font that has it. If none has it, returns its compatible form
- * (half-width katakana), or null.
+ * Returns the letter and a font that has it. If no font has it, tries its compatibility form (for
+ * example of half-width katakana); otherwise returns null.
  */
 function runOf(letter: string, before: PdfFont | undefined): FontRun | null {
   for (const text of [letter, letter.normalize('NFKC')]) {
@@ -107,7 +107,10 @@ function runOf(letter: string, before: PdfFont | undefined): FontRun | null {
   return null;
 }
 
-/** Splits the text into as few fonts as it needs; null if a letter is in no font. */
+/**
+ * Splits a text into parts by font, and changes the font only if necessary. Returns null if no font
+ * has one of the letters.
+ */
 export function fontRuns(text: string): FontRun[] | null {
   const runs: FontRun[] = [];
   for (const { segment } of LETTERS.segment(text)) {

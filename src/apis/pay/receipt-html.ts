@@ -4,9 +4,9 @@ import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import { isolatedHtml, type Writer } from '#texts/text.ts';
 
-/** Stops a browser's translator from changing amounts, ids and names. */
+/** Keeps a browser's translator from changing amounts, IDs and names. */
 const AS_IT_IS = 'translate="no"';
-/** Hashes, addresses and numbers are read from left to right, even on a right-to-left page. */
+/** Hashes, addresses and numbers run from left to right, even on a right-to-left page. */
 const LEFT_TO_RIGHT = `${AS_IT_IS} dir="ltr"`;
 
 function given(value: string, isCode: boolean | undefined): string {
@@ -15,7 +15,7 @@ function given(value: string, isCode: boolean | undefined): string {
     : `<bdi ${AS_IT_IS}>${escapeHtml(value)}</bdi>`;
 }
 
-/** Renders a row. Names of people and shops may be written right to left. */
+/** Renders a row. Names of people and shops may run from right to left. */
 function row(line: ReceiptLine): string {
   const { name, value, also, isNamed, isTotal, isCode, isWords, href } = line;
   const title = isNamed === true ? given(name, false) : escapeHtml(name);
@@ -28,14 +28,14 @@ function row(line: ReceiptLine): string {
   );
 }
 
-/** Renders a list of lines, or nothing if there are none. */
+/** Renders a list of lines; empty if there are no lines. */
 function list(kind: string, lines: readonly ReceiptLine[]): string {
   return lines.length === 0 ? '' : `<dl class="${kind}">\n${lines.map(row).join('\n')}\n</dl>`;
 }
 
 /**
- * Draws the QR code of a printed receipt, which the clerk scans when goods are returned. Each run
- * of dark modules is one stroke, because strokes compress better than an outline.
+ * Renders the QR code of a printed receipt, which clerks scan when goods are returned. Each run of
+ * dark modules is one stroke, because strokes compress better than an outline.
  */
 function qr(url: string, { html }: Writer): string {
   const { data, size } = encode(url, { ecc: 'M', border: 2 });
@@ -56,15 +56,16 @@ function qr(url: string, { html }: Writer): string {
 }
 
 /**
- * Renders the whole receipt, readable without script. If `node` (an absolute URL or a path from the
- * root) is set, the script asks it whether the chain confirms the payment.
+ * Renders the whole receipt, so that it can be read without script. If `node` (an absolute URL, or
+ * a path from the root) is set, the page's script asks that node whether the chain confirms the
+ * payment.
  */
 export function receiptPage(
   slip: Slip,
   at: {
     readonly url: string;
     readonly node: string | null;
-    /** The path of the receipt's PDF; `null` if it has none. */
+    /** The path of the receipt as PDF; `null` if there is no PDF. */
     readonly pdf: string | null;
   },
 ): FinishedPage {

@@ -5,7 +5,7 @@ import type { MerchantOnReceipt } from '#payments/receipt-queries.ts';
 import { fullPrice, type LineItem, type RateTax } from '#prices/lines.ts';
 import type { Writer } from '#texts/text.ts';
 
-/** The contents of a sale, as its receipt shows them. */
+/** What was sold, as the receipt shows it. */
 export interface ShownSale {
   /** `null` for a sale in USDC. */
   readonly presentment: { readonly currency: string } | null;
@@ -15,8 +15,8 @@ export interface ShownSale {
 }
 
 /**
- * Returns a function that formats the sums of a sale, which are in minor units of its currency or
- * in atoms.
+ * Returns a function that formats sums of a sale. They are in minor units of its currency,
+ * otherwise in atoms.
  */
 export function sumWriter(
   { presentment }: Pick<ShownSale, 'presentment'>,
@@ -47,7 +47,10 @@ function itemLines(item: LineItem, sum: (value: number) => string, writer: Write
   return [line, { name: writer.text('receipt.discount'), value: sum(-discount) }];
 }
 
-/** Returns each line with its price and discount; empty if the sale has only an amount. */
+/**
+ * Returns the lines of a sale with their prices and discounts; empty if the sale has only an
+ * amount.
+ */
 export function itemsOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
   const { line_items: items, discount } = sale;
   if (items === null) return [];
@@ -57,7 +60,7 @@ export function itemsOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
   return [...lines, { name: writer.text('receipt.sale_discount'), value: sum(-discount) }];
 }
 
-/** Returns the tax table: one line per rate. */
+/** Returns the lines of the tax table: one per rate. */
 export function taxesOf(
   sale: Pick<ShownSale, 'presentment' | 'taxes'>,
   writer: Writer,
@@ -70,7 +73,7 @@ export function taxesOf(
   }));
 }
 
-/** Returns the fiscal signer's answer as text; empty if the sale was not sent to a signer. */
+/** Returns the fiscal signer's answer as lines; empty if the sale was not sent to a signer. */
 export function fiscalLines(fiscal: Fiscal | null, { text }: Writer): ReceiptLine[] {
   if (fiscal === null) return [];
   const name = text('receipt.fiscal');
@@ -84,8 +87,8 @@ export function fiscalLines(fiscal: Fiscal | null, { text }: Writer): ReceiptLin
 }
 
 /**
- * Returns the seller's legal name and address, the location of the sale, and the tax number, shown
- * below the name that customers know.
+ * Returns the seller's legal name and address, the sale's location, and the tax number. Receipts
+ * show them below the name that customers know.
  */
 export function sellerOf(merchant: MerchantOnReceipt, { isolated }: Writer): string[] {
   const { legal_name, address, tax_number, location } = merchant;

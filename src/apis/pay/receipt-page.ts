@@ -23,9 +23,12 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
 import { type Writer, writerFor } from '#texts/text.ts';
 
-/** A generous limit, because a shop's customers share one address on its Wi-Fi. */
+/**
+ * Rate limit per IP address. It is generous, because a shop's customers share one address on its
+ * Wi-Fi.
+ */
 const LIMIT = { requests: 240, seconds: 60 };
-/** Limit for PDFs; each takes about 100 ms of one core. */
+/** Rate limit for PDFs, each of which takes about 100 ms of one core. */
 const PDF_LIMIT = { requests: 30, seconds: 60 };
 
 function tooManyPage({ language, html }: Writer): string {
@@ -45,7 +48,9 @@ function wantedOf(path: string): Wanted {
   return { token, form: (form as Form | undefined) ?? 'html' };
 }
 
-/** Reads the width in columns, 48 by default; `null` if printers do not have that width. */
+/**
+ * Returns the requested width in columns, 48 by default; `null` if printers do not have that width.
+ */
 function widthOf(query: unknown): TextWidth | null {
   const { width = '48' } = query as { readonly width?: unknown };
   return TEXT_WIDTHS.find((known) => String(known) === width) ?? null;
@@ -86,7 +91,7 @@ function sendMissing(
 
 interface Found {
   readonly slip: Slip;
-  /** URL of a node that browsers may call. */
+  /** URL of a node that browsers may call; `null` if there is none. */
   readonly node: string | null;
 }
 
@@ -97,7 +102,9 @@ async function find(ctx: ApiContext, token: string, writer: Writer): Promise<Fou
   return refund && { slip: refund, node: null };
 }
 
-/** Returns the look that the merchant chose for its pages; `null` if there is no such receipt. */
+/**
+ * Returns the style and language that the merchant has chosen; `null` if there is no such receipt.
+ */
 async function lookOf({ db, pages: receipts, keys: { id: idKey } }: ApiContext, token: string) {
   const payment = findReceipt(idKey, token);
   if (payment !== null) return selectLookOfReceipt(db, payment);
@@ -116,7 +123,7 @@ interface Shown {
 }
 
 /**
- * Sends the PDF. Fonts and the library are loaded with the first receipt, not when the service
+ * Sends the PDF. The fonts and the library are loaded with the first PDF, not when the service
  * starts.
  */
 async function sendPdf(reply: FastifyReply, { slip, url, webUrl }: Shown): Promise<FastifyReply> {
@@ -126,8 +133,8 @@ async function sendPdf(reply: FastifyReply, { slip, url, webUrl }: Shown): Promi
 }
 
 /**
- * Serves receipts: rendered pages, `.pdf`, `.txt` for printers and `.json` for programs. `html` is
- * the built page, with its styles and script.
+ * Serves receipts as pages, as `.pdf`, as `.txt` for printers and as `.json` for programs. `html`
+ * is the built page with its styles and script.
  */
 export function createReceiptGate(ctx: ApiContext) {
   const limiter = memoryRateLimiter(LIMIT);
@@ -144,8 +151,7 @@ export function createReceiptGate(ctx: ApiContext) {
       const page = tooManyPage(writerFor(pageFor(null).language));
       return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, page);
     }
-    // Not cached, because a refund changes the receipt, and a copy must not remain on a shared
-    // device.
+    // Not cached: a refund changes the receipt, and no copy may stay on a shared device.
     reply.header('Cache-Control', 'no-store').header('X-Robots-Tag', 'noindex, nofollow');
     const look = await lookOf(ctx, token);
     const { html, language } = pageFor(look?.language ?? null);

@@ -7,7 +7,7 @@ import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import { withoutIsolates } from '#core/isolates.ts';
 import { directionOf, languageTag } from '#core/languages.ts';
 
-/** The package declares types of an ES module, but its code is CommonJS. */
+/** The package's types describe an ES module, but its code is CommonJS. */
 interface Bidi {
   getEmbeddingLevels(text: string, direction: Direction): { readonly levels: Uint8Array };
   getMirroredCharactersMap(text: string, levels: Uint8Array): ReadonlyMap<number, string>;
@@ -15,7 +15,7 @@ interface Bidi {
 
 const bidi = (bidiFactory as unknown as () => Bidi)();
 
-/** The page is A5, in points. */
+/** The size of an A5 page, in points. */
 const PAGE = { width: 420, height: 595 };
 const MARGIN = 36;
 const WIDTH = PAGE.width - 2 * MARGIN;
@@ -30,18 +30,18 @@ const GAP = 12;
 type Size = keyof typeof SIZES;
 type Direction = 'ltr' | 'rtl';
 
-/** A part of a line as it is drawn: one font, one direction. */
+/** A part of a line that has one font and one direction. */
 interface DrawnRun {
   readonly text: string;
   readonly name: string;
   readonly level: number;
 }
 
-/** Matches neutral characters; in right-to-left text no shaper reverses them. */
+/** Text without letters. Font shaping does not reverse it within right-to-left text. */
 const NO_SCRIPT = /^[^\p{L}]+$/u;
 
 /**
- * Returns the runs of a line from left to right, by the Unicode Bidirectional Algorithm (rule L2).
+ * Returns a line's runs in the order from left to right (Unicode Bidirectional Algorithm, rule L2).
  */
 function visualRuns(text: string, direction: Direction): DrawnRun[] {
   const parts = fontRuns(text) ?? [];
@@ -72,7 +72,7 @@ function visualRuns(text: string, direction: Direction): DrawnRun[] {
   );
 }
 
-/** Reverses each sequence of runs of this level or a higher one. */
+/** Reverses the order of runs in each sequence whose levels are `level` or higher. */
 function reverseFrom(runs: DrawnRun[], level: number): void {
   let start = 0;
   while (start < runs.length) {
@@ -87,7 +87,7 @@ function reverseFrom(runs: DrawnRun[], level: number): void {
   }
 }
 
-/** Returns each text of a receipt that its PDF would contain. */
+/** Returns every text that the receipt's PDF would contain. */
 function textsOf(slip: Slip): string[] {
   const lines = [slip.items, slip.amounts, slip.taxes, slip.facts, slip.fiscal, slip.chain].flat();
   return [
@@ -97,12 +97,12 @@ function textsOf(slip: Slip): string[] {
   ];
 }
 
-/** True if the fonts have every letter of this receipt. */
+/** True if the fonts have every letter of the receipt. */
 export function hasPdf(slip: Slip): boolean {
   return textsOf(slip).every((text) => fontRuns(pdfText(withoutIsolates(text))) !== null);
 }
 
-/** Draws lines from the top, on as many pages as they need. */
+/** Draws a receipt's lines from top to bottom, on as many pages as they need. */
 class Sheet {
   readonly #doc: PDFKit.PDFDocument;
   readonly #direction: Direction;
@@ -121,7 +121,7 @@ class Sheet {
     return width;
   }
 
-  /** Measures runs, not letters, because a shaper joins the letters of a word. */
+  /** Measures whole runs, because letters of a word may be joined and so be narrower. */
   #measure(text: string, size: Size): number {
     const doc = this.#doc.fontSize(SIZES[size]);
     return visualRuns(text, this.#direction).reduce((sum, run) => {
@@ -161,7 +161,7 @@ class Sheet {
     }
   }
 
-  /** Draws at the side where reading begins, or at the other one. */
+  /** Draws a line at the side where reading starts or, if `isEnd`, at the other side. */
   #aside(line: string, size: Size, isEnd: boolean): void {
     const isLeft = isEnd === (this.#direction === 'rtl');
     this.#draw(line, isLeft ? MARGIN : MARGIN + WIDTH - this.#widthOf(line, size), size);
@@ -243,8 +243,8 @@ function draw(sheet: Sheet, slip: Slip, url: string): void {
 }
 
 /**
- * Renders the receipt as a PDF that embeds the letters used of each font. Call it only if `hasPdf`
- * is true.
+ * Renders the receipt as a PDF with only those letters of each font that it uses. Call it only if
+ * `hasPdf` is true.
  */
 export function receiptPdf(slip: Slip, url: string): Promise<Buffer> {
   const { language } = slip.writer;
@@ -255,7 +255,8 @@ export function receiptPdf(slip: Slip, url: string): Promise<Buffer> {
     info: { Title: `${slip.kind} · ${slip.merchantName}` },
   });
   for (const { name, font } of PDF_FONTS) {
-    // The library also accepts an open font, so no document needs to parse one again.
+    // The library accepts an open font as well as bytes, so that not every document parses the
+    // fonts again.
     doc.registerFont(name, font as unknown as Buffer);
   }
   const chunks: Buffer[] = [];

@@ -28,7 +28,7 @@ test('headlines have two decimals, and a small payment is never shown as 0.00', 
   assert.deepEqual(readable, ['−0.001375', '1,000.25']);
 });
 
-/** Words with their cell widths, counted by hand. */
+/** Words, and the number of cells that they take, counted by hand. */
 const WORDS: readonly (readonly [text: string, cells: number])[] = [
   ['Café', 4],
   ['Cafe\u0301', 4],
@@ -50,7 +50,10 @@ const WORDS: readonly (readonly [text: string, cells: number])[] = [
   ['−1', 2],
 ];
 
-/** Returns the lines between the printer's first command and its cut, one byte per cell. */
+/**
+ * Returns the lines that are sent to the printer, between its first command and its last: one byte
+ * per cell.
+ */
 function printed(text: string): string[] {
   const bytes = ticketBytes({ text, address: null });
   return Buffer.from(bytes.subarray(5, -7)).toString('latin1').split('\n');

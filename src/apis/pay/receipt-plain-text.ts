@@ -1,17 +1,20 @@
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import type { Writer } from '#texts/text.ts';
 
-/** Characters per line on 58 mm and on 80 mm paper. */
+/** Characters per line on paper of 58 mm and of 80 mm. */
 export const TEXT_WIDTHS = [32, 48] as const;
 export type TextWidth = (typeof TEXT_WIDTHS)[number];
 
 /**
- * Control characters, which a printer could execute (merchants choose their own names), and
- * zero-width characters. Without the latter, an emoji is one glyph, or several of known width.
+ * Control characters, which a printer could execute (merchants choose the names), and zero-width
+ * characters. Without zero-width joiners, each emoji has a known width.
  */
 const NOT_PRINTED =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/gu;
-/** Two cells wide: East Asian Width W or F (Unicode 16). `escpos.ts` has the same table. */
+/**
+ * Characters that take two cells: East Asian Width W or F (Unicode 16). `escpos.ts` has the same
+ * table.
+ */
 const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x1100, 0x115f],
   [0x2329, 0x232a],
@@ -36,13 +39,10 @@ const PICTURE = /\p{Emoji_Presentation}|(?=[\u2600-\u{1faff}])\p{Extended_Pictog
 /** Combining marks, which take no cell. */
 const COMBINING = /[\p{Mn}\p{Me}]/u;
 
-/** Splits text into graphemes: a letter with all its marks. */
+/** Splits text into graphemes: each is a letter with all its marks. */
 const LETTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/**
- * Returns the text as it can be printed. Printers lack `…` and print three periods, so it counts as
- * three.
- */
+/** Returns the text as printers can print it. Printers lack `…`, so three periods replace it. */
 function printable(text: string): string {
   const composed = text.normalize('NFC').replaceAll('…', '...');
   return composed.replaceAll(/\s+/g, ' ').replaceAll(NOT_PRINTED, '').trim();
@@ -61,7 +61,7 @@ function cellsOf(text: string): number {
 
 type Measure = (text: string) => number;
 
-/** Splits a word that is longer than a line. */
+/** Splits a word that is too long for a line. */
 function piecesOf(word: string, width: number, measure: Measure): string[] {
   if (measure(word) <= width) return [word];
   const pieces = [''];
@@ -74,8 +74,7 @@ function piecesOf(word: string, width: number, measure: Measure): string[] {
 }
 
 /**
- * Wraps text to lines of at most `width`, as `measure` counts it: printed cells, or points of a
- * font.
+ * Wraps text into lines of at most `width`, which `measure` counts in printed cells or in points.
  */
 export function wrapped(text: string, width: number, measure: Measure = cellsOf): string[] {
   const lines: string[] = [];
@@ -97,7 +96,10 @@ function centered(text: string, width: number): string[] {
   });
 }
 
-/** Puts the name on the left and the value on the right, or below the name if both are long. */
+/**
+ * Puts the name on the left and the value on the right. If they do not fit on one line, puts the
+ * value below the name.
+ */
 function spread({ name, value, also }: ReceiptLine, width: number): string[] {
   const right = (text: string) =>
     wrapped(text, width).map((line) => ' '.repeat(width - cellsOf(line)) + line);
@@ -109,8 +111,7 @@ function spread({ name, value, also }: ReceiptLine, width: number): string[] {
 }
 
 /**
- * Renders the receipt as lines of at most `width` printed cells, for printers that take plain text
- * only.
+ * Renders the receipt as lines of at most `width` cells, for printers that print only plain text.
  */
 export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   const rule = '-'.repeat(width);
@@ -134,7 +135,7 @@ export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Returns the text shown for a receipt that does not exist. */
+/** Returns the text for a receipt that does not exist. */
 export function noReceiptText(width: TextWidth, { text }: Writer): string {
   return `${wrapped(text('receipt.missing.short'), width).join('\n')}\n`;
 }

@@ -12,22 +12,22 @@ import { type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** Shortens an address: long enough for the payer to recognize it, too short to look it up. */
+/** Shortens an address, so that the payer can recognize it, but others cannot look it up. */
 export function shortened(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
-/** Shown if this process serves no network in that mode. */
+/** The contract's address on a receipt if this process serves no network in its mode. */
 const NO_CONTRACT = `0x${'0'.repeat(40)}`;
 
 export type ShownReceipt = ReturnType<typeof renderReceipt>;
 
-/** Renders the sum in the shop's currency; null for USDC. */
+/** Renders a sum in the shop's currency; null for a sale in USDC. */
 export function renderPast(presentment: PastQuote | null) {
   return presentment === null ? null : renderQuote(presentment, presentment.expiresAt);
 }
 
-/** Renders the data needed to verify the payment on the chain. */
+/** Renders the data with which anyone can verify the payment on the chain. */
 function renderProof(
   { payment, merchantNumber: number }: Receipt,
   chain: NetworkConfig | undefined,
@@ -61,7 +61,10 @@ function renderRefundOn({ payment }: Receipt, receipts: ReceiptPages) {
   });
 }
 
-/** Renders the receipt's sale: lines and taxes are in minor units, or in atoms. */
+/**
+ * Renders the sale on a receipt. Lines and taxes are in minor units of its currency, otherwise in
+ * atoms.
+ */
 function renderSale({ payment }: Receipt) {
   const { presentment, amount, tip, lines } = payment;
   return {
@@ -120,7 +123,7 @@ function renderReceipt(
   };
 }
 
-/** Reads the receipt of this token; `null` if there is none. */
+/** Reads the receipt with this token; `null` if there is none. */
 export async function readReceipt(
   { db, pages: receipts, chains, keys: { id: idKey }, outside: { publicNode } }: ApiContext,
   token: string,
@@ -134,7 +137,8 @@ export async function readReceipt(
 }
 
 /**
- * Returns the route for the receipt's data, which its page shows and `npm run receipt` verifies.
+ * Returns the route for a receipt's data, which the receipt page shows and `npm run receipt`
+ * verifies.
  */
 export function receiptRoute(ctx: ApiContext) {
   return defineRoute<PayCaller>({

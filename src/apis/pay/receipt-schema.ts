@@ -61,7 +61,7 @@ const ProofSchema = Type.Object(
 
 const ShopText = (description: string) => nullable(Type.String({ description }));
 
-/** The payee, as every format of a receipt shows it. */
+/** Schema of the merchant on a receipt, in every format. */
 const MerchantSchema = Type.Object(
   {
     name: Type.String({

@@ -19,8 +19,8 @@ before(async () => {
   await payByLink(ground.server.pay, link, { account: await ground.bare() });
   const merchant = await ground.server.merchant();
   let payment: { receipt_url: string } | undefined;
-  // On a slow machine the response is `processing`; the payment exists once the chain has settled
-  // it.
+  // On a slow machine, the response may still be `processing`. Waits for the payment, which appears
+  // once the chain has settled it.
   for (let tries = 0; payment === undefined && tries < 300; tries++) {
     const { body } = await merchant.get(`/payments?payment_intent=${intentId}`);
     [payment] = body.data as { receipt_url: string }[];

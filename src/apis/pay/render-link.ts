@@ -13,8 +13,8 @@ import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import { withDomainType } from '#settlement/wallet-json.ts';
 
 /**
- * Converts integers to numbers: JSON has no 256-bit integers, and these values are far below the
- * largest exact number.
+ * Converts bigints to numbers, because JSON libraries lose large integers. These values are far
+ * below the largest exact number.
  */
 function renderMessage(signable: ReturnType<typeof messageOf>) {
   const { message } = signable;
@@ -28,8 +28,8 @@ function renderMessage(signable: ReturnType<typeof messageOf>) {
 }
 
 /**
- * Renders the public view of a link. With `from`, and while the link is open, it includes the data
- * that this wallet signs.
+ * Renders a pay link for anyone. If `from` is given and the link is open, includes the data that
+ * this wallet signs.
  */
 export function renderLink(link: PayLink, terms: PayTerms, from: string | undefined) {
   const { intent, number, chain, merchant, closed } = link;
@@ -68,8 +68,8 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
 }
 
 /**
- * Renders the stored response to a signature for its payer: the fields of the intent that `show`
- * selects, and the receipt once it is paid. Stored refusals are unchanged.
+ * Renders the stored response to a signature for the payer: only the fields that `show` selects,
+ * and the receipt if the intent is paid. Returns stored refusals unchanged.
  */
 export function answerPayer(
   { intent, number }: PayLink,

@@ -21,8 +21,8 @@ function fact(name: string, value: string): string {
 }
 
 /**
- * Returns the contract's id. The current contract has the network's name; previous contracts are
- * numbered.
+ * Returns the contract's ID on the page: the network's name for its current contract, and a number
+ * after it for earlier ones.
  */
 function idOf(one: NetworkSolvency, place: number): string {
   return place === 0 ? one.network : `${one.network}-${place}`;
@@ -53,13 +53,14 @@ ${one.rpc_url === null ? '' : fact('Node', one.rpc_url)}
 </section>`;
 }
 
-/** Returns the index among the contracts of its network, the current one first. */
+/** Returns the contract's index among those of its network; the current one has 0. */
 function placeIn({ networks }: Solvency, one: NetworkSolvency): number {
   return networks.filter(({ network }) => network === one.network).indexOf(one);
 }
 
 /**
- * Renders the page, readable without script. The script queries the nodes and recomputes the sums.
+ * Renders the page so that it can be read without script. Its script queries the nodes and
+ * recomputes the sums.
  */
 function solvencyPage(
   solvency: Solvency,
@@ -76,8 +77,8 @@ ${solvency.networks.map((one) => section(one, placeIn(solvency, one), nodeOf(one
 }
 
 /**
- * Serves `/solvency`, a public page, and `/solvency.json`, the same data for programs: the funds
- * that each network's contract holds and owes.
+ * Serves `/solvency`, a public page that shows what each network's contracts hold and owe, and
+ * `/solvency.json`, the same data for programs.
  */
 export function createSolvencyGate(ctx: ApiContext) {
   const read = createSolvencyReader(ctx);

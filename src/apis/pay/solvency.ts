@@ -7,13 +7,15 @@ import { type Holdings, readHoldings } from '#settlement/chain/holdings.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 
-/** One contract of a network. Sums are in atoms, and `null` while its chain is unreachable. */
+/**
+ * One contract of a network. Sums are in atoms; they are `null` while the chain cannot be reached.
+ */
 export interface NetworkSolvency {
   readonly network: Network;
   readonly chain_id: number;
   readonly settlement: string;
   readonly usdc: string;
-  /** A public node; `null` if the operator names none. */
+  /** URL of a public node; `null` if the operator has configured none. */
   readonly rpc_url: string | null;
   readonly block_number: number | null;
   readonly as_of: string | null;
@@ -22,8 +24,8 @@ export interface NetworkSolvency {
   readonly owed_to_merchants: number | null;
   readonly fees: number | null;
   /**
-   * Held minus owed, which is what plain transfers added to the contract. A negative value means
-   * missing money.
+   * Held minus owed, in atoms: what plain transfers have added to the contract. If negative, money
+   * is missing.
    */
   readonly surplus: number | null;
 }
@@ -31,11 +33,11 @@ export interface NetworkSolvency {
 /** The data of `GET /solvency.json`. */
 export interface Solvency {
   readonly object: 'solvency';
-  /** A network has several contracts while its merchants move from one to the next. */
+  /** One element per contract. While merchants move to a new contract, a network has several. */
   readonly networks: readonly NetworkSolvency[];
 }
 
-/** Time for which one reading of the chain serves all visitors. */
+/** How long visitors get the same reading of the chain. */
 const KEPT_MS = 10_000;
 
 const UNKNOWN = {
@@ -86,7 +88,10 @@ async function readContract(
   }
 }
 
-/** Reads the balance and the debts of each contract, at most once in {@link KEPT_MS}. */
+/**
+ * Returns a function that reads each contract's balance and debts from the chain, at most once in
+ * {@link KEPT_MS}.
+ */
 export function createSolvencyReader(ctx: ApiContext): () => Promise<Solvency> {
   let kept: { readonly at: number; readonly read: Promise<Solvency> } | null = null;
   const readAll = async (): Promise<Solvency> => {

@@ -34,7 +34,7 @@ interface Counter {
   tag(): Promise<string>;
 }
 
-/** Adds a counter that requests one payment. */
+/** Adds a counter whose terminal has one open payment. */
 async function newCounter(): Promise<Counter> {
   const { db, clock, merchant } = ground.store;
   const { terminalId } = await addTerminal(db, merchant, clock.now());
@@ -63,12 +63,12 @@ const refOf = (terminalId: string) => ({
   now: ground.store.clock.now(),
 });
 
-/** Programs a chip with the settings that the dashboard showed. */
+/** Programs a new chip with settings from the dashboard. */
 async function setUp(counter: Counter): Promise<CardChip> {
   return new CardChip(await settingsOf(counter));
 }
 
-/** Returns the settings, which the dashboard shows only once. */
+/** Creates a chip and returns its settings, which the dashboard shows only once. */
 async function settingsOf({ terminalId }: Counter): Promise<CardSettings> {
   const { db } = ground.store;
   const made = await db.transaction((tx) => makeChip(tx, PLACE, refOf(terminalId)));
@@ -82,7 +82,7 @@ async function settingsOf({ terminalId }: Counter): Promise<CardSettings> {
 
 const pathOf = (address: string) => new URL(address).pathname.replace('/t/', '/tags/');
 
-/** Requests the address that the chip produced, in the way that the page does. */
+/** Sends the URL that the chip produced to the service, as the tag's page does. */
 function visit(address: string, at = pathOf(address)): Promise<Reply> {
   const { searchParams } = new URL(address);
   const body = { picc_data: searchParams.get('p'), cmac: searchParams.get('c') };

@@ -7,7 +7,10 @@ import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type TextKey, writerFor } from '#texts/text.ts';
 
-/** A generous limit, because a shop's customers share one address on its Wi-Fi. */
+/**
+ * Rate limit per IP address. It is generous, because a shop's customers share one address on its
+ * Wi-Fi.
+ */
 const LIMIT = { requests: 120, seconds: 60 };
 
 function page(language: TextLanguage, heading: TextKey, text: TextKey): string {
@@ -16,8 +19,8 @@ function page(language: TextLanguage, heading: TextKey, text: TextKey): string {
 }
 
 /**
- * Serves the page of a tag. An unknown tag gets a plain 404 page, and a client above the limit a
- * plain 429 page.
+ * Serves the page of a tag. For an unknown tag, answers with a plain 404 page; above the rate
+ * limit, with a plain 429 page.
  */
 export function createTagGate(ctx: ApiContext, nowMs?: () => number) {
   const limiter = memoryRateLimiter(LIMIT, nowMs);

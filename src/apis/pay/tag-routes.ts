@@ -28,8 +28,8 @@ export function tagMissing(): Refusal {
 }
 
 /**
- * Renders the payment without fields that lead to the order. Only a customer who has proven to be
- * at the counter sees the order.
+ * Renders the payment at a tag, without the fields that identify the order. Only a customer who has
+ * proven to be at the counter gets those.
  */
 async function renderPayment(
   ctx: ApiContext,
@@ -134,7 +134,7 @@ function authorizationRoute(ctx: ApiContext) {
       const signed = { ...by, requestId, now, gone: whenGone() };
       const answer = await authorizeLink(ctx, link, signed);
       if (isRefusal(answer)) return answer;
-      // Returns only these fields, because others would reveal the sale and its number.
+      // The response has only these fields, because others would reveal the order.
       return answerPayer(
         link,
         { answer, receipts: ctx.pages },
@@ -191,7 +191,7 @@ function visitRoute(ctx: ApiContext) {
   });
 }
 
-/** Returns the routes for paying at a counter through the URL on its tag (behavior.md 19). */
+/** Returns the routes for paying at a counter with the URL on its tag (behavior.md 19). */
 export function tagRoutes(ctx: ApiContext) {
   return [readRoute(ctx), visitRoute(ctx), authorizationRoute(ctx)];
 }

@@ -17,7 +17,7 @@ const Reference = Type.String({
 
 const { object: _, order_id: _order, number: _number, ...shown } = PayLinkSchema.properties;
 
-/** The payment as the page of a tag sees it: without the order, its number and the pay link. */
+/** Schema of the payment on the page of a tag: without the order, its ID and the pay link. */
 export const TagPaymentSchema = Type.Object(
   {
     object: objectType('tag_payment'),

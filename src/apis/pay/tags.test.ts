@@ -35,7 +35,7 @@ async function tokenOfTerminal(id: string): Promise<string> {
   return tagToken(TEST_ID_KEY, rows[0]?.tag ?? '');
 }
 
-/** Adds a counter that requests no payment yet. */
+/** Adds a counter whose terminal has no payment yet. */
 async function newCounter(): Promise<Counter & { readonly tag: string }> {
   const { db, clock, merchant } = ground.store;
   const { terminalId } = await addTerminal(db, merchant, clock.now());
@@ -72,7 +72,7 @@ describe('a tag on the counter', () => {
     const intentId = await charge(counter);
     const asked = performance.now();
     const opened = await waiting;
-    // The poll returned early: a payment was already waiting, and otherwise it takes twenty
+    // The poll must return early, because a payment is already open; otherwise it waits for twenty
     // seconds.
     assert.ok(performance.now() - asked < 3_000, `${performance.now() - asked} ms`);
     const merchant = await ground.server.merchant();
@@ -212,7 +212,7 @@ describe('a tag on the counter', () => {
 test('the page of a tag is not cached; unknown ones are not found; 120 open a minute', async () => {
   const app = fastify({ exposeHeadRoutes: false });
   const folder = await ensureBuilt(tmpdir());
-  // Freezes time. On a slow machine, the limit would otherwise let in more visits.
+  // The limiter's clock stands still: on a slow machine, time would otherwise allow more visits.
   const gates = { tag: createTagGate(ground.store.ctx, () => 0) };
   await addWebRoutes(app, { folder, production: true, gates });
   const get = (token: string, remoteAddress = '192.0.2.1') =>

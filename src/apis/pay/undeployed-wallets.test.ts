@@ -21,10 +21,10 @@ import {
 } from '#testing/undeployed-wallets.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
-/** Time-out for a deployment: a job waits for a block or two. */
+/** Time-out for a deployment, whose job needs a block or two. */
 const DEPLOYED_MS = 15_000;
 /**
- * A request that waits for a wallet must notice within this time (usually 200 ms) that its caller
+ * Within this time (usually 200 ms), a request that waits for a wallet must notice that its caller
  * has disconnected.
  */
 const NOTICED_MS = 1_000;
@@ -32,7 +32,7 @@ const NOTICED_MS = 1_000;
 let ground: PayGround;
 let settles = true;
 
-/** Starts a network whose factories have code. */
+/** Starts a network on which the listed wallet factories are deployed. */
 async function startGround(
   options: Omit<Parameters<typeof startPayGround>[0] & object, 'overrides'> = {},
 ): Promise<PayGround> {
@@ -42,7 +42,8 @@ async function startGround(
 }
 
 before(async () => {
-  // The compiler blocks this process, and with it a relayer, for seconds.
+  // Compiles the wallet contract before the relayer starts: the compiler blocks this process for
+  // seconds.
   keyWalletCode(zeroAddress);
   const readiness: Readiness = {
     ...settling,
@@ -58,7 +59,7 @@ interface Made extends NonNullable<Parameters<typeof factoryWallet>[0]> {
   readonly on?: PayGround;
 }
 
-/** Adds the USDC of a wallet that its factory has not deployed yet. */
+/** Returns a wallet that is not deployed yet, but has USDC. */
 async function newUndeployed(made: Made = {}): Promise<FactoryWallet> {
   const { usdc = PULLED, on = ground } = made;
   const wallet = factoryWallet(made);
@@ -103,7 +104,7 @@ test('a wallet that could not pay, or did not sign, is not deployed', async () =
   assert.deepEqual(await deployments(), []);
 });
 
-/** Returns a wallet for which another key signs. */
+/** Returns a wallet whose signatures come from someone else's key. */
 async function stolen(): Promise<FactoryWallet> {
   const wallet = await newUndeployed();
   return { ...wallet, account: wrapping(newWallet(), wallet) };
@@ -120,8 +121,8 @@ test('no wallet is deployed while nothing is settled', async () => {
 });
 
 test('a chip whose address is such a wallet gets the remedy at the till', async () => {
-  // No wallet is simulated at the till, so those of listed and unlisted factories get the same
-  // answer.
+  // At a till, wallets are not simulated, so the answer is the same for listed and unlisted
+  // factories.
   for (const factory of [FACTORIES.honest, FACTORIES.unlisted]) await tapUndeployed(factory);
   assert.deepEqual(await deployments(), []);
 });

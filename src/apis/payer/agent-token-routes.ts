@@ -22,7 +22,8 @@ function createRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Create a token with which an AI agent pays this merchant this amount, once',
     scope: null,
-    // No stored response: it would contain the token, and only its hash may be stored.
+    // Its response must not be stored, because it contains the token, of which only the hash may be
+    // stored.
     idempotency: 'ignored',
     body: NewAgentTokenBody,
     bodyExample: { account: 'acct_01QzXnyWbB0mJr6vGq2Lk9', amount: 2500000, expires_in: 3600 },
@@ -97,7 +98,7 @@ function revokeRoute(ctx: ApiContext) {
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const { id: payerId } = payerOfCaller(caller);
-      // The update locks the row, so it waits for a concurrent confirm that uses this token.
+      // The update locks the row, and so waits for a concurrent confirm with this token.
       const row = await ctx.db.transaction((tx) =>
         revokeAgentTokenRow(tx, { id: params.id ?? '', payerId, now }),
       );
@@ -108,7 +109,7 @@ function revokeRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes for tokens of AI agents. */
+/** Declares the routes for agent tokens. */
 export function agentTokenRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [createRoute(ctx), listRoute(ctx), revokeRoute(ctx)];
 }

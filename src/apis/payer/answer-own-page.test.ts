@@ -10,8 +10,8 @@ import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 const ROWS = 250;
 /**
- * Positions of the active rows: the oldest, one in the middle, and two created in the same
- * millisecond.
+ * Indexes of the rows that are not revoked: the oldest, one in the middle, and two with the same
+ * creation time.
  */
 const ACTIVE = [0, 100, 200, 201];
 
@@ -36,10 +36,12 @@ async function newPayer(): Promise<{ readonly me: Caller; readonly payerId: stri
   return { me, payerId: only(rows, 'payer').id };
 }
 
-/** Returns rows in pairs that share a creation time; all but the active ones are revoked. */
+/**
+ * Returns rows of which each two share a creation time. All rows but the active ones are revoked.
+ */
 function rowsOf(payerId: string, prefix: string) {
   return Array.from({ length: ROWS }, (_, n) => ({
-    // Ids contain only letters and digits after their prefix.
+    // After their prefix, IDs contain only letters and digits.
     id: `${prefix}${payerId.replace('_', '')}${String(n).padStart(4, '0')}`,
     hash: hashSecret(`${prefix}${payerId}${n}`).toString('hex'),
     created: new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 2) * 1_000),
@@ -81,7 +83,7 @@ const LISTS = [
   },
 ];
 
-/** Returns all ids in page order. */
+/** Reads all pages and returns the IDs in their order. */
 async function readAll(me: Caller, path: string, limit: number): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {

@@ -12,7 +12,7 @@ import { type OwnPage, type OwnPlace, placeOf } from '#payers/active-first.ts';
 
 const { limit, cursor } = pageParameters;
 
-/** Query parameters of lists of the payer's own objects. */
+/** Query parameters of the lists of a payer's own objects. */
 export const OwnQuery = Type.Object({ limit, cursor });
 
 type OwnQuery = { readonly limit?: number; readonly cursor?: string };
@@ -46,7 +46,8 @@ export function readOwnPage(pagination: Pagination, query: OwnQuery): OwnPage | 
 }
 
 /**
- * Drops the extra row that shows whether there is a next page, and adds the cursor of that page.
+ * Returns a page's response: without the extra row, which shows that there is a next page, but with
+ * a cursor for it.
  */
 export async function answerOwnPage<Row extends Parameters<typeof placeOf>[0]>(
   pagination: Pagination,

@@ -16,30 +16,36 @@ import type { ApiContext } from '#payments/api-context.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 
 /**
- * The web service that Apple Wallet calls to update passes. Apple defines its paths, responses and
- * bodies ("Adding a Web Service to Update Passes"), so it belongs to none of our APIs.
+ * This file has the web service that Apple Wallet calls to update passes. Apple defines its paths,
+ * responses and bodies ("Adding a Web Service to Update Passes"), so it is not part of our APIs.
  */
 
 export const PKPASS = 'application/vnd.apple.pkpass';
 const ROOT = '/api/apple-wallet';
 
-/** Rate limit per address. Many phones may share one, and each sends two requests per change. */
+/**
+ * Rate limit per IP address, which many phones may share. A phone sends two requests per change.
+ */
 const ASKED: RateLimit = { requests: 600, seconds: 60 };
-/** Phones report errors to this log. */
+/** Rate limit for the route to which phones report errors. */
 const LOGS: RateLimit = { requests: 10, seconds: 60 };
-/** Maximum number of devices that may hold one pass: phones, watches and tablets. */
+/** Maximum number of devices per pass: phones, watches and tablets. */
 const MAX_DEVICES = 32;
 const DEVICE = /^[A-Za-z0-9._-]{1,128}$/;
 const PUSH_TOKEN = /^[0-9A-Fa-f]{16,200}$/;
 const MAX_LOG_LINES = 10;
 const MAX_LOG_LINE = 300;
 /**
- * Overlap between answers. A change bears the time at which its transaction began, so it can become
- * visible after a later one; phones get the changes of the last seconds twice.
+ * How far the times of successive answers overlap. A change has the time at which its transaction
+ * began, so it may become visible after later changes. Phones get the changes of the last seconds
+ * twice.
  */
 const OVERLAP_MS = 10_000;
 
-/** Returns the web service fields of a pass; `null` without https, which Apple Wallet requires. */
+/**
+ * Returns where and how phones fetch updates of a pass; `null` without https, which Apple Wallet
+ * requires.
+ */
 export function appleUpdates({ idKey, webUrl }: ReceiptPages, passId: string): AppleUpdates | null {
   const url = webUrl();
   if (!url.startsWith('https:')) return null;
@@ -76,14 +82,16 @@ async function register(ctx: ApiContext, request: Asked): Promise<number> {
   if (!DEVICE.test(device) || typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
     return 400;
   }
-  // More devices than one person has. The limit keeps a stolen pass token from filling the table.
+  // One person does not have more devices. The limit keeps a stolen pass token from filling the
+  // table.
   if ((await countOtherDevices(ctx.db, { device, passId })) >= MAX_DEVICES) return 429;
   const now = ctx.clock.now();
   return (await upsertAppleDevice(ctx.db, { device, passId, pushToken, now })) ? 201 : 200;
 }
 
 /**
- * Returns serial numbers only. A caller who knows a device's id learns no credential and no name.
+ * Sends only the serial numbers of changed passes, so that a caller who knows a device's ID learns
+ * neither credentials nor names.
  */
 async function listChanged(ctx: ApiContext, request: Asked, reply: FastifyReply) {
   const since = Number(request.query.passesUpdatedSince ?? Number.NaN);
@@ -98,7 +106,7 @@ async function listChanged(ctx: ApiContext, request: Asked, reply: FastifyReply)
   return reply.send({ serialNumbers, lastUpdated: String(now.getTime()) });
 }
 
-/** True if the pass has not changed. HTTP dates have whole seconds. */
+/** True if the pass has not changed since the phone fetched it. HTTP dates have whole seconds. */
 function isUnchanged(request: Asked, changedAt: Date): boolean {
   const known = Date.parse(request.headers['if-modified-since'] ?? '');
   return Math.floor(changedAt.getTime() / 1000) * 1000 <= known;
@@ -133,7 +141,7 @@ function takeLogs(ctx: ApiContext, request: Asked): number {
   return 200;
 }
 
-/** Adds the routes only if the operator has Apple's certificates. */
+/** Adds the routes if the operator has Apple's certificates; otherwise none. */
 export function addApplePassService(app: FastifyInstance, ctx: ApiContext): void {
   const apple = ctx.outside.passFiles.apple;
   if (apple == null) return;

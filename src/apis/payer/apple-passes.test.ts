@@ -98,7 +98,7 @@ interface Owner {
   readonly pass: PassJson;
 }
 
-/** Creates a payer who has added a pass to an iPhone. */
+/** Returns a payer who has added a pass to an iPhone. */
 async function newOwner(): Promise<Owner> {
   const token = await signInWallet(server.url, newWallet());
   const me = server.payer(token);
@@ -119,7 +119,7 @@ const newDevice = (): Device => ({
   pushToken: randomBytes(32).toString('hex'),
 });
 
-/** Sends the requests of a phone, as Apple documents them. */
+/** Returns functions that send the requests of a phone, as Apple documents them. */
 function asPhone(
   path: string,
   {

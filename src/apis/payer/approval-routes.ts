@@ -17,7 +17,10 @@ import type { Chain } from '#settlement/chain/chain.ts';
 
 const TAG = 'Payer app';
 
-/** Returns how many more transfers the operator pays for; `null` if gasless transfers are off. */
+/**
+ * Returns how many more transfers the operator pays for today; `null` if it pays for none on this
+ * network.
+ */
 async function gaslessOf(
   ctx: ApiContext,
   { payer, chain, now }: { readonly payer: PayerRow; readonly chain: Chain; readonly now: Date },
@@ -56,8 +59,8 @@ function approveRoute(ctx: ApiContext) {
     path: '/approvals',
     operationId: 'createApproval',
     moves: 'money',
-    // No fresh signature is required, because the body already contains the wallet's signature for
-    // this request.
+    // Requires no fresh signature, because the body contains the wallet's signature for this very
+    // request.
     asks: 'never',
     tag: TAG,
     summary: 'Relay a signed permit and spending policy: the payer needs no gas',
@@ -65,7 +68,8 @@ function approveRoute(ctx: ApiContext) {
       'A wallet that is not on the chain yet (ERC-6492) is deployed first, if the operator lists ' +
       'its factory. If that takes long, the answer is 503: send the same request again.',
     scope: null,
-    // No idempotency key is needed: the signatures carry nonces, so a repeated request is refused.
+    // Needs no idempotency key, because the signatures contain nonces: a repeated request is
+    // refused.
     idempotency: 'ignored',
     body: ApprovalBody,
     responses: { 201: requestResponse },
@@ -116,7 +120,7 @@ function followRoute(ctx: ApiContext) {
   });
 }
 
-/** Returns the routes for the amounts that a wallet allows the network to take. */
+/** Returns the routes for the amounts that a wallet allows the network to charge. */
 export function approvalRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [
     walletRoute(ctx),

@@ -22,7 +22,9 @@ import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { takePermit } from '#testing/token-without-permit.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** A payer's complete path on a real chain: from an empty wallet to a payment, without any gas. */
+/**
+ * Tests a payer's whole path on a real chain: from an empty wallet to a payment, without any gas.
+ */
 
 let world: RelayerWorld;
 let store: TestStore;
@@ -233,7 +235,9 @@ describe('an approval is refused before it costs gas', () => {
 const GWEI = 10n ** 9n;
 type Answer = Awaited<ReturnType<Caller['post']>>;
 
-/** Sends a call from another account, which pays a higher fee than the relayer to be first. */
+/**
+ * Sends a call from another account, with a higher fee than the relayer, so that it is mined first.
+ */
 async function sendFirst(to: `0x${string}`, data: `0x${string}`): Promise<void> {
   const { admin, rpc, chain, mine } = world.network;
   const [sent] = await chain.nonces([admin.address]);
@@ -246,7 +250,7 @@ async function sendFirst(to: `0x${string}`, data: `0x${string}`): Promise<void> 
   assert.equal((await chain.receipts([hash]))[0]?.succeeded, true, 'the stranger was first');
 }
 
-/** Keeps the relayer's transaction out of blocks until the other account's arrives. */
+/** Stops mining until both the relayer's and the stranger's transaction are pending. */
 async function overtake(hand: () => Promise<Answer>, stranger: () => Promise<void>) {
   await stopMining();
   try {
@@ -388,7 +392,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
 
   /**
    * Submits the signature to the token before the relayer does, like a stranger who has seen it and
-   * pays a higher fee.
+   * pays more gas.
    */
   async function sendAsStranger(from: PrivateKeyAccount, signed: Signed): Promise<void> {
     const { to, amount, valid_before, nonce, signature } = signed;
@@ -397,7 +401,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
     await sendFirst(network.usdc, data);
   }
 
-  /** Puts the tables into the state of a backup from before the transfer. */
+  /** Deletes the transfer's rows, as if a backup from before it had been restored. */
   async function forget(id: unknown): Promise<void> {
     await store.db.query('delete from payer_transfers where request_id = $1', [id]);
     await store.db.query('delete from payer_requests where id = $1', [id]);
@@ -424,8 +428,8 @@ describe('USDC is sent out while the operator pays the gas', () => {
     const [first, other] = [await signTransfer(account), await signTransfer(account)];
     const hand = () => me.post('/transfers', first);
     const { sending } = await overtake(hand, () => sendAsStranger(account, other));
-    // The transfer reverted for lack of funds. Anyone who saw the signature can submit it once the
-    // wallet has enough.
+    // Waits until the relayer has tried once: the transfer reverts for lack of funds. Whoever has
+    // seen the signature can submit it later, once the wallet has enough.
     const triedBefore = async () => {
       const rows = await store.db.query<{ tries: number }>(
         `select tries from chain_requests where kind = 'transfer' and payload->>'nonce' = $1`,
@@ -445,8 +449,8 @@ describe('USDC is sent out while the operator pays the gas', () => {
     const signed = await signTransfer(account);
     const sent = await me.post('/transfers', signed);
     await forget(sent.body.id);
-    // The wallet now holds less than the amount. If the service refused the request, the app would
-    // send the money a second time.
+    // The wallet now has too little for the amount. If the service refused the repeated request,
+    // the app would send the money again.
     const again = await me.post('/transfers', signed);
     assert.notEqual(again.body.id, sent.body.id);
     assert.deepEqual(

@@ -11,12 +11,12 @@ import { selectSessionPayer } from '#payers/session-queries.ts';
 
 /** The caller of the payer app's API. */
 export interface PayerCaller {
-  /** Binds cursors and idempotency keys to the payer. No account has this id. */
+  /** The scope of cursors and idempotency keys: the payer's ID in place of an account's. */
   readonly tenant: Tenant;
   /** `null` on the sign-in routes. */
   readonly payer: PayerRow | null;
   readonly sessionHash: Buffer | null;
-  /** Time at which the wallet last signed for this session. */
+  /** When the wallet last signed for this session; `null` without a session. */
   readonly signedAt: Date | null;
   /** The client's IP address. */
   readonly address: string;
@@ -26,10 +26,7 @@ export interface PayerCaller {
   readonly apiVersion: string;
 }
 
-/**
- * Returns the payer who has signed in.
- * @throws Bug on a route that is open to visitors.
- */
+/** Returns the signed-in payer. @throws Bug on a route that is open to visitors. */
 export function payerOfCaller(caller: PayerCaller): PayerRow {
   assert(caller.payer !== null, 'a route for payers was reached without a payer');
   return caller.payer;
@@ -56,7 +53,10 @@ function sessionMissing(): Refusal {
   );
 }
 
-/** Authenticates sessions of the payer app; `openPaths` are open to visitors. */
+/**
+ * Returns the function that authenticates requests by their session token. Callers of `openPaths`
+ * need none.
+ */
 export function createPayerAuthenticator(db: Database, openPaths: readonly string[]) {
   return async (request: {
     readonly path: string;

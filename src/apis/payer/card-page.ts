@@ -9,7 +9,8 @@ import { CARD_PATH } from '#payers/card-url.ts';
 const TITLE = 'A Tapline payment card';
 
 /**
- * Describes a card without any data of its owner, because anyone who finds a card can read its URL.
+ * Describes a card without any data about its owner, because anyone who finds a card can open its
+ * URL.
  */
 function describe(card: CardRow): string {
   if (card.revoked_at !== null) {
@@ -24,8 +25,8 @@ function describe(card: CardRow): string {
 const UNKNOWN = plainPage('No such card', '<p>This network has no card with this address.</p>');
 
 /**
- * Adds the page that a phone opens when held to a card. It only reads, even if the URL contains a
- * tap.
+ * Adds the page that opens when a phone is held to a card. The page changes nothing, even if the
+ * URL contains a tap.
  */
 export function addCardPage(app: FastifyInstance, { db }: { readonly db: Database }): void {
   const onRequest = limitByAddress(PAGES);

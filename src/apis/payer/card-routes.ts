@@ -25,7 +25,7 @@ import { lockPayer } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Payer app';
-/** Maximum number of active cards: as many as a payer's passes. */
+/** Maximum number of active cards: the same as for passes. */
 const MAX_ACTIVE_CARDS = 16;
 
 function listRoute(ctx: ApiContext) {
@@ -67,7 +67,7 @@ function createRoute(ctx: ApiContext) {
       'Write `url_template` and both keys to the chip. The first accepted tap binds ' +
       'the card to that chip.',
     scope: null,
-    // No stored response: it would keep the keys readable.
+    // Its response must not be stored, because it contains the keys.
     idempotency: 'ignored',
     body: NewCardBody,
     bodyExample: { label: 'Ring', per_payment_limit: 20000000 },
@@ -126,7 +126,7 @@ function changeRoute(ctx: ApiContext) {
       if (turned !== null) return turned;
       const { id: payerId, livemode } = payerOfCaller(caller);
       const limit = body.per_payment_limit;
-      // The update locks the row, so it waits for a concurrent tap of this card.
+      // Locks the card, and so waits for a concurrent tap of it.
       const row = await ctx.db.transaction(async (tx) => {
         const id = params.id ?? '';
         const perPaymentLimit = limit === undefined ? null : BigInt(limit);
@@ -164,7 +164,7 @@ function deleteRoute(ctx: ApiContext) {
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const { id: payerId, livemode } = payerOfCaller(caller);
-      // The update locks the row, so it waits for a concurrent tap of this card.
+      // The update locks the row, and so waits for a concurrent tap of this card.
       const row = await ctx.db.transaction((tx) =>
         revokeCardRow(tx, { id: params.id ?? '', payerId, now }),
       );
@@ -176,7 +176,7 @@ function deleteRoute(ctx: ApiContext) {
 }
 
 /**
- * Declares the routes for cards whose chip adds a new message to each tap (behavior.md 12.6 to
+ * Declares the routes for cards whose chip produces a new message at each tap (behavior.md 12.6 to
  * 12.10).
  */
 export function cardRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {

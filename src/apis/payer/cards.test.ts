@@ -38,7 +38,7 @@ interface Owned {
   readonly chip: CardChip;
 }
 
-/** Adds a payer with a card, and the chip that was programmed for it. */
+/** Adds a payer with a card. @returns them and the chip with the card's keys. */
 async function newCard(body: object = {}, chainId = 31_337): Promise<Owned> {
   const token = await signInWallet(nodes[0].url, newWallet(), { now: clock.now(), chainId });
   const me = nodes[0].payer(token);
@@ -58,7 +58,7 @@ function change(me: Caller, id: string, body: object) {
 
 interface Tapped {
   readonly status: number;
-  /** `succeeded`, the decline code or the error code, whichever is the most specific. */
+  /** The decline code or error code, if there is one; otherwise the status, such as `succeeded`. */
   readonly outcome: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -80,7 +80,7 @@ async function tap(
 
 const outcome = async (...presented: Parameters<typeof tap>) => (await tap(...presented)).outcome;
 
-/** Returns the URL with other digits in `p` or `c`. */
+/** Returns the URL with one digit of `p` or `c` changed. */
 function altered(url: string, name: 'p' | 'c'): string {
   const changed = new URL(url);
   const value = changed.searchParams.get(name) ?? '';
@@ -343,7 +343,7 @@ describe('test mode simulates the chip', () => {
     assert.equal(await outcome(second), 'succeeded');
     assert.equal(await outcome(first), 'pass_replayed');
     chip.counter = 40;
-    // The simulated chip was bound, so the real one counts as another chip.
+    // The card is already bound to the simulated chip, so the real chip counts as another one.
     assert.equal(await outcome(chip.tap()), 'pass_replayed');
     assert.equal(await outcome(await play()), 'succeeded');
   });

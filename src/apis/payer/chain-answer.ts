@@ -6,12 +6,14 @@ import { renderPayerRequest } from '#payers/render.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 /**
- * Time for which a response waits for the chain, whose blocks come every second or two. Afterwards
- * the caller polls the request.
+ * How long a response waits for the chain, which has a block every second or two. Afterwards, the
+ * caller polls the request.
  */
 const CHAIN_WAIT_MS = 20_000;
 
-/** Returns the request once the chain has a result, or its current state after the time-out. */
+/**
+ * Returns the request once the chain has a result. After the time-out, returns its current state.
+ */
 export async function answerWhenDone(
   ctx: ApiContext,
   asked: { readonly id: string; readonly payer: PayerRow; readonly gone: AbortSignal },
@@ -21,7 +23,7 @@ export async function answerWhenDone(
     waitMs: CHAIN_WAIT_MS,
     gone: asked.gone,
   });
-  // The payer has erased all data in the meantime.
+  // The payer has erased all data meanwhile.
   if (request === undefined) return resourceMissing('approval');
   return answerWith(201, renderPayerRequest(request, asked.payer.livemode));
 }

@@ -167,7 +167,7 @@ type Bounds = Pick<ChipRow, 'per_payment_limit' | 'blocked_at'>;
 
 const UNBOUND: Bounds = { per_payment_limit: null, blocked_at: null };
 
-/** True if the chip can pay more than before. */
+/** True if the change lets the chip pay more than before. */
 function lifts(before: Bounds, after: Bounds): boolean {
   const { per_payment_limit: limit } = before;
   const isHigher =
@@ -175,7 +175,9 @@ function lifts(before: Bounds, after: Bounds): boolean {
   return isHigher || (before.blocked_at !== null && after.blocked_at === null);
 }
 
-/** Returns the name in the path: a chip's id, or the address printed on it. */
+/**
+ * Returns how the path names a chip: its ID, or the address printed on it. Refuses anything else.
+ */
 function nameIn(params: Readonly<Record<string, string>>) {
   const { id = '' } = params;
   if (id.startsWith('chip_') || isAddress(id, { strict: false })) return id;
@@ -205,7 +207,7 @@ function changeRoute({ db }: ApiContext) {
       const name = nameIn(params);
       if (isRefusal(name)) return name;
       const payerId = payerOfCaller(caller).id;
-      // The row lock waits for a concurrent payment with this chip.
+      // Locks the chip, and so waits for a concurrent payment with it.
       const row = await db.transaction(async (tx) => {
         const before = await lockChip(tx, { payerId, name });
         if (before === undefined) return undefined;
@@ -271,7 +273,7 @@ function deleteRoute({ db }: ApiContext) {
   });
 }
 
-/** Chips that sign payments (behavior.md 19.10). */
+/** Declares the routes for chips that sign payments (behavior.md 19.10). */
 export function chipRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [proofRoute(), listRoute(ctx), registerRoute(ctx), changeRoute(ctx), deleteRoute(ctx)];
 }

@@ -27,13 +27,13 @@ async function merchantNames(
   return new Map(rows.map((row) => [row.account_id, row.name]));
 }
 
-/** Returns the attempt that the payer was asked to confirm; `null` if there is none. */
+/** Returns the attempt that the payer had to confirm; `null` if there is none. */
 function askedAttempt(intent: PaymentIntent): Attempt | null {
   if (intent.status === 'canceled') return intent.asked ?? null;
   return 'attempt' in intent ? intent.attempt : null;
 }
 
-/** Renders a payment that waits for confirmation, without the merchant's metadata. */
+/** Renders a payment that waits for confirmation. Leaves out the merchant's metadata. */
 function renderConfirmation(intent: PaymentIntent, merchantName: string) {
   const { livemode, accountId } = intent.tenant;
   const asked = intent.status === 'requires_action' ? intent : null;
@@ -142,15 +142,15 @@ function answerRoute(ctx: ApiContext, approve: boolean) {
     path: `/confirmations/{intent}/${verb}`,
     operationId: `${verb}Confirmation`,
     moves: 'money',
-    // No fresh signature is required: the wallet's limits already bound this one payment, and the
-    // payer is at a till.
+    // Requires no fresh signature, because it is for one payment within the wallet's limits, and
+    // the payer is at a till.
     asks: 'never',
     tag: TAG,
     summary: approve ? 'Confirm a payment' : 'Reject a payment',
     description: 'Within 60 seconds of the tap.',
     scope: null,
-    // No idempotency key is needed: the payment stores the first answer, and a second one changes
-    // nothing.
+    // Needs no idempotency key, because the payment stores the first answer and the same answer
+    // changes nothing.
     idempotency: 'ignored',
     params: { intent: 'paymentIntent' },
     responses: {
@@ -181,7 +181,7 @@ function answerRoute(ctx: ApiContext, approve: boolean) {
   });
 }
 
-/** Returns the routes for the payer's approval or rejection. */
+/** Returns the routes with which a payer approves or rejects payments. */
 export function confirmationRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [listRoute(ctx), readRoute(ctx), answerRoute(ctx, true), answerRoute(ctx, false)];
 }

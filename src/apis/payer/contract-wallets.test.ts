@@ -17,7 +17,8 @@ let ground: PayGround;
 let applying: Loop;
 
 before(async () => {
-  // The compiler blocks this process, and with it a relayer, for seconds.
+  // Compiles the wallet contract before the relayer starts: the compiler blocks this process for
+  // seconds.
   keyWalletCode(zeroAddress);
   ground = await startPayGround({ overrides: () => ({ sponsorKey: generatePrivateKey() }) });
   applying = startLoop({

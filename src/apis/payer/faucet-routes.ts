@@ -11,7 +11,7 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 const TAG = 'Payer app';
 
-/** Refuses on a network with Circle's own USDC, and names Circle's faucet instead. */
+/** Refuses if the network uses Circle's own USDC, and names Circle's faucet instead. */
 async function checkFaucet(ctx: ApiContext, payer: PayerRow): Promise<Refusal | null> {
   const chain = ctx.chains.find((one) => one.config.livemode === payer.livemode);
   try {
@@ -34,7 +34,7 @@ export function faucetRoute(ctx: ApiContext) {
     path: '/faucet',
     operationId: 'askFaucet',
     moves: 'money',
-    // No fresh signature is required for test money, which goes to the wallet itself.
+    // Requires no fresh signature, because test money goes only to the wallet itself.
     asks: 'never',
     tag: TAG,
     summary: 'Send test USDC to the wallet',

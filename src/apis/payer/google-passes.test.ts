@@ -69,7 +69,7 @@ interface RotatingBarcode {
   };
 }
 
-/** Computes the code that a phone shows, from Google's object alone. */
+/** Computes the code that a phone shows, only from the object that Google has. */
 function codeOnPhone(passId: string): string {
   const { rotatingBarcode } = google.objects.get(`${ISSUER}.${passId}`) ?? {};
   const { valuePattern, totpDetails } = rotatingBarcode as RotatingBarcode;

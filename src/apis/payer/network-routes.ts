@@ -7,7 +7,7 @@ import type { PassFiles } from '#payers/pass-files.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** Works without a session, because a payer must name a chain to sign in. */
+/** This path needs no session, because a payer must know the chain to sign in. */
 export const NETWORKS_PATH = '/networks';
 
 function renderNetwork(config: NetworkConfig, passFiles: PassFiles) {
@@ -25,14 +25,14 @@ function renderNetwork(config: NetworkConfig, passFiles: PassFiles) {
   };
 }
 
-/** Orders the networks: a sandbox offers its test network first, production its main network. */
+/** Sorts the networks: in a sandbox, the test network is first; in production, the main network. */
 function inOrder(networks: readonly NetworkConfig[], production: boolean): NetworkConfig[] {
   return [...networks].sort(
     (a, b) => (Number(a.livemode) - Number(b.livemode)) * (production ? -1 : 1),
   );
 }
 
-/** Returns the route for the data that a wallet needs before it can sign in. */
+/** Returns the route for what a wallet must know before it can sign in. */
 export function networkRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [
     defineRoute<PayerCaller>({

@@ -2,9 +2,9 @@
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
 
 /**
- * Accepts a sign-in message only if it names this service: the configured public address, or else
- * this machine. Ignores the request's Host header, which an attacker controls who relays a message
- * signed for another site.
+ * Returns a function that accepts the domain in a sign-in message only if it belongs to this
+ * service: the configured public address, or this machine. It ignores the request's Host header,
+ * because an attacker who relays a message that was signed for another site controls it.
  */
 export function createDomainCheck(
   publicUrl: string | null,

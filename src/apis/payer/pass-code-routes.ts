@@ -23,8 +23,7 @@ function createRoute(ctx: ApiContext) {
     path: '/passes/{id}/codes',
     operationId: 'createPassCode',
     moves: 'money',
-    // No fresh signature is required: the code pays once, within a minute and within the limits; a
-    // session could do the same at the till.
+    // Requires no fresh signature: the code pays once, within a minute and the payer's limits.
     asks: 'never',
     tag: 'Payer app',
     summary: 'Create a one-time code of a pass, valid for a minute',
@@ -32,7 +31,8 @@ function createRoute(ctx: ApiContext) {
       'For the QR code of the wallet app; the terminal sends it as a credential of type `qr`. It ' +
       'is consumed by the attempt that presents it.',
     scope: null,
-    // No stored response: it would contain the code, and only its hash may be stored.
+    // Its response must not be stored, because it contains the code, of which only the hash may be
+    // stored.
     idempotency: 'ignored',
     params: { id: 'pass' },
     responses: { 201: { schema: PassCodeSchema, description: 'The code.' } },
@@ -73,7 +73,7 @@ function createKeyRoute(ctx: ApiContext) {
       'A phone without a network shows `<pass>.<code>`; the terminal sends it as a credential of ' +
       'type `rotating_code`. Each code pays once. Codes of an earlier key become invalid at once.',
     scope: null,
-    // No stored response: it would keep the key readable.
+    // Its response must not be stored, because it contains the key.
     idempotency: 'ignored',
     params: { id: 'pass' },
     responses: { 201: { schema: RotatingKeySchema, description: 'The key.' } },
@@ -92,7 +92,7 @@ function createKeyRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes for one-minute codes and for changing codes (behavior.md 12.9, 12.14). */
+/** Declares the routes for one-minute codes and for rotating codes (behavior.md 12.9, 12.14). */
 export function passCodeRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [createRoute(ctx), createKeyRoute(ctx)];
 }

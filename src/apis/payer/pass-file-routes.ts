@@ -37,7 +37,10 @@ function notConfigured(wallet: string): Refusal {
   );
 }
 
-/** Returns the pass in this wallet's format. The wallet then receives later changes of the pass. */
+/**
+ * Returns the pass in this phone wallet's format, and registers the wallet's copy for later
+ * changes.
+ */
 async function issue(
   ctx: ApiContext,
   request: Pick<Handled<PayerCaller, unknown, unknown>, 'caller' | 'params' | 'now'>,
@@ -57,8 +60,8 @@ async function issue(
     return refuse('unexpected_state', 'This pass was revoked, so its file is no longer available.');
   }
   if (passFiles[wallet] === null) return notConfigured(WALLET_NAMES[wallet]);
-  // Without a value for readers the pass is only a picture. With one, anyone who holds the phone
-  // can pay.
+  // Without a value for readers, the pass is only a picture. With one, whoever holds the phone can
+  // pay.
   const pays = wallet === 'google' || passFiles.apple?.atReaders === true;
   const refused = pays ? consentRefusal(request.caller, now) : null;
   if (refused !== null) return refused;
@@ -140,7 +143,7 @@ function googleRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes for the pass files of phone wallets (behavior.md 12.11). */
+/** Declares the routes for adding passes to phone wallets (behavior.md 12.11). */
 export function passFileRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [appleRoute(ctx), googleRoute(ctx)];
 }

@@ -49,7 +49,7 @@ async function download(from: Pick<StoreServer, 'url'>, token: string): Promise<
   return Buffer.from(await response.arrayBuffer());
 }
 
-/** Returns the files of a pass that was created with these certificates. */
+/** Creates a pass with these certificates and returns the files in it. */
 async function passOf(files: PassFileLocations): Promise<Map<string, Buffer>> {
   const { apple } = await loadPassFiles(files);
   assert.ok(apple !== null);

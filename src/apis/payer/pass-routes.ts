@@ -68,7 +68,8 @@ function createRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Create a pass; its credential is shown only once',
     scope: null,
-    // No stored response: it would contain the credential, and only its hash may be stored.
+    // Its response must not be stored, because it contains the credential, of which only the hash
+    // may be stored.
     idempotency: 'ignored',
     body: NewPassBody,
     bodyExample: { label: 'Phone' },
@@ -111,8 +112,8 @@ function revokeRoute(ctx: ApiContext) {
     handle: async ({ caller, params, now }) => {
       const { id: payerId, livemode } = payerOfCaller(caller);
       const row = await ctx.db.transaction(async (tx) => {
-        // Waits for a tap that is being decided, which holds this lock; the tap has ended before
-        // the response is sent.
+        // A tap that is being decided holds this lock. After waiting for it, no tap is in progress
+        // when the response is sent.
         await lockPayer(tx, payerId);
         const revoked = await revokePassRow(tx, { id: params.id ?? '', payerId, now });
         if (revoked === undefined) return undefined;
@@ -138,7 +139,10 @@ function limitsAfter(payer: PayerRow, body: Static<typeof LimitsBody>): PayerLim
   };
 }
 
-/** True if the new limits allow more payments without asking the payer. */
+/**
+ * True if the payer's new limits allow payments that the old ones did not, or that needed
+ * confirmation.
+ */
 function lifts(payer: PayerRow, wanted: PayerLimits): boolean {
   const isHigher = (before: bigint | null, after: bigint | null) =>
     before !== null && (after === null || after > before);
@@ -181,7 +185,7 @@ function limitsRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes for passes, and for the limits that their owner sets. */
+/** Declares the routes for passes, and for the limits that their payer sets. */
 export function passRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [listRoute(ctx), createRoute(ctx), revokeRoute(ctx), limitsRoute(ctx)];
 }

@@ -7,8 +7,8 @@ import { selectAskedIntents } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * Long-poll registry of payers who wait for something to confirm: keyed by payer, notified by the
- * topic `payer`.
+ * Long-poll registry of payers who wait for a payment to confirm. Its keys are payer IDs; the topic
+ * `payer` notifies it.
  */
 export const confirmationPolls = perProcess(({ db, wakeups }: ApiContext) =>
   createLongPolls<readonly PaymentIntent[]>({
@@ -21,7 +21,7 @@ export const confirmationPolls = perProcess(({ db, wakeups }: ApiContext) =>
   }),
 );
 
-/** Long-poll registry of payers who wait for a job on the chain, keyed by the request's id. */
+/** Long-poll registry of payers who wait for a result from the chain. Its keys are request IDs. */
 export const requestPolls = perProcess(({ db, wakeups }: ApiContext) =>
   createLongPolls({
     wakeups,

@@ -34,7 +34,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';
 
-/** Maximum number of rows of one kind in an export: years of daily use in one document. */
+/** Maximum number of rows of each kind in an export. Years of daily use fit in. */
 const MAX_ROWS = 10_000;
 
 const TAG = 'Payer app';

@@ -80,7 +80,7 @@ test('an erased payer leaves wallet and id in text columns, and no way to pay', 
   assert.equal(paid.status, 200, JSON.stringify(paid.body));
   assert.deepEqual(await findText(store.db, 'Ring of Paula'), ['passes.label']);
   const { body: me } = await payer.get('/me');
-  // Deletes the passes of other payers of this test, which have the same label.
+  // Deletes the passes of this test's other payers, because they have the same label.
   await store.db.query('delete from passes where payer_id <> $1', [String(me.id)]);
   assert.equal((await payer.post('/me/erase')).status, 204);
   assert.deepEqual(await findText(store.db, 'Ring of Paula'), []);
@@ -111,7 +111,7 @@ test('a payment in progress stays; the wallet returns without data and still blo
   assert.deepEqual((await back.get('/passes')).body.data, []);
 });
 
-/** Makes a payment that waits for its payer's approval. */
+/** Creates a payment that waits for its payer's approval. */
 async function asked(nfcId: string, payerId: unknown): Promise<string> {
   await store.db.query('update payers set confirm_first_payment = true where id = $1', [payerId]);
   const id = await newIntent();

@@ -12,7 +12,7 @@ import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { smartTapValue, vasValue } from '../../../reader/src/protocols/tap.ts';
 
-/** Number of bytes before the message of the pass. */
+/** Number of bytes in a tap before the pass's value. */
 const HEADS = { smart_tap: 33, apple_vas: 5 } as const;
 
 const clock = new FakeClock();
@@ -43,14 +43,14 @@ async function newPass(wallet = newWallet()): Promise<{ me: Caller; passId: stri
   return { me, passId: String((await me.post('/passes', { label: 'Phone' })).body.id) };
 }
 
-/** Returns the data that a phone with the pass sends to a reader now. */
+/** Returns what a phone with this pass would send to a reader now. */
 async function tapOf(passId: string, kind: PhoneKind): Promise<string> {
   const { status, body } = await helpers.post(`/test_helpers/passes/${passId}/${kind}`);
   assert.equal(status, 201, JSON.stringify(body));
   return String(body.value);
 }
 
-/** Returns the message of the pass in the phone, after the nonce or the time. */
+/** Returns the pass's value in a tap, which follows the nonce or the time. */
 const saidIn = (tap: string, kind: PhoneKind) =>
   Buffer.from(tap, 'base64url').subarray(HEADS[kind]);
 

@@ -34,7 +34,7 @@ after(async () => {
 interface Phone {
   readonly me: Caller;
   readonly passId: string;
-  /** Returns the code that it shows this many steps from now. */
+  /** Returns the code that the phone shows this many time steps from now. */
   shows(steps?: number): string;
 }
 
@@ -62,7 +62,7 @@ async function outcome(
   return errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
 }
 
-/** Returns a code that is wrong at every nearby time step. */
+/** Returns a code that is wrong for this time step and the two on either side. */
 const wrongOf = ({ passId, shows }: Phone) => {
   const near = [-2, -1, 0, 1, 2].map((steps) => shows(steps));
   const guesses = Array.from({ length: 9 }, (_, i) => rotatingValue(passId, `0000000${i}`));

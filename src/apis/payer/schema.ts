@@ -32,7 +32,7 @@ export const Signature = walletSignature(
   'The signature of the wallet: 65 bytes from a key, or of any length from a contract wallet.',
 );
 
-/** Describes a list that fits into one response. */
+/** Schema of a list that fits into one response, without pages. */
 export function shortListOf<S extends Type.TSchema>(item: S) {
   return Type.Object({
     object: objectType('list'),
@@ -184,14 +184,14 @@ export const SessionSchema = Type.Object(
   { title: 'PayerSession', description: 'The session of the wallet app.' },
 );
 
-/** Unix seconds in the contract's type. */
+/** Schema of a time in Unix seconds, which has 40 bits in the contract. */
 const UnixSeconds = Type.Integer({
   minimum: 0,
   maximum: 2 ** 40 - 1,
   description: 'Unix seconds.',
 });
 
-/** The contract's caps are 48 bits wide. */
+/** Schema of a policy's limits, which have 48 bits in the contract. */
 const Cap = Type.Integer({ minimum: 1, maximum: 2 ** 48 - 1, description: 'USDC atoms.' });
 
 export const ApprovalBody = Type.Object({
@@ -300,7 +300,7 @@ const MessageToSign = Type.Object({
   body: openObject('The same for `POST /approvals`, which also needs its `signature`.'),
 });
 
-/** The wallet's balance and allowances, and all data that its next signatures need. */
+/** Schema of the wallet's spending policy on the contract. */
 const PolicySchema = nullable(
   Type.Object(
     {
@@ -488,7 +488,10 @@ export const FaucetBody = Type.Object({
   ),
 });
 
-/** A few are enough, because a payer rarely has more than two payments to confirm. */
+/**
+ * Query of a list that has only a few entries: payers rarely have more than two payments to
+ * confirm.
+ */
 export const ConfirmationsQuery = Type.Object({
   wait: WaitParameter,
   known: Type.Optional(

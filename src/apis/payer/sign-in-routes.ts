@@ -33,13 +33,12 @@ function nonceRoute(ctx: ApiContext) {
   });
 }
 
-/** The longest lifetime of a cookie in browsers: 400 days. */
+/** The longest lifetime that browsers allow for a cookie: 400 days. */
 const HELD_SECONDS = 400 * 86_400;
 
 /**
- * Returns a cookie with the last digits of the wallet's address, for the wallet's own page. After
- * the browser has deleted the page's storage, they show which wallet it held. They authorize
- * nothing.
+ * Returns a cookie with the last digits of the wallet's address, for the wallet's own page. If the
+ * browser has deleted the page's storage, they show which wallet it held. They authorize nothing.
  */
 function heldCookie({ address }: { readonly address: string }): string {
   const end = address.slice(-4).toLowerCase();
@@ -141,7 +140,7 @@ function meRoute() {
   });
 }
 
-/** Sign-in with the wallet's key (EIP-4361). */
+/** Declares the routes for signing in with the wallet's key (EIP-4361). */
 export function signInRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [nonceRoute(ctx), signInRoute(ctx), signAgainRoute(ctx), signOutRoute(ctx), meRoute()];
 }

@@ -140,7 +140,8 @@ describe('a message is refused', () => {
 
   test('with a made-up nonce, and no chain is asked about it', async () => {
     const message = messageOf(newWallet(), await freshMessage({ nonce: 'a'.repeat(22) }));
-    // No chain responds in this test, so checking another key's signature would return 503.
+    // No chain responds in this test. If the service asked it about this signature, the answer
+    // would be 503.
     const signature = await newWallet().signMessage({ message });
     const { status, body } = await visitor.post('/sign_in', { message, signature });
     assert.deepEqual([status, errorCodeOf(body)], [401, 'sign_in_failed']);

@@ -15,7 +15,9 @@ const EXTERNAL = {
   CHAIN_MAINNET_SPONSOR_KEY: KEY,
 };
 
-/** Returns the settings of sponsored transfers, for the test network and for real money. */
+/**
+ * Returns whether the operator pays for transfers with these settings, for test and for live mode.
+ */
 function paid(env: Readonly<Record<string, string>>): boolean[] {
   const config = readConfig(env, []);
   return [false, true].map((livemode) => paysGas(config, livemode));

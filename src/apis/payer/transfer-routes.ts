@@ -17,7 +17,7 @@ import { isAuthorizationUsed } from '#settlement/chain/payer-account.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { canSponsor } from '#settlement/status/relayer-status.ts';
 
-/** The most transfers per hour that the operator pays for. */
+/** Maximum number of transfers per hour for which the operator pays the gas. */
 export interface TransferLimits {
   /** Per IP address, because one client can create any number of wallets. */
   readonly perAddress: number;
@@ -26,9 +26,9 @@ export interface TransferLimits {
 }
 
 /**
- * Counts a transfer against the limits, in a transaction of its own. Reaching the network's limit
- * raises an alarm: an operator can tell a busy hour from an attack that drains the sponsor's gas
- * balance.
+ * Returns a function that counts a transfer toward the limits, in the caller's transaction.
+ * Reaching the network's limit raises an alarm, so that an operator can check whether it is a busy
+ * hour or an attack that drains the sponsor's gas.
  */
 export function takeTransfer(
   { tenant, address }: PayerCaller,
@@ -64,8 +64,8 @@ const EXAMPLE = {
 };
 
 /**
- * True if the operator pays for gas; off by default. A sandbox always pays on its own chains, where
- * gas costs nothing and wallets hold no native coin.
+ * True if the operator pays the gas of transfers, which is off by default. A sandbox always pays on
+ * its own chains, where gas is free and wallets have no native coin.
  */
 export function paysGas(
   settings: Pick<ApiContext['settings'], 'gaslessTransfers' | 'isSandbox' | 'chains'>,
@@ -76,7 +76,7 @@ export function paysGas(
   return gaslessTransfers?.includes(network) ?? (isSandbox && chains[network] === null);
 }
 
-/** True if sponsoring is switched on and the sponsor's key can pay for gas. */
+/** True if the operator pays the gas of transfers and the sponsor's key has enough coin for it. */
 export async function sponsorsNow(ctx: ApiContext, chain: Chain): Promise<boolean> {
   return paysGas(ctx.settings, chain.config.livemode) && (await canSponsor(ctx.db, chain));
 }
@@ -87,7 +87,7 @@ export function transferRoute(ctx: ApiContext) {
     path: '/transfers',
     operationId: 'createTransfer',
     moves: 'money',
-    // No fresh signature is required: the body already contains the wallet's signature for this
+    // Requires no fresh signature, because the body contains the wallet's signature for this very
     // request.
     asks: 'never',
     tag: 'Payer app',
@@ -101,7 +101,7 @@ export function transferRoute(ctx: ApiContext) {
       'first, if the operator lists its factory. If that takes long, the answer is 503: send ' +
       'the same request again.',
     scope: null,
-    // The authorization's nonce serves as the idempotency key: a repeated request is the same
+    // The authorization's nonce serves as the idempotency key: a repeated request returns the same
     // transfer.
     idempotency: 'ignored',
     body: TransferBody,

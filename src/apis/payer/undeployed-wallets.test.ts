@@ -27,8 +27,8 @@ import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { compileContract } from '../../../contracts/compile.ts';
 
 /**
- * Tests approvals and transfers that a wallet signs before its deployment: the operator deploys it
- * first.
+ * Tests approvals and transfers that a wallet signs before its deployment. The operator deploys the
+ * wallet first.
  */
 
 const USDC = 50_000_000n;
@@ -38,7 +38,8 @@ const stops: (() => Promise<unknown>)[] = [];
 let ground: PayGround;
 
 before(async () => {
-  // The compiler blocks this process, and with it a relayer, for seconds.
+  // Compiles the wallet contract before the relayer starts: the compiler blocks this process for
+  // seconds.
   keyWalletCode(zeroAddress);
   const { bytecode } = compileContract('test/FullUSDC');
   const overrides = () => ({ ...listing(), sponsorKey: generatePrivateKey() });
@@ -63,10 +64,10 @@ after(async () => {
   await ground.close();
 });
 
-/** Resets the hourly limits before each test. */
+/** Resets the limits per hour before each test. */
 beforeEach(() => ground.store.db.query('delete from sign_in_attempts'));
 
-/** Replaces the token's code with one that also has Circle's function for contract wallets. */
+/** Replaces the token's code with code that also has Circle's function for contract wallets. */
 async function completeToken(bytecode: Hex): Promise<void> {
   const { admin, chain, config, rpc, send } = ground.world.network;
   const [nonce = 0n] = await chain.nonces([admin.address]);
@@ -87,7 +88,7 @@ interface Payer {
   readonly me: Caller;
 }
 
-/** Adds a wallet with USDC, and signs it in. */
+/** Returns a signed-in wallet that has USDC. */
 async function open(made?: Parameters<typeof factoryWallet>[0], usdc = USDC): Promise<Payer> {
   const wallet = factoryWallet(made);
   if (usdc > 0n) await ground.mint(wallet.from, usdc);
@@ -254,7 +255,7 @@ function refusedParam(answer: Awaited<ReturnType<typeof createTransfer>>) {
   return typeof answer === 'string' ? answer : [answer.code, answer.param];
 }
 
-/** Adds a payer whose wallet is deployed at once; then the clock has moved on by `tookMs`. */
+/** Returns a wallet, and a context in which deploying it takes `tookMs` by the service's clock. */
 async function slowly(tookMs: number) {
   const { wallet } = await open({ tail: '0xabab' });
   const { admin, chain, send } = ground.world.network;

@@ -5,15 +5,16 @@ import { asksOf } from '#http/second-factor-by-effect.ts';
 import { signatureRefusal } from '#payers/payer-sign-in.ts';
 
 /**
- * Refuses unless the wallet has signed within the last five minutes; for routes with `asks: 'own'`.
+ * Refuses unless the wallet has signed within the last five minutes. Routes with `asks: 'own'` call
+ * it themselves.
  */
 export function consentRefusal({ signedAt }: PayerCaller, now: Date): Refusal | null {
   return signatureRefusal(signedAt, now);
 }
 
 /**
- * Wraps a route so that it requires a fresh signature of the wallet where its `asks` says so. A
- * session alone may read, answer confirmations and revoke access, but cannot add a way to pay.
+ * Wraps a route so that it requires a fresh signature of the wallet if its `asks` is `always`. A
+ * session alone can read, answer confirmations and revoke access, but cannot add a way to pay.
  */
 export function withWalletConsent(route: AnyRoute<PayerCaller>): AnyRoute<PayerCaller> {
   const asks = asksOf(route);

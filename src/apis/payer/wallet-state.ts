@@ -17,10 +17,13 @@ import type { Hex } from '#settlement/chain-requests.ts';
 interface WalletState {
   readonly chain: Chain;
   readonly account: PayerAccount;
-  /** `null` if the token takes no permits. */
+  /** `null` if the token does not support permits. */
   readonly permitNonce: bigint | null;
   readonly rates: FeeRates;
-  /** The payer's policy on a previous contract, while there is none on the current one. */
+  /**
+   * The payer's policy on an earlier contract; `null` if there is one on the current contract, or
+   * none at all.
+   */
   readonly former: Former | null;
 }
 
@@ -29,7 +32,7 @@ interface Former {
   readonly account: PayerAccount;
 }
 
-/** Returns the newest previous contract on which the payer has a policy. */
+/** Returns the newest earlier contract on which the payer has a policy; `null` if there is none. */
 async function readFormer(chain: Chain, payer: Hex): Promise<Former | null> {
   for (const { settlement } of chain.config.formerSettlements.toReversed()) {
     const account = await readPayerAccount(chain, payer, settlement);
@@ -59,8 +62,8 @@ export async function readWallet(ctx: ApiContext, payer: PayerRow): Promise<Wall
 }
 
 /**
- * Returns atoms as a JSON number. An unlimited allowance exceeds the exact integers and is shown as
- * the largest one.
+ * Returns atoms as a JSON number. An unlimited allowance is too large for an exact number, so the
+ * largest exact one stands for it.
  */
 function shownAtoms(value: bigint): number {
   const max = BigInt(Number.MAX_SAFE_INTEGER);

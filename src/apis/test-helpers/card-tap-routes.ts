@@ -55,7 +55,7 @@ function cardTapRoute(ctx: ApiContext) {
   });
 }
 
-/** Simulates card taps for developers without a card. */
+/** Returns the routes that simulate card taps, for developers without a card. */
 export function cardTapRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [cardTapRoute(ctx)];
 }

@@ -1,19 +1,19 @@
 import type { Sql, Tx } from '#db/database.ts';
 
-/** A test account's clock after an advance. */
+/** A test account's clock after it was advanced. */
 export interface AdvancedTo {
   /** Seconds ahead of the service's clock. */
   readonly total: number;
   readonly now: Date;
 }
 
-// The statements of this file move one table's deadlines of an account's test mode closer on the
-// service's clock, so that they stay the same on the account's clock. Spans are whole seconds. Past
-// deadlines move too, which keeps their distances.
+// Each statement in this file moves the deadlines in one table, for an account's test mode. They
+// come closer on the service's clock, and so stay the same on the account's clock. Spans are whole
+// seconds. Past deadlines are moved too, which keeps the distances between them.
 
 /**
- * Advances the account's clock and locks it until the commit, so that concurrent advances add up.
- * @returns its total.
+ * Advances the account's clock, and locks it until the commit, so that concurrent advances add up.
+ * @returns how far the clock is ahead now, in seconds.
  */
 export async function addToClock(tx: Tx, accountId: string, seconds: number): Promise<number> {
   const rows = await tx.query<{ total: bigint }>(
@@ -27,9 +27,9 @@ export async function addToClock(tx: Tx, accountId: string, seconds: number): Pr
 }
 
 /**
- * Makes the account's new objects count as created at its new time, from the commit on. Call it
- * last, because it locks the account's commit order. Otherwise a concurrent writer that read the
- * old time could commit after it and count as created earlier.
+ * Lets new objects of the account have its new time from the commit on. Call it last, because it
+ * locks the account's commit order. Otherwise, a concurrent writer with the old time could commit
+ * later, and its object would seem older.
  */
 export async function advanceOrder(tx: Tx, accountId: string, at: AdvancedTo): Promise<void> {
   await tx.query(
@@ -48,7 +48,7 @@ export async function selectClock(sql: Sql, accountId: string): Promise<number> 
   return Number(rows[0]?.total ?? 0);
 }
 
-/** Advances intents that have not ended, locked in the usual order of their ids. */
+/** Advances intents that have not ended. Locks them in ID order, as usual. */
 export async function advanceIntents(tx: Tx, accountId: string, seconds: number): Promise<void> {
   await tx.query(
     `with due as materialized (
@@ -95,7 +95,7 @@ export async function advanceAgentTokens(
   );
 }
 
-/** Advances stored responses. Requests that are still running keep their key. */
+/** Advances the expiry of stored responses. Requests that are still running keep their keys. */
 export async function advanceIdempotencyKeys(
   tx: Tx,
   accountId: string,
@@ -108,7 +108,10 @@ export async function advanceIdempotencyKeys(
   );
 }
 
-/** Locked before the account's commit order, as by the workers that end periods. */
+/**
+ * Advances the ends of periods. Call it before locking the account's commit order, as the workers
+ * that end periods do.
+ */
 export async function advancePeriodEnds(tx: Tx, accountId: string, seconds: number): Promise<void> {
   await tx.query(
     `update period_ends set due = due - $2 * interval '1 second'
@@ -117,7 +120,7 @@ export async function advancePeriodEnds(tx: Tx, accountId: string, seconds: numb
   );
 }
 
-/** Deletes the events that are past their retention by the account's clock. */
+/** Deletes events that are older than their retention, by the account's clock. */
 export async function dropEventsBefore(tx: Tx, accountId: string, before: Date): Promise<void> {
   await tx.query('delete from events where account_id = $1 and not livemode and created < $2', [
     accountId,

@@ -21,7 +21,7 @@ import { commonFields, Timestamp } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { expireIntents } from '#payments/store-expired-intents.ts';
 
-/** The largest advance: enough for any deadline that a developer tests. */
+/** Maximum advance in seconds: enough for any deadline that developers test. */
 export const MAX_ADVANCE_SECONDS = 366 * 86_400;
 /** The event retention of behavior.md 17.2. */
 const EVENT_RETENTION_MS = 30 * DAY_MS;
@@ -38,7 +38,7 @@ export async function readTestClock(ctx: ProcessContext, tenant: Tenant): Promis
 }
 
 /**
- * Advances the clock of one account's test mode (behavior.md 17.2). Everything due by then happens
+ * Advances the clock of one account's test mode (behavior.md 17.2). Whatever is due by then happens
  * immediately, and new objects get the new time.
  */
 export async function advanceTestClock(
@@ -164,8 +164,8 @@ function advanceRoute(ctx: ApiContext) {
 }
 
 /**
- * Declares the routes of a test account's clock, with which developers test in seconds what
- * otherwise takes days.
+ * Declares the routes for a test account's clock, with which developers test in seconds what would
+ * take days.
  */
 export function clockRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [readRoute(ctx), advanceRoute(ctx)];

@@ -134,8 +134,8 @@ describe('when the clock of a test account is advanced', () => {
     const caller = await server.merchant();
     for (const ahead of [10 * DAY, 20 * DAY]) {
       await advance(10 * DAY, merchant.tenant);
-      // The first create reads the clock from the database, later ones use the process's cache; the
-      // loop covers both.
+      // The first request reads the clock from the database; later ones use the process's cache.
+      // The loop covers both.
       for (const amount of [1, 2, 3]) {
         const { body } = await caller.post('/payment_intents', {
           amount,
@@ -245,7 +245,7 @@ test('while the clock is ahead, every response of the merchant API has its heade
     const merchant = await server.merchant();
     assert.equal((await merchant.get('/terminals')).headers.get('test-clock'), null);
     await merchant.post('/test_helpers/clock/advance', { seconds: HOUR });
-    // A process caches a key's row for a moment.
+    // Retries, because a process caches an API key's row for a moment.
     const said = await eventually(
       'the header',
       async () => (await merchant.get('/terminals')).headers.get('test-clock') ?? undefined,

@@ -4,7 +4,7 @@ import type { AnyRoute } from '#http/route.ts';
 
 const HELPERS = '/test_helpers/';
 
-/** Refuses test helpers for live keys; this check runs before the request is parsed. */
+/** Refuses test helpers if the caller's key is live. Runs before the request is parsed. */
 export function liveRefusal(
   route: Pick<AnyRoute<MerchantCaller>, 'path'>,
   caller: MerchantCaller,

@@ -3,7 +3,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import type { EventType } from '#events/types.ts';
 
-/** Returns the newest event about this object, as it is delivered. */
+/** Returns the body of the newest event about this object, as it is delivered. */
 export async function selectNewestBody(
   sql: Sql,
   tenant: Tenant,
@@ -19,7 +19,8 @@ export async function selectNewestBody(
 }
 
 /**
- * The tables of the objects that events name. Withdrawals and accounts are not in the merchant API.
+ * Tables of the objects to which events refer. Withdrawals and accounts are missing, because the
+ * merchant API does not have them.
  */
 const TABLES = [
   'payment_intents',
@@ -32,8 +33,8 @@ const TABLES = [
 ] as const;
 
 /**
- * Returns the object of the newest event of these types, skipping events whose object does not
- * exist (made-up ones).
+ * Returns the object in the newest event of these types. Skips events of made-up objects, which are
+ * in no table.
  */
 export async function selectNewestObject(
   sql: Sql,

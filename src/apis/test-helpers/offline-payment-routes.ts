@@ -42,14 +42,15 @@ function signerOf({ demo }: ApiContext, pass: string | undefined): LocalAccount 
 }
 
 /**
- * Returns an expiry as long as a till's default, but never after an announced change of the rates.
+ * Returns the expiry of a simulated signature: a till's default, or earlier if an announced change
+ * of fee rates may apply before.
  */
 function validBefore({ ratesUntil }: OfflineRates, now: Date): number {
   const day = now.getTime() + DAY_MS;
   return Math.floor(Math.min(day, ratesUntil?.getTime() ?? day) / SECOND_MS);
 }
 
-/** Signs a sale in the way that a wallet does at an offline till. */
+/** Signs a sale like a wallet at an offline till. */
 async function signSale(
   chain: Chain,
   signer: LocalAccount,
@@ -133,7 +134,7 @@ function offlinePaymentRoute(ctx: ApiContext) {
   });
 }
 
-/** Simulates customers who sign sales of offline terminals. */
+/** Returns the routes that simulate customers who sign sales at offline terminals. */
 export function offlinePaymentRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [offlinePaymentRoute(ctx)];
 }

@@ -68,7 +68,7 @@ function phoneTapRoute(ctx: ApiContext, kind: PhoneKind) {
   });
 }
 
-/** Simulates phone taps for developers without a phone. */
+/** Returns the routes that simulate phone taps, for developers without a phone. */
 export function phoneTapRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [phoneTapRoute(ctx, 'smart_tap'), phoneTapRoute(ctx, 'apple_vas')];
 }

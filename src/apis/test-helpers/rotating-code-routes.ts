@@ -44,7 +44,7 @@ function rotatingCodeRoute(ctx: ApiContext) {
   });
 }
 
-/** Simulates rotating codes for developers without a phone. */
+/** Returns the routes that simulate rotating codes, for developers without a phone. */
 export function rotatingCodeRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [rotatingCodeRoute(ctx)];
 }

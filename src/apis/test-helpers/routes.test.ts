@@ -205,7 +205,7 @@ test('triggered events name objects that exist, and made-up ones if there are no
   assert.equal((await merchant.post(tapPath(), {})).body.status, 'succeeded');
   for (const type of EVENT_TYPES) {
     const list = OF_FAMILY[type.split('.')[0] ?? ''];
-    // The store's terminal was not created over the API, so no event names it.
+    // This store's terminal was not created through the API, so there is no event about it.
     if (list === undefined || list === '/terminals') continue;
     const { body } = await merchant.post('/test_helpers/events/trigger', { type });
     const { object } = body.data as { object: { [field: string]: string | null } };

@@ -100,7 +100,7 @@ function tapRoute(ctx: ApiContext) {
       if (terminal.status === 'inactive') {
         return refuse('terminal_inactive', 'The terminal is inactive. Activate it first.');
       }
-      // Check this before the terminal's intents, which the first request has already changed.
+      // Checked before looking for an open intent, because the first request has already paid it.
       const replay = await findReplay(ctx.db, idempotency, now);
       if (replay !== null) return replay;
       const intentId = body.payment_intent ?? (await findOpenIntent(ctx, terminal.id, now));
@@ -263,7 +263,9 @@ function triggerRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the simulations that developers call with curl (behavior.md 17.1). Test keys only. */
+/**
+ * Declares the simulations that developers call with curl (behavior.md 17.1). They need a test key.
+ */
 export function testHelperRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [
     tapRoute(ctx),

@@ -8,7 +8,7 @@ import type { EventType } from '#events/types.ts';
 import { paymentError } from '#payments/decline-codes.ts';
 import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 
-/** Every type can be triggered except `ping`, which only an endpoint's own test sends. */
+/** Every type can be triggered, except `ping`, which only an endpoint's own test sends. */
 export type SampleType = Exclude<EventType, 'ping'>;
 
 type JsonObject = { [key: string]: Json };
@@ -19,7 +19,7 @@ export interface Sample {
   readonly previousAttributes?: JsonObject;
 }
 
-/** Creates the ids of one made-up sale, shared by its objects. */
+/** Draws the IDs of one made-up sale. Its objects share them. */
 function createIds(now: Date) {
   const ids = new Map<IdKind, string>();
   return (kind: IdKind) => {
@@ -189,7 +189,7 @@ function refundSample(type: SampleType & `refund.${string}`, ids: Ids, now: Date
   }
 }
 
-/** Returns a made-up object in the form in which an event of this type carries it. */
+/** Returns a made-up object, as an event of this type contains it. */
 export function sampleOf(type: SampleType, accountId: string, now: Date): Sample {
   const ids = createIds(now);
   switch (type) {

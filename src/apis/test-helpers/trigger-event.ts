@@ -12,14 +12,14 @@ import { EVENT_TYPES, familyOf } from '#events/types.ts';
 
 type JsonObject = { [key: string]: Json };
 
-/** The fields that make up the state of an object. The other fields identify it. */
+/** The fields that make up an object's state. Its other fields identify or describe it. */
 const STATE = new Set([
   ...['status', 'payment', 'tx_hash', 'next_action', 'last_payment_error', 'cancellation_reason'],
   ...['canceled_at', 'tapped_at', 'amount_refunded', 'failure_code', 'failure_message'],
   ...['disabled_reason', 'failing_since', 'updated', 'bounce_reason'],
 ]);
 
-/** Fields that name another object, with the event family of that object. */
+/** Fields with the ID of another object, and the event family of that object. */
 const RELATED: Readonly<Record<string, string>> = {
   terminal: 'terminal.*',
   payment_intent: 'payment_intent.*',
@@ -28,7 +28,7 @@ const RELATED: Readonly<Record<string, string>> = {
 
 const typesOf = (family: string) => EVENT_TYPES.filter((type) => familyOf(type) === family);
 
-/** Returns the account's newest object of this kind, with the sample's state. */
+/** Returns a real object, with those fields of the sample that make up its state. */
 function inState(real: JsonObject, sample: JsonObject): JsonObject {
   const state = Object.entries(sample).filter(
     ([name]) => STATE.has(name) && !(name in RELATED && real[name] != null),
@@ -37,9 +37,9 @@ function inState(real: JsonObject, sample: JsonObject): JsonObject {
 }
 
 /**
- * Finds the object of the event: one that really was in that state, or else one of the same kind
- * shown in that state, so that retrieving it works. An account without such objects gets a made-up
- * one.
+ * Finds an object for the event: one that really was in that state, otherwise one of the same kind,
+ * which is shown in that state. Either can be retrieved. If the account has none, returns a made-up
+ * object.
  */
 async function findSample(
   tx: Tx,
@@ -61,7 +61,7 @@ async function findSample(
   return { ...sample, object, objectId: kin?.objectId ?? sample.objectId };
 }
 
-/** Sends an event to every subscribed endpoint and changes nothing else. */
+/** Sends an event to every endpoint that subscribes to it, and changes nothing else. */
 export async function triggerEvent(
   ctx: { readonly db: Database; readonly wakeups: Wakeups },
   request: { readonly tenant: Tenant; readonly type: SampleType; readonly now: Date },
