@@ -19,7 +19,7 @@ import type { Realm } from '#people/user-queries.ts';
 
 /**
  * Who may use a route. `public`: anyone. `half_signed_in`: a person whose second factor may still
- * be missing. `signed_in`: any signed-in person. A role: people with that role or a higher one in
+ * be missing. `signed_in`: every signed-in person. A role: people with that role or a higher one in
  * the account or organization of the path. `operator`: staff with a verified second factor; support
  * staff can only read. `support`: the same, but support staff can also submit the reason that they
  * must give before reading.
