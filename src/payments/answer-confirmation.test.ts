@@ -133,7 +133,7 @@ describe('a payer who rejects', () => {
     return { intentId, intent };
   };
 
-  test('ten times in an hour gets no more questions from this merchant in that hour', async () => {
+  test('ten times in an hour is not asked again by this merchant in that hour', async () => {
     const { pass, payer, passId } = await addPayer(store);
     for (let i = 0; i < 10; i++) {
       const { intentId, intent } = await tapOf(pass, NOON);
@@ -150,7 +150,7 @@ describe('a payer who rejects', () => {
     assert.equal((await tapOf(pass, NOON)).intent.status, 'requires_action', 'the hour has passed');
   });
 
-  test('and then approves, gets questions as before', async () => {
+  test('and then approves is asked as before', async () => {
     const { pass, payer, passId } = await addPayer(store);
     const askAgain = async () => {
       const { intentId, intent } = await tapOf(pass, NOON);
@@ -303,7 +303,7 @@ describe('a payment that waits for its payer', () => {
     assert.equal(await requestCount(asked.intentId), 0);
   });
 
-  test('counts against the day’s limit: two questions cannot both be approved', async () => {
+  test('counts toward the day’s limit: two such payments cannot both be approved', async () => {
     const { pass, payer } = await addPayer(store);
     await store.db.transaction((tx) =>
       updatePayerLimits(tx, {

@@ -39,7 +39,7 @@ async function cancel(intentId: string, request: Partial<CancelRequest> = {}) {
 const CREATED = 'payment_intent.created';
 const CANCELED = 'payment_intent.canceled';
 
-test('a canceled intent shows it in its response and in its event', async () => {
+test('a cancellation shows in the response and in the event', async () => {
   const id = await addIntent(store);
   clock.advance(5_000);
   const { status, body } = await cancel(id);
@@ -51,7 +51,7 @@ test('a canceled intent shows it in its response and in its event', async () => 
   assert.deepEqual(await lastSnapshot(store, CANCELED), body);
 });
 
-test('a state is never overwritten that was not decided on', async () => {
+test('a write fails if the state has changed since the decision', async () => {
   const id = await addIntent(store);
   await cancel(id);
   const write = store.db.transaction(async (tx) => {

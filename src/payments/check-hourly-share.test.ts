@@ -71,7 +71,7 @@ test('a refusal for a used-up hourly share says when the next hour begins', asyn
   assert.equal(summaryOf(paid), 'succeeded', 'the key was left unused');
 });
 
-test('the share of one account leaves other accounts theirs', async () => {
+test('one account that uses its share does not reduce the shares of others', async () => {
   share = BigInt(SALE);
   assert.equal(await settled(() => tap()), 'succeeded');
   assert.equal(await tap(), 'service_unavailable');

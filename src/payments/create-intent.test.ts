@@ -150,7 +150,7 @@ test('a waiting terminal is notified of its new intent, and only after the commi
   assert.deepEqual(await Promise.all(told), [before + 1]);
 });
 
-test('a hundred at once are a hundred intents, listed in the order of their events', async () => {
+test('a hundred concurrent requests create a hundred intents, in the order of events', async () => {
   const seen = await createAll(Array.from({ length: 100 }, () => newCreate(store)));
   const ids = seen.map(({ body }) => String(body.id));
   assert.equal(new Set(ids).size, 100);

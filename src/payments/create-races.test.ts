@@ -220,7 +220,7 @@ describe('a connection that breaks', () => {
     return new Map([...all].map(([key, found]) => [key, found.map((row) => row.id)]));
   }
 
-  test('under load loses no intent and doubles none, and every response is right', async (t) => {
+  test('under load loses and duplicates no intent, and every response is right', async (t) => {
     const store = await addStore(shared, shared.clock);
     const nodes = [1, 2].map(() => intentCreator(otherNode(t, store)));
     const results: { request: CreateRequest; result: Answer | Refusal | Error }[] = [];

@@ -35,7 +35,7 @@ test('no code of the service knows a demo pass by its name, its label or its wal
   assert.deepEqual(special, []);
 });
 
-test('the names that the search looks for are those of the demo passes', () => {
+test('the names that the search looks for are the names of the demo passes', () => {
   const names = Object.keys(TEST_WALLETS);
   for (const name of ['ok', 'ok_2', 'confirm', 'over_limit', 'no_approval', 'revoked', 'blocked']) {
     assert.ok(names.includes(name), `${name} is not a demo pass any more`);

@@ -63,7 +63,7 @@ describe('a payment that was never signed', () => {
     await playChain(store);
   });
 
-  test('has as many seconds as the API was given, from its tap, in real time', async () => {
+  test('has the configured number of seconds from its tap, in real time', async () => {
     const { intentId } = await tap();
     const { left, settle_within } = await requestOf(intentId);
     assert.equal(settle_within, 60);

@@ -296,7 +296,7 @@ describe('a key', () => {
     assert.equal(second.headers?.['Idempotent-Replayed'], 'true');
   });
 
-  test('is answered from its store even while the chain is unreachable', async () => {
+  test('gets the stored response even while the chain is unreachable', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     await settled(pay(store, { intentId, pass, key: 'chain-not-needed' }));

@@ -217,13 +217,13 @@ describe('what the steps carry', () => {
     assert.equal('attempt' in plain, false);
   });
 
-  test('a missing confirmation failed at its deadline', () => {
+  test('an unanswered confirmation failed at its deadline', () => {
     const failed = end(ASKED_EARLY, { type: 'time_passed' }, addMs(EARLY_CONFIRM_BY, 9));
     assert.equal(failed.lastPaymentError?.decline_code, 'confirmation_timeout');
     assert.equal(failed.lastPaymentError.created, EARLY_CONFIRM_BY.toISOString());
   });
 
-  test("a payer's no is payer_rejected; a yes that cannot be settled has its own reason", () => {
+  test('a rejection is payer_rejected; an approval that cannot settle has its own reason', () => {
     const no = end(ASKED_EARLY, { type: 'reject' }, EARLY);
     assert.equal(no.lastPaymentError?.decline_code, 'payer_rejected');
     const late = end(ASKED_EARLY, { type: 'reject', decline: 'limit_exceeded' }, EARLY);
@@ -259,7 +259,7 @@ describe('what the steps carry', () => {
   });
 });
 
-test("an intent can be paid exactly if a payer's payment would be decided", () => {
+test('canBePaid allows exactly the intents whose payment would be decided', () => {
   for (const intent of [OPEN, ASKED_EARLY, ASKED_LATE, PROCESSING, SUCCEEDED, CANCELED]) {
     for (const now of [CREATED, EARLY_CONFIRM_BY, EXPIRES_AT]) {
       const settled = transition(intent, COMMANDS.settle, now);
@@ -274,9 +274,9 @@ describe('the 60 seconds of a confirmation', () => {
   const approveAfter = (ms: number) =>
     outcomeOf(transition(asked, { type: 'approve' }, addMs(ASKED_AT, ms)));
 
-  test('a yes after 59.9 s is in time', () => assert.equal(approveAfter(59_900), 'processing'));
-  test('a yes after 60.0 s is too late', () => assert.equal(approveAfter(60_000), 'refused'));
-  test('a yes after 60.1 s is too late', () => assert.equal(approveAfter(60_100), 'refused'));
+  test('an approval after 59.9 s counts', () => assert.equal(approveAfter(59_900), 'processing'));
+  test('an approval after 60.0 s is too late', () => assert.equal(approveAfter(60_000), 'refused'));
+  test('an approval after 60.1 s is too late', () => assert.equal(approveAfter(60_100), 'refused'));
   test('the deadline shows when the payer was asked', () => {
     assert.deepEqual(confirmationAskedAt(confirmationDeadline(ASKED_AT)), ASKED_AT);
   });

@@ -22,7 +22,7 @@ after(() => store.close());
 /** More sales than the number of executions after which PostgreSQL may choose a generic plan. */
 const SALES = 8;
 
-test('a sale and its lists plan no statement again', async () => {
+test('no statement of a sale or its lists is planned a second time', async () => {
   const { pass } = await addPayer(store);
   const chain = keepSettling(store);
   const { tenant } = store.merchant;

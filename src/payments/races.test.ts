@@ -181,7 +181,7 @@ describe('exactly one outcome', () => {
   });
 });
 
-describe('a payer who is asked', () => {
+describe('a payer who must confirm', () => {
   /** Returns an intent that waits for its payer's confirmation. Cycles through the counters. */
   async function asked(index: number): Promise<{ intentId: string; counter: Counter }> {
     const counter = course.counterOf(index);
@@ -205,7 +205,7 @@ describe('a payer who is asked', () => {
     await course.checkMoney();
   });
 
-  test('either approves or rejects, when the app sends both at once', async () => {
+  test('either approves or rejects, when the app sends both concurrently', async () => {
     await inParallel(100, async (index) => {
       const { intentId } = await asked(index);
       const say = (yes: boolean) =>

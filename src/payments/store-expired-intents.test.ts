@@ -108,7 +108,7 @@ test('nothing ends a millisecond too early', async () => {
   );
 });
 
-test('a missing confirmation is a decline; the intent stays open', async () => {
+test('an unanswered confirmation is a decline, and the intent is open again', async () => {
   const id = await addAsked(600);
   clock.advance(60_000);
   const seen = await readShown(id);
@@ -119,7 +119,7 @@ test('a missing confirmation is a decline; the intent stays open', async () => {
   assert.deepEqual((await eventTypes(store, id)).slice(-1), ['payment_intent.payment_failed']);
 });
 
-test('a missing confirmation ends an intent that has expired meanwhile', async () => {
+test('an unanswered confirmation ends an intent that has expired meanwhile', async () => {
   const id = await addAsked(30);
   clock.advance(60_000);
   const seen = await readShown(id);
@@ -131,7 +131,7 @@ test('a missing confirmation ends an intent that has expired meanwhile', async (
   ]);
 });
 
-test('a payer who was asked in time is not cut off by the expiry', async () => {
+test('a payer who was asked before the expiry can still answer after it', async () => {
   const id = await addAsked(30);
   clock.advance(59_999);
   await expireIntents(store);
@@ -149,7 +149,7 @@ test('an intent that is being settled never expires', async () => {
   assert.equal((await readShown(id)).status, 'succeeded');
 });
 
-test('two workers at once write each expiry once', async () => {
+test('two concurrent workers write each expiry once', async () => {
   const ids = await Promise.all(Array.from({ length: 20 }, () => addIntent(store)));
   clock.advance(600_000);
   await Promise.all(Array.from({ length: 4 }, () => expireIntents(store)));

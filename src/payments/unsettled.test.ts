@@ -68,7 +68,7 @@ function refund(paymentId: string, idempotency = newRequest(store)) {
 }
 
 describe('while its network does not settle', () => {
-  test('a tap returns 503 at once, nothing is done, and its key is free', async () => {
+  test('a tap returns 503 immediately, changes nothing and frees its key', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     state = NO_WORKER;
@@ -96,7 +96,7 @@ describe('while its network does not settle', () => {
     assert.deepEqual(again, first);
   });
 
-  test("a payer's approval waits for a retry, a rejection is taken", async () => {
+  test("a payer's approval must be retried later, but a rejection is accepted", async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store, { amount: HIGH });
     await pay(store, { intentId, pass });
@@ -112,7 +112,7 @@ describe('while its network does not settle', () => {
     assert(!isRefusal(no) && no.status === 'requires_payment_method');
   });
 
-  test('an approval that was taken before is still one', async () => {
+  test('an approval that was accepted before can be repeated', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store, { amount: HIGH });
     await pay(store, { intentId, pass });
@@ -130,7 +130,7 @@ describe('while its network does not settle', () => {
     await playChain(store);
   });
 
-  test('a refund is taken at once as pending, and does not wait for 60 s', async () => {
+  test('a refund is accepted as pending immediately, without waiting for 60 s', async () => {
     const payment = await addPayment(store, 1_000);
     state = NO_WORKER;
     const from = performance.now();
@@ -139,7 +139,7 @@ describe('while its network does not settle', () => {
     assert(performance.now() - from < 5_000);
   });
 
-  test('during a recovery a refund returns 503, and nothing is done', async () => {
+  test('during a recovery a refund returns 503, and nothing changes', async () => {
     const payment = await addPayment(store, 1_000);
     state = RECOVERING;
     const { watch } = store.db;

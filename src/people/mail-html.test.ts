@@ -44,7 +44,7 @@ test('a mail is sent as text with the HTML beside it', async (t) => {
   assert.ok(text > 0 && html > text, 'a mail program that supports both shows the last');
 });
 
-test('a mail without an address of ours has no link', () => {
+test('a mail without one of our URLs has no link', () => {
   const html = mailHtml({ subject: 'Done', text: 'See https://elsewhere.test/ for more.\n' });
   assert.doesNotMatch(html, /<a /);
 });

@@ -63,7 +63,7 @@ test('a business without a brand has none', async () => {
   });
 });
 
-test('color and logo are chosen, replaced and removed, and the log says so', async () => {
+test('color and logo can be set, replaced and removed, and the audit log records it', async () => {
   const colored = await owner.send('PUT', `${path}/color`, { color: COLOR });
   assert.equal(colored.body.text_color, '#ffffff');
   assert.equal(colored.body.style_path, 'brand/0a7d4c-none.css');
@@ -88,7 +88,7 @@ test('color and logo are chosen, replaced and removed, and the log says so', asy
   assert.equal(log[0]?.count, 5n);
 });
 
-test('anything but a small PNG is refused, whatever its name', async () => {
+test('anything but a small PNG is refused, whatever its file name', async () => {
   const cases = [
     { bytes: Buffer.from('<svg onload="alert(1)"/>'), status: 415 },
     { bytes: Buffer.from([0xff, 0xd8, 0xff, 0xe0]), status: 415 },
@@ -115,7 +115,7 @@ test('members may read, and strangers see nothing', async () => {
   assert.equal((await upload(png(16, 16), { by: stranger })).status, 404);
 });
 
-test('the same picture of two businesses is stored twice', async () => {
+test('the same picture is stored separately for two businesses', async () => {
   const other = await addOwner(server, 'second@brand.test');
   const second = await signInAs(server, 'second@brand.test');
   const bytes = png(20, 20);

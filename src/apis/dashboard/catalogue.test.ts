@@ -94,7 +94,7 @@ test('items can move past the highest position that a request can name', async (
   assert.deepEqual(await names(), ['C', 'A', 'B']);
 });
 
-test('an item is moved and changed under the version that was read', async () => {
+test('moving or changing an item requires the version that was read', async () => {
   await clear();
   for (const name of ['A', 'B', 'C']) await add({ name, unit_amount: 1 });
   const [first, , third] = await items();

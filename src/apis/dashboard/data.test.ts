@@ -461,7 +461,7 @@ test('an account chooses the language of its customers, or none', async () => {
   }
 });
 
-test('a zone that does not exist is refused, and so are impossible days', async () => {
+test('nonexistent time zones and impossible days are refused', async () => {
   for (const zone of ['Mars/Olympus', 'europe/berlin', '+02:00', 'posix/UTC', 'FOO+3', '']) {
     const { status, body } = await moveTo(zone);
     assert.equal(status, 400, zone);
@@ -555,7 +555,7 @@ async function soldAt(at: Date, read: () => Promise<void>): Promise<void> {
   }
 }
 
-test('every view puts a sale on the day that is printed on it, around each midnight', async () => {
+test('around midnight, every view puts a sale on the day that its receipt shows', async () => {
   server.clock.advance(60 * 86_400_000);
   client = await signIn('olga');
   // Zones in which PostgreSQL and the runtime may disagree: their time zone data differ, or a day

@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => store.close());
 
-test('text and signature are exported, and that a receipt is not signed yet', async () => {
+test('the export has each signature, or says that the receipt is not signed yet', async () => {
   const { db, merchant } = store;
   const { tenant } = merchant;
   const unasked = await addPayment(store);

@@ -189,7 +189,7 @@ async function addIntent({
   );
 }
 
-test('intents are found by the code of their last decline, paid ones too', async () => {
+test('intents, even paid ones, are found by the code of their last decline', async () => {
   await addIntent({ n: 1, minute: 0, code: 'insufficient_funds' });
   await addIntent({ n: 2, minute: 1, code: 'payer_rejected' });
   await addIntent({ n: 3, minute: 2, code: 'insufficient_funds', paid: true });

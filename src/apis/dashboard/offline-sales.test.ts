@@ -103,7 +103,7 @@ test('neither a member nor an admin without a factor sets limits; both may renam
   }
 });
 
-test('all five limits are whole numbers above 0, and nothing else is taken', async () => {
+test('all five limits are required, within bounds, and no other field is accepted', async () => {
   const terminal = await addTerminal();
   const { hours: _, ...fewer } = WIDE_LIMITS;
   for (const wrong of [

@@ -99,7 +99,7 @@ test('one invitation gives its role in all accounts, also in those that come lat
   assert.equal((await vera.get(`/accounts/${third}`)).status, 404, 'the role ends with the move');
 });
 
-test('who also has a role in one account has the higher of both there', async () => {
+test('a person with a role in one account too has the higher of both roles there', async () => {
   const email = 'max@organizations.test';
   await addMember(server, { email, accountId: shops[0], role: 'admin' });
   const max = await signInAs(server, email);
@@ -128,7 +128,7 @@ test('the team of an account names the people who come with the organization', a
   ]);
 });
 
-test('another owner needs a fresh second factor, and every account hears of it', async () => {
+test("adding an owner needs a fresh factor, and every account's owners are mailed", async () => {
   const email = 'otto@organizations.test';
   const invite = () => olga.post(inOrganization('/invitations'), { email, role: 'owner' });
   assert.equal((await invite()).body.error?.code, 'second_factor_required');
@@ -156,7 +156,7 @@ test('another owner needs a fresh second factor, and every account hears of it',
   assert.equal(moved.body.error?.code, 'second_factor_required', 'Otto would lose the ownership');
 });
 
-test('a person who was removed has no role in any account any more', async () => {
+test('a removed person has no role in any of the accounts', async () => {
   const { body } = await olga.get(inOrganization('/members'));
   const members = body.data as { user: string; email: string }[];
   const userOf = (name: string) => members.find(({ email }) => email.startsWith(name))?.user;
@@ -214,7 +214,7 @@ test('a location belongs to an account, and follows it where it says nothing els
   assert.deepEqual(listed.map(({ name }) => name).toSorted(), ['Main Street', 'The Harbor']);
 });
 
-test('a location that cannot be is refused by the parameter', async () => {
+test('an invalid location is refused, and the refusal names the parameter', async () => {
   const [account] = shops;
   const foreign = (await addOwner(server, 'far@organizations.test')).accountId;
   const wrong: readonly [object, string][] = [

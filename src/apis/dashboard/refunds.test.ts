@@ -84,7 +84,7 @@ test('above 500 USDC a day, a session alone cannot refund real money', async () 
   assert.notEqual(again.body.error?.code, 'second_factor_required', 'test mode needs none');
 });
 
-test('a reason that the database did not write is not taken for one', async () => {
+test('a reason that the database could not store raises an error', async () => {
   const gone = await testDatabase();
   await gone.close();
   await assert.rejects(markBlocked(gone.db, { id: 1n, by: SAYS }, new Date()));

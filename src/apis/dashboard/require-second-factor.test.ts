@@ -215,7 +215,7 @@ test('no account goes live on mainnet while an owner or admin has a password onl
   assert.equal(await why(true), null, 'members need none');
 });
 
-test('a move keeps the live wallet, and waits for all workers', async () => {
+test('moving to another contract keeps the live wallet, and waits for all workers', async () => {
   const { accountId } = await addOwner(server, 'owner@moving.test');
   const [OWN, OTHERS] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`];
   await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [accountId]);

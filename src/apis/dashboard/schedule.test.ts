@@ -56,7 +56,7 @@ async function countMails(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-test('only an owner with a fresh factor enables automatic payouts, by a mail', async () => {
+test('only an owner with a fresh factor enables automatic payouts; owners get a mail', async () => {
   assert.equal(await edit(admin, { automatic_payout: 'daily' }), '403 role_missing');
   assert.equal(await edit(owner, { automatic_payout: 'hourly' }), '400 parameter_invalid');
   assert.equal(await edit(owner, { automatic_payout: 'daily' }), '403 second_factor_required');
@@ -88,7 +88,7 @@ test('only an owner with a fresh factor enables automatic payouts, by a mail', a
   assert.equal((await server.db.query(`select from period_ends`)).length, 0);
 });
 
-test('a schedule is of the form that the contract names', async () => {
+test('a schedule has the form that the API contract defines', async () => {
   const wrong = [
     { every: 'year', format: 'csv' },
     { every: 'day', format: 'mt940' },
@@ -135,7 +135,7 @@ async function advance(days: number): Promise<void> {
   await advanceTestClock(ctx, { tenant: tenant(), seconds });
 }
 
-test('a day that has ended is announced once, with a link that ends', async () => {
+test("a day's statement is announced once after its end, with a link that expires", async () => {
   await announce();
   assert.deepEqual(await ready(), [], 'not the day before the schedule was set');
   const now = addSeconds(server.clock.now(), ahead);

@@ -159,7 +159,7 @@ test('with an authenticator app, the password alone gives no access', async () =
   assert.equal((await client.get('/sessions')).status, 200);
 });
 
-test('a code and a recovery code work once', async () => {
+test('an app code and a recovery code each work once', async () => {
   const client = await signedIn();
   const { code, recoveryCodes } = await withTotp(client);
   server.clock.advance(30_000);

@@ -42,7 +42,7 @@ after(() => server.close());
 const path = (rest: string) => `/accounts/${account}/${rest}`;
 const invite = (email: string, role: string) => owner.post(path('invitations'), { email, role });
 
-test('an invitation makes a member with its role, once', async () => {
+test('an invitation adds a member with its role, once', async () => {
   assert.equal((await invite('new@team.test', 'member')).status, 201);
   const token = await server.mailedToken('new@team.test');
   const visitor = new PersonClient(server.dashboard);
@@ -216,7 +216,7 @@ test('an invalid value is a 400 that names the parameter', async () => {
   }
 });
 
-test('of concurrent edits of one thing, one wins, and the others get 409', async () => {
+test('of concurrent edits of one object, one succeeds and the others get 409', async () => {
   const { body } = await owner.get(`/accounts/${account}`);
   const version = Number(body.version);
   const edits = Array.from({ length: 8 }, (_, i) =>

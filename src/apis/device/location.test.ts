@@ -78,7 +78,7 @@ test('a till uses the settings of its location, and otherwise those of its accou
   assert.deepEqual(await settingsOf(), OWN);
 });
 
-test('a till counts the days of its location', async () => {
+test("a till's days begin and end in the time zone of its location", async () => {
   const today = async () => {
     const { from, time_zone } = (await server.device().get('/totals')).body;
     return [from, time_zone];

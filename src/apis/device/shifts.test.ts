@@ -127,7 +127,7 @@ describe('a shift', () => {
     assert.notEqual((await comeIn(ada)).id, id, 'the next shift is another one');
   });
 
-  test('is opened once by people who come in at the same time', async () => {
+  test('is opened once if several people sign in at the same time', async () => {
     const both = [await addCashier(), await addCashier()];
     const started = await Promise.all(both.map((person) => start(person)));
     assert.equal(new Set(started.map(({ body }) => body.id)).size, 1);
@@ -232,7 +232,7 @@ describe('a wrong PIN', () => {
     assert.equal((await start(ada)).status, 429);
   });
 
-  test('of before is useless after a new one, and a new one ends a block', async () => {
+  test('no longer works after it was changed, and a new PIN ends a block', async () => {
     const ada = await addCashier();
     for (let tries = 0; tries < 5; tries++) await start({ ...ada, pin: '0000' });
     await setPin(ada.userId, '86420975');
@@ -240,7 +240,7 @@ describe('a wrong PIN', () => {
     await comeIn({ ...ada, pin: '86420975' });
   });
 
-  test('two people may have the same PIN, and each comes in as the one they chose', async () => {
+  test('two people may have the same PIN, and each signs in under their own name', async () => {
     const [ada, ben] = [await addCashier(), await addCashier()];
     await setPin(ben.userId, ada.pin);
     assert.equal((await comeIn({ ...ben, pin: ada.pin })).cashier, ben.userId);
@@ -329,13 +329,13 @@ describe('a discount', () => {
     assert.deepEqual(both.map(({ status }) => status).sort(), [201, 403]);
   });
 
-  test('is free for who may give it, and at a till without a shift', async () => {
+  test('needs no code from a cashier who may give it, or at a till without a shift', async () => {
     assert.equal((await till.post('/payment_intents', sale)).status, 201);
     await comeIn(await addCashier({ mayDiscount: true }));
     assert.equal((await till.post('/payment_intents', sale)).status, 201);
   });
 
-  test('with wrong codes is limited as refunds are', async () => {
+  test('with wrong codes is limited in the same way as refunds', async () => {
     await comeIn(await addCashier());
     const wrong = { ...sale, manager_code: 'AAAA-AAAA' };
     for (let tries = 0; tries < 10; tries++) {

@@ -99,7 +99,7 @@ async function statusOf(account: string) {
   return rows[0];
 }
 
-test('a lone operator decides alone, and the log says so', async () => {
+test('an operator without colleagues decides alone, and the log says so', async () => {
   anna = await staff('anna');
   const account = await addPending('alone@eyes.test');
   await staff('second', 'operator', 'no factor yet');
@@ -114,7 +114,7 @@ test('a lone operator decides alone, and the log says so', async () => {
   assert.deepEqual(await lastActions(anna.client, 1), ['payer.blocked']);
 });
 
-test('with a colleague a block waits for the colleague', async () => {
+test("with a colleague, blocking a payer needs the colleague's approval", async () => {
   ben = await staff('ben');
   const payer = await addPayer();
   const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
@@ -191,7 +191,7 @@ test('reading documents, or searching for a payer, is in the audit log', async (
   assert.deepEqual(await lastActions(anna.client, 2), ['payers.searched', 'kyb.read']);
 });
 
-test('one person cannot change a hundred things in a minute', async () => {
+test('one person cannot make a hundred changes in a minute', async () => {
   const body = { decision: 'approved', ...REASON };
   const path = `/accounts/${newId('account', server.clock.now())}/kyb/decision`;
   const refused = await ben.client.post(path, body);
@@ -207,7 +207,7 @@ test('one person cannot change a hundred things in a minute', async () => {
   );
 });
 
-test('two at once agree once, and a rejection changes nothing', async () => {
+test('of two concurrent approvals one counts, and a rejection changes nothing', async () => {
   const payer = await addPayer();
   const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
   const path = `/proposals/${asked.body.id}`;
@@ -345,7 +345,7 @@ test('an account gets its own ceiling share, and the log says who gave it', asyn
   assert.equal(nobody.status, 404);
 });
 
-test('no alarm and no difference is omitted: all come page by page', async () => {
+test('no alarm or difference is omitted: all are listed page by page', async () => {
   await server.db.query(
     `insert into chain_alarms (livemode, kind, subject, details, created)
      select false, 'nonce_ahead', 'sender ' || n, '{}', $1 from generate_series(1, 120) n`,

@@ -25,7 +25,7 @@ after(() => ground.close());
 /**
  * A tap, an agent token and two wallets race to pay one intent. Only one of them may move money.
  */
-test('whichever way races, an intent is paid once', async (t) => {
+test('an intent is paid once, whichever ways to pay race for it', async (t) => {
   const account = await ground.bare(PULLED * BigInt(rounds));
   const contract = await addContractWallet(ground.world.network, { usdc: PULLED * BigInt(rounds) });
   const [tapper] = await ground.world.network.addPayers(1, { usdc: PULLED * BigInt(rounds) });

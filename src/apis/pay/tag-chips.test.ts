@@ -164,7 +164,7 @@ describe('a tag with a chip', () => {
     assert.equal((await visit(clone.tap())).body.visit, null);
   });
 
-  test('is bound to the first chip that was programmed with it', async () => {
+  test('is bound to the first chip that was programmed with its settings', async () => {
     const settings = await settingsOf(await newCounter());
     const [chip, twin] = [new CardChip(settings), new CardChip(settings)];
     await opened(chip.tap());

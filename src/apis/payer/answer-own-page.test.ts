@@ -122,7 +122,7 @@ for (const { path, insert } of LISTS) {
       assert.deepEqual(ids.filter((id) => id !== wanted[1]).slice(0, 90), wanted.slice(4, 94));
     });
 
-    test("takes no other payer's cursor, no other list's, and no altered one", async () => {
+    test('refuses cursors of another payer or another list, and altered ones', async () => {
       const [one, two] = [await newPayer(), await newPayer()];
       for (const list of LISTS) await list.insert(one.payerId);
       const cursor = String((await one.me.get(`${path}?limit=1`)).body.next_cursor);

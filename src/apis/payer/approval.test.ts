@@ -292,7 +292,7 @@ test('an approval that the chain refuses says why in words, and the remedy', asy
   assert.deepEqual([again.body.status, again.body.failure_message], ['succeeded', null]);
 });
 
-test('of two approvals at once, one is relayed and the other has to wait', async () => {
+test('of two concurrent approvals, one is relayed and the other must wait', async () => {
   const owner = await newOwner();
   const policy = await signPolicy(owner.account, 0);
   const both = [owner.me.post('/approvals', { policy }), owner.me.post('/approvals', { policy })];

@@ -146,7 +146,7 @@ describe('a SUN card', () => {
     assert.equal(await outcome(chip.tap()), 'succeeded');
   });
 
-  test('counts up only: an earlier tap is refused, skipped taps do not matter', async () => {
+  test('accepts only increasing counters: earlier taps are refused, gaps are allowed', async () => {
     const { chip } = await newCard();
     const [first, second] = [chip.tap(), chip.tap()];
     chip.counter += 1_000;
@@ -177,7 +177,7 @@ describe('a SUN card', () => {
     assert.equal(await outcome(url), 'succeeded');
   });
 
-  test('that is deleted stops at once; deleting twice keeps the first time', async () => {
+  test('that is deleted stops working immediately; deleting it again changes nothing', async () => {
     const { me, card, chip } = await newCard();
     const deleted = await me.send('DELETE', `/cards/${card.id}`);
     assert.deepEqual([deleted.status, deleted.body.status], [200, 'revoked']);
@@ -267,7 +267,7 @@ describe("a card's message is consumed", () => {
     assert.equal(await outcome(second), 'succeeded');
   });
 
-  test("the card may be deleted between the question and the payer's approval", async () => {
+  test("the card may be deleted between the tap and the payer's approval", async () => {
     const { me, card, chip } = await newCard();
     const intentId = await addIntent(store, { amount: 50_000_000 });
     assert.equal(await outcome(chip.tap(), { intentId }), 'requires_action');
@@ -276,7 +276,7 @@ describe("a card's message is consumed", () => {
     assert.equal(body.decline_code, 'pass_revoked', JSON.stringify(body));
   });
 
-  test("its limit may be lowered between the question and the payer's approval", async () => {
+  test("its limit may be lowered between the tap and the payer's approval", async () => {
     const { me, card, chip } = await newCard();
     const intentId = await addIntent(store, { amount: 50_000_000 });
     assert.equal(await outcome(chip.tap(), { intentId }), 'requires_action');
@@ -330,7 +330,7 @@ describe('the page of a card', () => {
 });
 
 describe('test mode simulates the chip', () => {
-  test('and counts on, after taps of the real chip too', async () => {
+  test('and continues its counter, even after taps of the real chip', async () => {
     const { card, chip } = await newCard();
     const merchant = await nodes[0].merchant();
     const play = async () => {
@@ -366,7 +366,7 @@ describe('test mode simulates the chip', () => {
   });
 });
 
-test('an erased payer has no cards any more', async () => {
+test('an erased payer has no cards left', async () => {
   const { me, chip } = await newCard();
   const exported = await me.post('/me/export');
   assert.equal((exported.body.cards as object[]).length, 1);

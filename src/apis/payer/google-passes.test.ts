@@ -107,7 +107,7 @@ async function savedPass(me: Caller): Promise<string> {
 const stateOf = (passId: string) => google.objects.get(`${ISSUER}.${passId}`)?.state;
 
 describe('a pass in Google Wallet', () => {
-  test('is created by REST with codes that the till takes, and shows a new key', async () => {
+  test('is created by REST with codes that work at the till, and gets each new key', async () => {
     const me = await newPayer();
     const passId = await savedPass(me);
     assert.equal(google.objects.size, 0, 'nothing is sent within the request');
@@ -167,7 +167,7 @@ describe('a pass in Google Wallet', () => {
     }
   });
 
-  test('is retried with growing delays until Google takes it, and then sent once', async () => {
+  test('is retried with growing delays until Google accepts it, then sent once', async () => {
     const me = await newPayer();
     const passId = await savedPass(me);
     google.fail([503]);

@@ -119,7 +119,7 @@ describe('a code of the wallet app', () => {
     assert.equal(await outcome(refused), 'succeeded');
   });
 
-  test('asks its payer as the pass does, and is not needed a second time', async () => {
+  test('needs its payer’s confirmation like the pass, and only once', async () => {
     const { me, code } = await newPass();
     const intentId = await addIntent(store, { amount: 50_000_000 });
     assert.equal(await outcome(await code(), { intentId }), 'requires_action');

@@ -175,7 +175,7 @@ test('an old session cannot add a pass that pays to a phone, but gets the pictur
   await readers.close();
 });
 
-test("no files without certificates, of another payer's pass, or of a revoked one", async () => {
+test('no file is issued without certificates, or for a revoked or foreign pass', async () => {
   const bare = await serveStore(store);
   const wallet = newWallet();
   const token = await signInWallet(bare.url, wallet);

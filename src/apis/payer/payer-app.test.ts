@@ -254,7 +254,7 @@ describe('an agent token', () => {
     assert.equal(declineOf(body), 'agent_token_expired');
   });
 
-  test('of an agent waits for its payer like a pass, and is held meanwhile', async () => {
+  test("waits for its payer's confirmation like a pass, and is held meanwhile", async () => {
     const { me } = await newPayer();
     const { agent_token: token } = await mint(me, 70_000_000);
     const confirm = (intentId: string) =>

@@ -120,7 +120,7 @@ describe('a rotating code', () => {
     assert.equal(await outcome(phone.shows(-1)), 'succeeded');
   });
 
-  test('is not consumed by a refusal and by a 503, and is by a decline', async () => {
+  test('is consumed by a decline, but not by a refusal or a 503', async () => {
     const phone = await newPhone();
     preflight = 'unavailable';
     assert.equal(await outcome(phone.shows()), 'service_unavailable');

@@ -128,7 +128,7 @@ describe('a message is refused', () => {
     await network.stop();
   });
 
-  test('only for now while no chain can be asked about it, and its nonce is kept', async () => {
+  test('only temporarily while no chain responds, and its nonce stays valid', async () => {
     const account = newWallet();
     const message = messageOf(account, await freshMessage());
     const unknown = { message, signature: await newWallet().signMessage({ message }) };
@@ -138,7 +138,7 @@ describe('a message is refused', () => {
     assert.equal((await visitor.post('/sign_in', { message, signature })).status, 201);
   });
 
-  test('with a made-up nonce, and no chain is asked about it', async () => {
+  test('with a made-up nonce, without querying a chain', async () => {
     const message = messageOf(newWallet(), await freshMessage({ nonce: 'a'.repeat(22) }));
     // No chain responds in this test. If the service asked it about this signature, the answer
     // would be 503.

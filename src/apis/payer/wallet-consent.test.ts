@@ -140,7 +140,7 @@ test('an old session blocks a chip, and lifts neither its block nor its limit', 
   for (const lift of lifting) assert.equal((await lift()).status, 200);
 });
 
-test('another wallet, and an old message, renew no session', async () => {
+test('neither another wallet nor an old message renews a session', async () => {
   const { me, account } = await openSession();
   clock.advance(FIVE_MINUTES_MS);
   assert.equal(errorCodeOf((await signAgain(me, newWallet())).body), 'sign_in_failed');

@@ -36,7 +36,7 @@ test('an authorization is valid now, and for at most 72 hours', () => {
   assert.equal(judge({ validBefore: SECONDS }), 'authorization_expired');
 });
 
-test('after a change of rates was announced, none is valid beyond it', () => {
+test('after a rate change is announced, no authorization is valid beyond it', () => {
   const until = new Date(NOW.getTime() + 3_600_000);
   assert.equal(judge({ validBefore: SECONDS + HOUR }, until), null);
   assert.equal(judge({ validBefore: SECONDS + HOUR + 1n }, until), 'rates_changed');

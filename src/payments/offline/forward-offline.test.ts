@@ -139,7 +139,7 @@ test('forwarded twice, by two tills and in two spellings, a sale is one payment'
   assert.equal(await ground.world.network.usdcOf(wallet.address), PULLED * 2n);
 });
 
-test('two wallets with one nonce are two sales', async () => {
+test('the same nonce from two wallets makes two sales', async () => {
   const salt = keccak256(toHex('one salt'));
   const [one, two] = [await signed({ salt }), await signed({ salt })];
   assert.equal(one.authorization.nonce, two.authorization.nonce);
@@ -284,7 +284,7 @@ test('the same nonce at another account does not make this account’s sale fail
   assert.equal(said(again), 'authorization_used');
 });
 
-test('what does not verify is answered in its place, and reserves no nonce', async () => {
+test('a record that does not verify gets an error in its place and reserves no nonce', async () => {
   const wallet = await ground.bare(PULLED);
   const sale = await signOffline(ground, wallet);
   const other = await signOffline(ground, newWallet());
@@ -308,7 +308,7 @@ test('what does not verify is answered in its place, and reserves no nonce', asy
   assert.equal(said((await settled([sale]))[0]), 'succeeded');
 });
 
-test('a request that is not of the form is refused as a whole, and names the record', async () => {
+test('a malformed request is refused as a whole, and the refusal names the record', async () => {
   const sale = await signed();
   const { authorization } = sale;
   const cases: [object, string, string][] = [

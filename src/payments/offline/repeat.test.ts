@@ -60,7 +60,7 @@ test('a sale whose job missed its deadline gets another one, and settles once', 
   assert.equal(await ground.world.network.usdcOf(wallet.address), PULLED);
 });
 
-test('a sale that a loss of data took is forwarded again and gives the rebuilt one', async () => {
+test('a sale that the database lost is forwarded again and returns the rebuilt sale', async () => {
   const { db } = ground.store;
   const wallet = await ground.bare(PULLED * 2n);
   const sale = await signOffline(ground, wallet);
