@@ -17,10 +17,7 @@ export const cards = table('cards', {
   created: 'timestamptz',
   last_used_at: 'timestamptz?',
   revoked_at: 'timestamptz?',
-  /**
-   * Time of a data loss after which the counter may be outdated. Since then, taps need
-   * confirmation.
-   */
+  /** When a data loss may have outdated the counter. Since then, taps need confirmation. */
   asks_since: 'timestamptz?',
 });
 

@@ -63,10 +63,7 @@ export async function lockRotatingKeys(
   );
 }
 
-/**
- * Stores an attempt's used step or wrong guess. The step never decreases. @returns the number of
- * rows written.
- */
+/** Stores a used step, which never decreases, or a wrong guess. @returns the rows written. */
 export async function updateRotatingKey(tx: Tx, row: RotatingKeyRow): Promise<number> {
   const rows = await tx.query(
     `update rotating_keys set last_step = $2, wrong_at = $3, blocked_until = $4

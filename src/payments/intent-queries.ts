@@ -44,9 +44,7 @@ export async function selectIntent(
   return row === undefined ? null : toIntent(row);
 }
 
-/**
- * Locks the intent until the transaction ends, so that decisions about it are made one at a time.
- */
+/** Locks the intent until the commit, so that decisions about it are made one at a time. */
 export async function lockIntent(
   tx: Tx,
   tenant: Tenant,
@@ -135,9 +133,7 @@ export async function lockUnpaidIntents(
   return rows.map(toIntent);
 }
 
-/**
- * Marks intents and their payments as rebuilt from the chain, and stores their settlement numbers.
- */
+/** Marks intents and their payments as rebuilt from the chain, under these numbers. */
 export async function markRecovered(
   tx: Tx,
   rebuilt: readonly { readonly id: string; readonly number: bigint }[],

@@ -34,10 +34,7 @@ export interface PaymentFilters {
   readonly status?: PaymentStatus | null;
 }
 
-/**
- * SQL conditions by status. Payments store amounts, not a status, so each filter compares amounts,
- * using an index.
- */
+/** SQL conditions by status. Payments store no status, so they compare amounts, by index. */
 const OF_STATUS: Readonly<Record<PaymentStatus, Branch>> = {
   succeeded: { conditions: ['amount_refunded = 0'] },
   partially_refunded: {
@@ -50,10 +47,7 @@ const OF_STATUS: Readonly<Record<PaymentStatus, Branch>> = {
   },
 };
 
-/**
- * Finds payments through their intent, whose order ID is indexed. An index here would cost a write
- * per payment.
- */
+/** Finds payments by their intent's order ID. An index here would cost a write per payment. */
 const ORDER_KEY = wholeKey(['order_id', 'account_id', 'livemode'], ['?', '$1', '$2']);
 const OF_ORDER = `id = any(array(
   select id from payments where payment_intent_id = (
@@ -88,9 +82,7 @@ export interface PayerPayment {
   readonly merchantName: string;
 }
 
-/**
- * Returns a payer's payments at all merchants, newest first, plus one row if there is another page.
- */
+/** Returns a payer's payments at all merchants, newest first, plus one row of a next page. */
 export async function selectPayerPayments(
   sql: Sql,
   payerId: string,

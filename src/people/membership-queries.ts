@@ -56,9 +56,7 @@ export async function selectMembers(sql: Sql, accountId: string): Promise<Member
   );
 }
 
-/**
- * Locks all memberships of the account, so that two owners cannot remove each other concurrently.
- */
+/** Locks all memberships of the account, so that two owners cannot remove each other. */
 export async function lockMembers(tx: Tx, accountId: string): Promise<MemberRow[]> {
   return tx.query(
     `select ${MEMBER} from memberships m join users u on u.id = m.user_id
@@ -85,10 +83,7 @@ export type UserAccountRow = Row<typeof OWN_ROLE> & {
   kyb_status: string;
 };
 
-/**
- * Returns the accounts of a person. If an organization gives the person a role too, the higher role
- * counts.
- */
+/** Returns a person's accounts. A role through an organization counts if it is higher. */
 export async function selectAccountsOf(sql: Sql, userId: string): Promise<UserAccountRow[]> {
   const rows = await sql.query<UserAccountRow>(
     `select ${OWN_ROLE}, a.name, a.status, a.kyb_status

@@ -31,10 +31,7 @@ const COUNTED = `
     ) c
   )`;
 
-/**
- * Minutes after an hour's end until all of its requests are in the log, which is written after the
- * responses.
- */
+/** Minutes after an hour's end until the log, which lags the responses, has all its requests. */
 const WRITTEN_AFTER_MINUTES = 10;
 
 /** Stores the counts of the day's complete hours. Concurrent calls store the same values. */

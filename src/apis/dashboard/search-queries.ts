@@ -91,10 +91,7 @@ export async function selectIntentIdByOrder(
 
 const DECLINE_CODE = `(last_payment_error ->> 'decline_code')`;
 
-/**
- * Finds intents by the code of their last decline, through a partial index that has only declined
- * intents.
- */
+/** Finds intents by the code of their last decline. A partial index has the declined ones. */
 export async function selectDeclinedIntents(
   sql: Sql,
   wanted: {

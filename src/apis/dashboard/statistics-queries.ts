@@ -48,9 +48,7 @@ export interface DayOf {
   readonly day: string;
 }
 
-/**
- * Returns the query parameters $1 account, $2 mode, $3 start of the day and $4 start of the next.
- */
+/** Returns the parameters $1 account, $2 mode, $3 start of the day and $4 start of the next. */
 export function dayValues({ tenant, timeZone, day }: DayOf): unknown[] {
   const { since, until } = dayBounds(timeZone, day);
   return [tenant.accountId, tenant.livemode, since, until];
@@ -252,10 +250,7 @@ export interface DaySums {
   readonly withdrawn: bigint;
 }
 
-/**
- * Returns the payments settled on a day: one row per terminal, and a total with an empty terminal
- * ID.
- */
+/** Returns a day's settled payments: a row per terminal, and a total without a terminal ID. */
 export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]> {
   return sql.query<ReportRow>(
     `select coalesce(terminal_id, '') as terminal_id, count(*)::int as payments,

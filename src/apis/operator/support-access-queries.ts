@@ -1,8 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
-/**
- * Returns the account and mode of an intent. Support staff name only the intent in their requests.
- */
+/** Returns an intent's account and mode. Requests of support staff name only the intent. */
 export async function selectIntentOwner(
   sql: Sql,
   id: string,

@@ -25,17 +25,12 @@ export function selectIntentsById(sql: Sql, id: string): Promise<string[]> {
   );
 }
 
-/**
- * Finds intents by order ID. Order IDs are unique only per account and mode, so there may be
- * several.
- */
+/** Finds intents by order ID, which is unique only within an account and mode. */
 export function selectIntentsByOrder(sql: Sql, orderId: string): Promise<string[]> {
   return idsOf(sql, 'select id from payment_intents where order_id = $1 limit $2', orderId);
 }
 
-/**
- * Finds intents by a sale's or refund's receipt number, which is unique only per account and mode.
- */
+/** Finds intents by a sale's or refund's receipt number, unique only per account and mode. */
 export function selectIntentsByReceipt(sql: Sql, receiptNumber: string): Promise<string[]> {
   return idsOf(
     sql,
@@ -85,9 +80,7 @@ export function selectIntentsOfPayer(sql: Sql, payerId: string): Promise<string[
   );
 }
 
-/**
- * Finds accounts by ID, by a terminal's ID, or by the email address of someone with a role in them.
- */
+/** Finds accounts by ID, by a terminal's ID, or by the email address of one of their people. */
 export async function selectAccountIds(sql: Sql, text: string): Promise<string[]> {
   return idsOf(
     sql,

@@ -108,10 +108,7 @@ export async function advanceIdempotencyKeys(
   );
 }
 
-/**
- * Advances the ends of periods. Call it before locking the account's commit order, as the workers
- * that end periods do.
- */
+/** Like the workers that end periods, call it before locking the account's commit order. */
 export async function advancePeriodEnds(tx: Tx, accountId: string, seconds: number): Promise<void> {
   await tx.query(
     `update period_ends set due = due - $2 * interval '1 second'

@@ -32,10 +32,7 @@ const TABLES = [
   'withdrawals',
 ] as const;
 
-/**
- * Returns the object in the newest event of these types. Skips events of made-up objects, which are
- * in no table.
- */
+/** Returns the object in the newest event of these types. Skips events of made-up objects. */
 export async function selectNewestObject(
   sql: Sql,
   tenant: Tenant,
