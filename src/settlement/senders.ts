@@ -40,8 +40,8 @@ export async function raiseNextNonce(
 }
 
 /**
- * Stops a sender whose key was used elsewhere. Its next nonce continues after the foreign ones, so
- * that no transaction of ours waits for a used nonce.
+ * Stops a sender whose key was used elsewhere. Its next nonce is raised above the foreign
+ * transactions' nonces, so that no transaction of ours waits for a used nonce.
  */
 export async function stopSender(
   tx: Tx,
@@ -60,12 +60,15 @@ export async function stopSender(
 /** The key of an advisory lock, different from all others (test/tidy.test.ts). */
 const CONFIGURE_LOCK = 7_218_344_191;
 
-/** Makes starts configure senders one after the other. Leases are not blocked. */
+/** Makes processes that start configure senders one after another. Leases are not blocked. */
 export async function lockConfiguration(tx: Tx): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [CONFIGURE_LOCK]);
 }
 
-/** Stores a sender. A new address gets the next number; a known one keeps its number and nonce. */
+/**
+ * Stores a sender. A new address gets the next sender number; a known address keeps its number and
+ * nonce.
+ */
 export async function upsertSender(
   tx: Tx,
   sender: Pick<SenderRow, 'role' | 'address'> & { livemode: boolean; nextNonce: bigint },
@@ -78,7 +81,7 @@ export async function upsertSender(
   );
 }
 
-/** Counts transactions that are not final: only the sender's own key can send them again. */
+/** Counts a sender's transactions that are not final, which only its own key can send again. */
 export async function countUnfinished(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly sender: number },

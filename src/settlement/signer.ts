@@ -14,7 +14,7 @@ import { settingAddress } from '#settlement/evm-address.ts';
 
 /** A key behind a remote signer: `npm run signer`, or a program with the same protocol. */
 export interface RemoteKey {
-  /** The URL without its last part, the account's address. */
+  /** The signer's URL without its last part, which is the account's address. */
   readonly url: string;
   readonly address: Hex;
   readonly token: string;
@@ -33,12 +33,12 @@ export interface SignRequest {
   readonly unsigned: Hex;
 }
 
-/** The signer gave no usable answer, so it is unknown whether it has signed anything. */
+/** Thrown when the signer gave no usable answer, so that it is unknown whether it has signed. */
 export class SignerUnavailable extends Error {
   override readonly name = 'SignerUnavailable';
 }
 
-/** The signer has refused, with a reason. */
+/** Thrown when the signer has refused, with its reason. */
 export class SignerRefused extends Error {
   override readonly name = 'SignerRefused';
   /** Set for refusals that callers must distinguish; otherwise `null`. */
@@ -50,11 +50,14 @@ export class SignerRefused extends Error {
   }
 }
 
-/** The signer has signed other bytes for this nonce, which these do not outbid. */
+/**
+ * The signer has already signed other bytes for this nonce, and the requested ones do not outbid
+ * them.
+ */
 export const OFFERS_TOO_LITTLE = 'offers_too_little';
 export const NO_TRANSACTION = 'no_transaction';
 
-/** Enough for a distant key service. */
+/** Time-out of a request, in milliseconds: enough for a distant key service. */
 const TIMEOUT_MS = 5_000;
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
@@ -76,7 +79,7 @@ export function readRemoteKey(text: string, token: string | null, name: string):
 }
 
 /**
- * Checks that the signer of a key answers, accepts the token, and knows the account. Signs nothing.
+ * Checks that the signer answers, accepts the token, and knows the account. Signs nothing.
  * @throws SignerUnavailable, SignerRefused
  */
 export async function checkSigner(key: RemoteKey): Promise<void> {
@@ -86,7 +89,7 @@ export async function checkSigner(key: RemoteKey): Promise<void> {
   });
 }
 
-/** Returns the account of a key, local or remote. */
+/** Returns the account of a key, whether local or remote. */
 export function signerOf(key: SigningKey): LocalAccount {
   return typeof key === 'string' ? privateKeyToAccount(key) : remoteAccount(key);
 }
@@ -135,7 +138,7 @@ async function post({ url, token }: RemoteKey, request: SignRequest) {
   return { isOk, status, answer: (await response.json()) as Readonly<Record<string, unknown>> };
 }
 
-/** Checks that a signer has not changed the transaction. */
+/** Checks that a signer has signed exactly the requested transaction. */
 export async function requireSame(signed: Hex, request: SignRequest): Promise<void> {
   const parsed = parseTransaction(signed as `0x02${string}`);
   const { r, s, v, yParity, ...transaction } = parsed;

@@ -4,7 +4,7 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 
 /**
  * True if the operator has listed this factory of contract wallets. Always false for our own
- * contracts, because senders may have roles there, and payers choose the call.
+ * contracts: senders may have roles there, and payers choose the call.
  */
 export function isListedFactory(config: NetworkConfig, factory: Hex): boolean {
   const is = (other: Hex) => other.toLowerCase() === factory.toLowerCase();

@@ -15,8 +15,8 @@ interface Signable {
 }
 
 /**
- * Adds the domain's type to the message. MetaMask's library treats a domain without a type as one
- * without fields, and would sign another digest.
+ * Adds the domain's type to the message. MetaMask's library would otherwise assume that the domain
+ * has no fields, and sign another digest.
  */
 export function withDomainType<T extends Signable>(signable: T) {
   return { ...signable, types: { EIP712Domain, ...(signable.types as T['types']) } };

@@ -15,17 +15,20 @@ import {
 import { openRange, peaksOf } from '../../../contracts/batch-range.ts';
 import { paymentLeaf, paymentTreeRoot } from '../../../contracts/payment-tree.ts';
 
-/** Rows hashed at once, which takes a fraction of a second. */
+/** Number of rows that are hashed and written at once, which takes a fraction of a second. */
 const ROWS_AT_ONCE = 1_000;
 
-/** A batch according to the chain's events. Its payments are in the order of the tree's leaves. */
+/**
+ * A batch according to the chain's events. Its payments are in the order of the Merkle tree's
+ * leaves.
+ */
 export interface SettledBatch {
   readonly contractVersion: number;
   readonly number: bigint;
   readonly payments: readonly PaymentSettled[];
 }
 
-/** Returns the batches of whole blocks, in the order of the chain. */
+/** Returns the batches of whole blocks, in the order in which the chain settled them. */
 export function batchesOf(events: readonly SettlementEvent[]): SettledBatch[] {
   const batches = new Map<string, SettledBatch & { payments: PaymentSettled[] }>();
   for (const event of events) {
@@ -47,8 +50,8 @@ export function rootOf({ payments }: SettledBatch): BatchRow['root'] {
 
 /**
  * Updates the batches' rows from the events of whole blocks. Rows are kept while their block is in
- * the chain; from the first row that differs on, all are replaced. Batches after a gap are omitted;
- * they are stored with the events of the blocks before them.
+ * the chain; from the first row that differs on, all rows are replaced. Batches after a gap are
+ * omitted, and are stored with the events of the blocks that fill the gap.
  */
 export async function foldBatches(
   tx: Tx,
@@ -69,7 +72,7 @@ export async function foldBatches(
   }
 }
 
-/** Returns the batches starting at the first one whose block differs from the stored one. */
+/** Returns the given batches from the first one on whose block differs from the stored one. */
 async function changedBatches(
   tx: Tx,
   contract: ContractBatches,
@@ -89,7 +92,7 @@ function blockOf({ payments }: SettledBatch): PaymentSettled {
 
 /**
  * Writes rows as they are computed: a range of blocks may hold tens of thousands of batches, and
- * PostgreSQL ends a transaction that is idle while they are hashed.
+ * PostgreSQL would end a transaction that is idle while they are all hashed.
  */
 async function appendBatches(
   tx: Tx,
@@ -109,7 +112,7 @@ async function appendBatches(
     const { blockNumber, blockHash } = blockOf(batch);
     rows.push({ number: batch.number, blockNumber, blockHash, root, node: range.append(root) });
     if (rows.length === ROWS_AT_ONCE) await insertBatches(tx, contract, rows.splice(0));
-    // Yields to other work, because there may be many thousands of hashes.
+    // Let other work run, because there may be many thousands of hashes.
     await yieldToOthers();
   }
   await insertBatches(tx, contract, rows);

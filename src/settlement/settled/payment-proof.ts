@@ -32,13 +32,13 @@ import {
 import { paymentLeaf, paymentProof, paymentTreeRoot } from '../../../contracts/payment-tree.ts';
 
 // A proof leads from a payment to the root of its batch, and from there to a node of the contract's
-// Merkle mountain range. Later batches overwrite that node eventually, so the proof is built just
+// Merkle mountain range. Later batches eventually overwrite that node, so the proof is built just
 // before its refund is signed, from the chain's current state.
 
-/** The inputs of a refund's call: the payment as it was settled, and its proof. */
+/** The inputs of a refund's call: the payment as it was settled, and the proof of it. */
 export interface RefundProof {
   readonly payment: PaymentCall;
-  /** Index of the node that the proof ends at. */
+  /** Index of the node at which the proof ends. */
   readonly nodeIndex: bigint;
   readonly proof: readonly Hex[];
 }
@@ -49,8 +49,8 @@ export interface ProvedPayment extends PaymentPlace {
 }
 
 /**
- * Builds the proof from the rows, which are first updated to the newest block if necessary. `null`
- * if they lack the payment, or contradict each other: see {@link rereadPayment}.
+ * Builds the proof from the rows, after updating them to the newest block if necessary. `null` if
+ * the rows lack the payment or contradict each other: see {@link rereadPayment}.
  */
 export async function storedProof(
   from: { readonly db: Database; readonly chain: Chain },
@@ -93,8 +93,8 @@ function toCall(row: ChainPaymentRow): PaymentCall {
 }
 
 /**
- * Reads the payment and the batches from the chain, if rows are missing or a reorganization has
- * moved the payment to another batch.
+ * Reads the payment and the batches from the chain again, because rows are missing or a
+ * reorganization has moved the payment to another batch.
  * @returns true if the chain has the payment.
  */
 export async function rereadPayment(
@@ -107,7 +107,7 @@ export async function rereadPayment(
   const [receipt] = await chain.receipts([settled.txHash]);
   const block = await chain.block(settled.blockNumber);
   if (receipt === null || receipt === undefined || block === null) {
-    // The event exists, so a node without its receipt lags.
+    // The event exists, so a node that does not return its receipt lags.
     throw new RpcUnavailable('the receipt of a settled payment is currently missing');
   }
   const rows = readEvents(chain.config, receipt.logs)
@@ -165,9 +165,9 @@ const SETTLED = present(eventTopics({ event: 'PaymentSettled', number: 0n })[0],
 const BLOCKS_AT_ONCE = 64;
 
 /**
- * Deletes the rows of blocks that have left the chain. Each block names its parent, so everything
- * below an existing block is unchanged.
- * @returns that block; `null` if none exists.
+ * Deletes the rows of blocks that have left the chain. Each block commits to its parent, so all
+ * blocks below an existing block are unchanged.
+ * @returns the newest stored block that still exists; `null` if none does.
  */
 async function forgetLostBatches(
   { db, chain }: { readonly db: Database; readonly chain: Chain },

@@ -10,13 +10,16 @@ import type { RangedBatch } from '../../../contracts/batch-range.ts';
 /** The values that identify a payment on the chain. */
 export interface PaymentPlace {
   readonly number: bigint;
-  /** Also identifies the contract that settled the payment, even after the merchant has moved. */
+  /**
+   * Also identifies the contract that settled the payment, even after the merchant changed
+   * contracts.
+   */
   readonly merchantNumber: bigint;
 }
 
 /**
- * Returns the payment's values; `null` if there is no such payment. Our signed bytes take
- * precedence over the chain's events.
+ * Returns the values that identify a payment on the chain; `null` if there is no such payment.
+ * Values in our signed bytes take precedence over those in the chain's events.
  */
 export async function selectPaymentPlace(
   sql: Sql,
@@ -51,7 +54,7 @@ export interface ChainPaymentRow {
   tx_hash: Hex;
 }
 
-/** Returns all payments of the same batch, in the order of the tree's leaves. */
+/** Returns all payments of a payment's batch, in the order of the Merkle tree's leaves. */
 export async function selectBatchOf(
   sql: Sql,
   wanted: PaymentPlace & { readonly livemode: boolean },
@@ -79,7 +82,7 @@ export interface ContractBatches {
 
 /**
  * Locks the batches, so that two processes reading the chain never overwrite newer rows with older
- * ones.
+ * rows.
  */
 export async function lockBatches(
   tx: Tx,
@@ -106,7 +109,7 @@ export interface BatchBlock {
   readonly blockHash: Hex;
 }
 
-/** Returns the blocks of the newest batches before this one, newest first. */
+/** Returns the blocks of the newest batches before the given one, newest first. */
 export async function selectBatchBlocks(
   sql: Sql,
   contract: ContractBatches,
@@ -142,8 +145,8 @@ export async function selectBatches(
 }
 
 /**
- * Deletes the batches from this one on, because a reorganization has changed them and all nodes
- * above them.
+ * Deletes the batches from the given one on, because a reorganization has changed them and all
+ * nodes above them.
  */
 export async function deleteBatchesFrom(
   tx: Tx,
@@ -195,13 +198,13 @@ function bytesOf(hash: Hex): Uint8Array {
   return Buffer.from(hash.slice(2), 'hex');
 }
 
-/** The event with its block's time. */
+/** A settled payment's event, and the time of its block. */
 export interface SettledInBlock {
   readonly payment: PaymentSettled;
   readonly blockTime: Date;
 }
 
-/** A range that is read again may hold thousands of payments, too many for one statement. */
+/** Rows per statement. A range that is read again may hold thousands of payments, too many. */
 const MAX_AT_ONCE = 500;
 
 const SETTLED = columnsFrom(2, {
@@ -232,7 +235,7 @@ const UPSERT_CHAIN_PAYMENTS = `
     tx_hash = excluded.tx_hash, block_number = excluded.block_number,
     log_index = excluded.log_index, block_time = excluded.block_time`;
 
-/** Stores settled payments. If a reorganization has moved one, the newest position counts. */
+/** Stores settled payments. If a reorganization has moved a payment, its newest position counts. */
 export async function upsertChainPayments(
   tx: Tx,
   livemode: boolean,
@@ -260,7 +263,7 @@ export async function upsertChainPayments(
   }
 }
 
-/** Returns the settled payments with these numbers, as in their events. */
+/** Returns the settled payments with these numbers, as their events describe them. */
 export async function selectChainPayments(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
@@ -278,7 +281,7 @@ export async function selectChainPayments(
   );
 }
 
-/** Updates payments whose position differs from their event's, while their sums agree. */
+/** Updates the positions of payments that differ from their events', if the sums agree. */
 export async function movePayments(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },

@@ -16,8 +16,8 @@ import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
- * The maximum age of tips while nothing is paid. The first payment may then offer fees from some
- * minutes ago.
+ * The maximum age of tips while nothing is paid. The first payment afterwards may offer fees that
+ * are some minutes old.
  */
 export const IDLE_TIPS_MS = 300_000;
 
@@ -40,12 +40,12 @@ export function feesAt({ config }: Chain, head: Block, recent: readonly bigint[]
 }
 
 /**
- * The number of nodes that are queried for the price. The lowest answer counts, because one node
- * could inflate it a thousandfold.
+ * The number of nodes that are asked for tips. The lowest answer counts, because a single node
+ * could inflate the price a thousandfold.
  */
 const ASKED = 2;
 
-/** Returns the tips of this many blocks; `null` if no node answered. */
+/** Returns the tips paid in this many recent blocks; `null` if no node answered. */
 export function recentTips(
   chain: Chain,
   { blocks, maxAgeMs }: { readonly blocks: bigint; readonly maxAgeMs: number },
@@ -76,25 +76,26 @@ async function tipsOf(
 }
 
 /**
- * Gas of a payment alone in its transaction, measured with Circle's token (contracts/README.md).
+ * Gas of a payment that is alone in its transaction, measured with Circle's token
+ * (contracts/README.md).
  */
 const GAS_OF_ONE_PAYMENT = 95_000n;
 
-/** Bytes of a signed transaction with one payment, and with the maximum. */
+/** Bytes of a signed transaction with one payment, and with the maximum number of payments. */
 export const SIZES = { one: 420, full: 420 + 99 * 96 } as const;
 
 /** The current cost of a payment, in wei. */
 export interface Price {
   readonly baseFeePerGas: bigint;
-  /** The tip per unit of gas. */
+  /** The tip, in wei per unit of gas. */
   readonly tip: bigint;
-  /** The cost of publishing one payment, if the chain charges for it. */
+  /** The cost of publishing one payment, in wei; 0 unless the chain charges for it. */
   readonly dataFee: bigint;
 }
 
 /**
- * Returns how many payments, each sent alone, a balance covers. Log, console, metrics and readiness
- * show this number. `null` if unknown, or if gas is free.
+ * Returns how many payments, each sent alone, a balance covers; `null` if unknown, or if gas is
+ * free. Log, console, metrics and readiness show this number.
  */
 export function paymentsLeftOf(balanceWei: bigint | null, price: Price | null): bigint | null {
   if (balanceWei === null || price === null) return null;
@@ -103,14 +104,15 @@ export function paymentsLeftOf(balanceWei: bigint | null, price: Price | null): 
 }
 
 /**
- * Returns how many whole days these payments last; `null` if unknown, or if there are no payments.
+ * Returns how many whole days the balance lasts at this rate; `null` if unknown, or if there are no
+ * payments.
  */
 export function daysLeftOf(paymentsLeft: bigint | null, perDay: number): number | null {
   if (paymentsLeft === null || perDay <= 0) return null;
   return Math.min(MANY_DAYS, Math.floor(Number(paymentsLeft) / perDay));
 }
 
-/** Ten years; larger numbers are of no use. */
+/** Ten years. A larger number would be of no use. */
 const MANY_DAYS = 3_650;
 
 /** True if an operator must soon send gas to the sender. */
@@ -118,7 +120,7 @@ export function isLow(paymentsLeft: bigint | null, lowBalance: number): boolean 
   return paymentsLeft !== null && paymentsLeft < BigInt(lowBalance);
 }
 
-/** Counts the senders that settle, whichever worker holds them. */
+/** Counts the settling senders that any worker holds. */
 export async function countSendersAtWork(sql: Sql, livemode: boolean): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from relayer_senders
@@ -128,14 +130,15 @@ export async function countSendersAtWork(sql: Sql, livemode: boolean): Promise<n
   return rows[0]?.count ?? 0;
 }
 
-/** Maximum number of rows to count; if there are more, an evenly spaced sample is counted. */
+/** Maximum number of ids to look up. If there are more, an evenly spaced sample is looked up. */
 const LOOKED_AT = 20_000n;
 const WEEK_DAYS = 7;
 
 /**
- * Returns the payments per day that this network has settled within the last week, or since its
- * first job on a younger network, but over at least a day. There is no index by time: ids grow with
- * time, so the first one of the week is found by bisection, and of many rows a sample is counted.
+ * Returns how many payments this network has settled per day within the last week; on a younger
+ * network since its first job, but over at least a day. There is no index by time. Ids increase
+ * with time, so the week's first id is found by bisection, and if there are many rows, a sample is
+ * counted.
  */
 export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Promise<number> {
   const weekAgo = new Date(now.getTime() - WEEK_DAYS * DAY_MS);
@@ -171,7 +174,8 @@ export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Pr
 }
 
 /**
- * How long a measured rate is reused. It changes slowly, and each count reads some thousand rows.
+ * How long a measured rate is reused. The rate changes slowly, and each count reads some thousand
+ * rows.
  */
 const RATE_AGE_MS = 600_000;
 

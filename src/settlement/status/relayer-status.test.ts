@@ -11,7 +11,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
-/** Reads without a cache, like a process that has just started. */
+/** Reads without a cache, as a process that has just started does. */
 const anew = <T>(_what: string, _maxAgeMs: number, read: () => Promise<T>) => read();
 const at = (baseFeePerGas: bigint, { tip = 0n, dataFee = 0n } = {}) => ({
   baseFeePerGas,
@@ -74,7 +74,7 @@ describe('the gas balance of the senders', () => {
     const now = new Date();
     const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
     assert.equal(await paymentsPerDay(db, livemode, now), 0, 'nobody has paid');
-    // Adds a payment a minute, a third of them on the other network, and transactions that settle
+    // Add a payment per minute, a third of them on the other network, and transactions that settle
     // nothing.
     await db.query(
       `insert into chain_requests
@@ -87,7 +87,7 @@ describe('the gas balance of the senders', () => {
       [livemode, daysAgo(10)],
     );
     const perDay = await paymentsPerDay(db, livemode, now);
-    // Adds more rows than are counted, so that a sample is used.
+    // Add more rows than are counted, so that a sample is used.
     assert.ok(Math.abs(perDay - 960) < 20, `${perDay} of 960 a day`);
     assert.equal(await paymentsPerDay(db, livemode, daysAgo(-8)), 0, 'a week without any');
     const [young] = [await paymentsPerDay(db, livemode, daysAgo(9))];

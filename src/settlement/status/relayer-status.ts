@@ -15,16 +15,16 @@ import {
   weeklyRate,
 } from '#settlement/status/gas-balance.ts';
 
-/** One network's relayer as operators and metrics see it. */
+/** The state of one network's relayer, for operators and metrics. */
 export interface RelayerStatus {
   readonly network: Network;
   /** The newest block; `null` if no node answers. */
   readonly head: { readonly number: bigint; readonly time: Date } | null;
   readonly senders: readonly SenderState[];
   /**
-   * The number of days that the active senders' gas balance lasts at last week's rate. It is a
-   * minimum, because payments that share a transaction cost less. `null` if unknown, or if there
-   * were no payments.
+   * The number of days for which the active senders' gas balance lasts at last week's rate. It is a
+   * lower limit, because payments that share a transaction cost less. `null` if unknown, or if
+   * there were no payments.
    */
   readonly daysLeft: number | null;
   readonly queues: readonly QueueStatusRow[];
@@ -37,7 +37,7 @@ interface SenderRow {
   readonly role: SenderRole;
   readonly address: Hex;
   readonly nextNonce: bigint;
-  /** The worker that holds the lease; `null` if none does. */
+  /** The worker that holds the sender's lease; `null` if none does. */
   readonly owner: string | null;
   readonly unmined: number;
   readonly oldestUnmined: Date | null;
@@ -47,22 +47,27 @@ interface SenderState extends SenderRow {
   /** Native balance in wei; `null` if no node answers. */
   readonly balanceWei: bigint | null;
   /**
-   * Payments, each sent alone, that the balance covers at the newest block's base fee and the
-   * relayer's tip.
+   * The number of payments, each sent alone, that the balance covers at the newest block's base fee
+   * and the relayer's tip.
    */
   readonly paymentsLeft: bigint | null;
-  /** True if the balance is below the configured threshold. */
+  /** True if the balance covers fewer payments than the configured threshold. */
   readonly low: boolean;
 }
 
-/** Maximum number of alarms shown. If there are more, the first ones show the cause. */
+/** Maximum number of open alarms shown. If there are more, the newest are shown. */
 const MAX_ALARMS = 50;
 
-/** Reads the rows, and balances and head from the chain if a node answers. */
+/**
+ * Reads the relayer's state from the rows, and balances and head from the chain if a node answers.
+ */
 export async function readRelayerStatus(
   sql: Sql,
   chain: Chain,
-  /** The maximum age of values from the chain, because each read costs a request per sender. */
+  /**
+   * The maximum age of values from the chain, in milliseconds. Each read costs a request per
+   * sender.
+   */
   maxAgeMs = 0,
 ): Promise<RelayerStatus> {
   const { livemode, network, lowBalance } = chain.config;
@@ -90,8 +95,8 @@ export async function readRelayerStatus(
 }
 
 /**
- * Percent of the sponsor's target balance (`…_LOW_BALANCE` payments) reserved for transfers already
- * accepted, which would otherwise wait until they expire.
+ * Percentage of the sponsor's target balance (`…_LOW_BALANCE` payments) that is reserved for
+ * accepted transfers, which would otherwise wait until they expire.
  */
 const SPONSOR_RESERVE_PERCENT = 2n;
 const SPONSOR_BALANCE_AGE_MS = 1_000;
@@ -109,7 +114,10 @@ export async function canSponsor(sql: Sql, chain: Chain): Promise<boolean> {
   return left === null || left * 100n >= BigInt(lowBalance) * SPONSOR_RESERVE_PERCENT;
 }
 
-/** Sums active senders only, because a removed key cannot spend its balance. `null` if unknown. */
+/**
+ * Adds up the payments that active senders' balances cover; a removed key cannot spend its balance.
+ * `null` if unknown.
+ */
 function ofOperators(senders: readonly SenderState[]): bigint | null {
   const known = senders.flatMap(({ role, owner, paymentsLeft }) =>
     role === 'operator' && owner !== null ? (paymentsLeft ?? []) : [],
@@ -124,7 +132,7 @@ interface Seen {
 }
 
 /**
- * The time for which the head is cached at most, because an old head would look like a stalled
+ * The longest time for which the head is cached, because an old head would look like a stalled
  * chain.
  */
 const HEAD_AGE_MS = 15_000;
@@ -169,7 +177,7 @@ export interface QueueStatusRow {
   oldest: Date;
 }
 
-/** Counts jobs in progress, and results that their domain has not applied. */
+/** Counts jobs in progress, and results that the responsible domain has not applied. */
 export async function selectQueueStatus(sql: Sql, livemode: boolean): Promise<QueueStatusRow[]> {
   return sql.query(
     `select kind,

@@ -35,8 +35,8 @@ import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement
 
 /**
  * Signs the planned transactions with the sender's next nonces, and stores bytes, nonces and jobs
- * together. They may be broadcast only after the commit. If another program has the sender's key,
- * that program signs after the commit instead (`signElsewhere`).
+ * together. They may be broadcast only after the commit. If a remote signer has the sender's key,
+ * it signs after the commit instead (`signElsewhere`).
  */
 export async function signAndStore(
   tx: Tx,
@@ -49,7 +49,7 @@ export async function signAndStore(
   return storeCalls(tx, { sender, nextNonce, cancels: false }, calls);
 }
 
-/** Stores cancellations for earlier nonces of the sender at which nothing is stored. */
+/** Stores cancellations for earlier nonces of the sender that have no stored transaction. */
 export async function storeCancellations(
   tx: Tx,
   sender: HeldSender,
@@ -101,7 +101,7 @@ interface Signing {
 async function sign({ sender, transaction, offer }: Signing): Promise<Attempt> {
   const { nonce, target, input, gasLimit } = transaction;
   const { cancels, fees } = offer;
-  // A call to the sender's own address does nothing but use the nonce.
+  // A call to the sender's own address has no effect except that it uses the nonce.
   const call = cancels
     ? { to: sender.address, data: '0x' as const, gas: CANCELLATION_GAS_LIMIT }
     : { to: target, data: input, gas: gasLimit };
@@ -113,8 +113,9 @@ async function sign({ sender, transaction, offer }: Signing): Promise<Attempt> {
 
 /**
  * Asks the sender's remote signer for missing bytes, and stores them. The request was committed
- * before, so after a crash the same request is sent, and the signer returns the same bytes. Without
- * an answer the transactions stay as they are, their payments wait, and the next check asks again.
+ * before, so after a crash the same request is sent, and the signer returns the same bytes. If the
+ * signer does not answer, the transactions stay as they are, their payments wait, and the next
+ * check asks again.
  */
 async function signElsewhere(
   sender: HeldSender,
@@ -127,7 +128,7 @@ async function signElsewhere(
   await Promise.all(asked);
 }
 
-/** Broadcasts stored bytes; for an external signer, once it has returned them. */
+/** Broadcasts stored bytes. If a remote signer signs, broadcasts them once it has returned them. */
 export async function sendStored(
   sender: HeldSender,
   stored: readonly OpenTransaction[],
@@ -138,9 +139,9 @@ export async function sendStored(
 }
 
 /**
- * Like {@link signElsewhere}, for loops that must not wait: a signer that hangs would delay leases
- * and receipts. The returned bytes are broadcast. While one request is in progress, the sender
- * makes no other.
+ * Like {@link signElsewhere}, but does not wait, for loops in which a hanging signer would delay
+ * leases and receipts. The returned bytes are broadcast. While one request is in progress, the
+ * sender makes no other.
  */
 export function askElsewhere(sender: HeldSender, transactions: readonly OpenTransaction[]): void {
   const { relayer } = sender;
@@ -152,7 +153,7 @@ export function askElsewhere(sender: HeldSender, transactions: readonly OpenTran
     .catch((error) => {
       const fields = { sender: sender.sender, error: describeError(error) };
       relayer.log.warn('a signature from a signer was not stored', fields);
-      // The rows are authoritative, so forget the sender and read its rows again.
+      // The rows are authoritative, so drop the sender, whose rows are then read again.
       if (relayer.senders.get(sender.sender) === sender) relayer.letGo(sender.sender);
     })
     .finally(() => {
@@ -162,7 +163,10 @@ export function askElsewhere(sender: HeldSender, transactions: readonly OpenTran
 
 type Asked = Held & { readonly offer: Offer };
 
-/** Replaces a signing request. @returns `false` if it was replaced already. */
+/**
+ * Deletes a signing request and writes what replaces it.
+ * @returns `false` if the request was already replaced.
+ */
 function endQuestion(
   { sender, transaction, offer }: Asked,
   write: (tx: Tx) => Promise<void>,
@@ -198,7 +202,7 @@ async function noteNoSignature(asked: Asked, error: unknown) {
     relayer.log.warn('a signer did not respond', fields);
     return;
   }
-  // A signer that returns something other than the requested transaction counts as refusing.
+  // This includes a signer that returned something other than the requested transaction.
   relayer.log.error('a signer refused a transaction', fields);
   // The signer has signed bytes that this ledger lacks, because the database was restored.
   const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
@@ -206,8 +210,8 @@ async function noteNoSignature(asked: Asked, error: unknown) {
   if (isRefused && error.code === OFFERS_TOO_LITTLE && fees !== null) {
     return offerAgain(asked, { cancels: offer.cancels, fees }, []);
   }
-  // The key was moved behind the signer, which allows no factories. The nonce must not block
-  // others.
+  // The key was moved behind a signer that allows no factories. The deployment's nonce must not
+  // block later ones.
   const isForeign = transaction.requests.some(({ kind }) => KINDS[kind].triedOnce);
   if (isRefused && isForeign && !offer.cancels) {
     // Bytes that were broadcast may still be mined, so the jobs stay with this transaction until
@@ -220,10 +224,10 @@ async function noteNoSignature(asked: Asked, error: unknown) {
   await inSender(sender, (tx) => relayer.raise(tx, [alarm]));
 }
 
-/** Requests a different signature instead, and queues these jobs again. */
+/** Replaces the signing request by one for another offer, and queues these jobs again. */
 async function offerAgain(asked: Asked, offer: Offer, jobs: readonly Requeued[]): Promise<void> {
   const { sender, transaction } = asked;
-  // A cancellation may have replaced the transaction. Then its jobs are in another transaction.
+  // A cancellation may have replaced the signing request. The jobs are then in another transaction.
   const isStored = await endQuestion(asked, async (tx) => {
     await upsertUnsigned(tx, transaction.id, offer, sender.relayer.clock.now());
     await requeue(tx, jobs);
@@ -234,11 +238,11 @@ async function offerAgain(asked: Asked, offer: Offer, jobs: readonly Requeued[])
 
 /**
  * Stores another offer for the nonce of an open transaction: the same call with higher fees, or a
- * cancellation. If `requeued`, its jobs are queued again in the same commit, to be sent under new
- * bytes. With a key in this process the bytes are signed before and stored. An external signer gets
- * the request after the commit that stores it; the same applies if the key was moved back into this
- * process while a signer's response was still missing.
- * @returns what the transaction must observe.
+ * cancellation. If `requeued`, its jobs are queued again in the same commit, to be sent in another
+ * transaction. If this process has the key, the bytes are signed first and stored in that commit. A
+ * remote signer gets the request after the commit that stores it; the same applies if the key was
+ * moved back into this process while a signer's response was still missing.
+ * @returns the observation for the transaction.
  */
 export async function storeOffer(asked: Asked, requeued: boolean): Promise<Observation> {
   const { sender, transaction, offer } = asked;
@@ -260,8 +264,8 @@ export async function storeOffer(asked: Asked, requeued: boolean): Promise<Obser
 
 /**
  * Broadcasts each transaction's newest bytes, in the given order (by nonce). The bytes are stored,
- * so it may be called any number of times. An unreachable chain is no error: the transactions stay
- * open and are sent again.
+ * so this may be called any number of times. An unreachable chain is no error: the transactions
+ * stay open and are sent again.
  */
 export async function broadcast(
   sender: HeldSender,
@@ -273,7 +277,7 @@ export async function broadcast(
   const calls = sendable.map(({ attempts }) => {
     const last = attempts.at(-1);
     // A node that answers with another hash has not accepted these bytes, so the next node gets
-    // them, too.
+    // them too.
     const accepts = (hash: unknown) => hash === last?.hash;
     return { method: 'eth_sendRawTransaction', params: [last?.raw], accepts };
   });
@@ -312,9 +316,9 @@ const REFUSALS = {
 } as const satisfies Record<Refusal, { readonly texts: RegExp[]; readonly complaint: string }>;
 
 /**
- * Interprets a node's answer to a broadcast. `waiting`: in the pool, mined, or replaced by another
- * broadcast of ours; receipts will show which. Unknown answers count as `waiting`, too: the bytes
- * are sent again.
+ * Interprets a node's answer to a broadcast. `waiting`: the transaction is in the pool or mined, or
+ * another broadcast of ours has replaced it; receipts will show which. Unknown answers also count
+ * as `waiting`: the bytes are sent again.
  */
 export function readBroadcastError(message: string): Refusal | 'waiting' {
   if (/replacement/i.test(message)) return 'waiting';

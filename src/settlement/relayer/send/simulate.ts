@@ -20,13 +20,16 @@ import {
 import { doneBefore, endOfTransfer } from '#settlement/relayer/send/earlier-events.ts';
 import { type Planned, singleGasLimit } from '#settlement/relayer/send/plan-batches.ts';
 
-/** The known head is used this long after its poll; an older state may lack recent changes. */
+/**
+ * The known head is used for this long after its poll, because an older state may lack recent
+ * changes.
+ */
 const FRESH_MS = 2_000;
-/** Polls if some nodes lag: one of them is probably up to date. */
+/** Number of polls if some nodes lag, so that one of them probably reaches an up-to-date node. */
 const SPREAD_LOOKS = 4;
 const SPREAD_LOOK_MS = 50;
 
-/** Returns the highest block of this many polls and of the earlier ones. */
+/** Returns the highest block among the known head and this many polls. */
 async function heightAfter({ chain, head }: RelayerState, looks: number): Promise<bigint> {
   let highest = head?.number ?? 0n;
   for (let look = 0; look < looks; look++) {
@@ -43,7 +46,8 @@ type Estimate =
 
 /**
  * Estimates gas at the known head, so that a lagging node does not answer from an older state. A
- * refusal is checked again at the newest block, which may contain what the known head lacked.
+ * refusal is checked again at the newest block, which may contain changes that the known head
+ * lacked.
  */
 export async function estimateGas(sender: HeldSender, call: TargetCall): Promise<Estimate> {
   const { relayer } = sender;
@@ -72,9 +76,9 @@ async function estimateAt(
 export type Prepared =
   | { readonly status: 'ready'; readonly planned: Planned }
   | { readonly status: 'blocked'; readonly retryMs: number }
-  /** The chain would now refuse a booked sale. It is tried again after a pause. */
+  /** The chain would now refuse a booked sale. The sale is tried again after a pause. */
   | { readonly status: 'postponed' }
-  /** The time of a booked sale has passed: an operator must resolve it. */
+  /** The time to resend a booked sale has passed, so an operator must resolve it. */
   | { readonly status: 'ended' }
   /** The job waits for an operator, because the fault is not temporary. */
   | { readonly status: 'stuck'; readonly alarm: Alarm }
@@ -84,13 +88,16 @@ export function decided(result: Result, alarm: Alarm | null = null): Prepared {
   return { status: 'decided', result, alarm };
 }
 
-/** behavior.md 7.7: how often the token is checked again, and after how long the refund fails. */
+/** How often a blocked payout is tried again, and after how long it fails (behavior.md 7.7). */
 const BLOCKED_RETRY_MS = 60_000;
 const BLOCKED_MAX_MS = DAY_MS;
-/** A withdrawal is paid or fails within a few seconds after the wallet change has ended. */
+/**
+ * Short, so that a withdrawal is paid or fails within a few seconds after the wallet change has
+ * ended.
+ */
 const WALLET_RETRY_MS = 5_000;
 
-/** Postpones a payout that is refused for now. Its amount stays reserved. */
+/** Postpones a payout that the contract or token currently refuses. Its amount stays reserved. */
 async function holdBack(
   relayer: RelayerState,
   request: OpenRequest,
@@ -104,7 +111,7 @@ async function holdBack(
   return { status: 'blocked', retryMs: isForWallet ? WALLET_RETRY_MS : BLOCKED_RETRY_MS };
 }
 
-/** Handles a reverted simulation: nothing is sent. */
+/** Handles a job whose simulation reverted. Its transaction is not sent. */
 export async function refusedBy(
   relayer: RelayerState,
   request: OpenRequest,

@@ -7,9 +7,9 @@ import { idleRelayer } from '#testing/idle-relayer.ts';
 import { askWithdrawal } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** More jobs than are prepared at once. */
+/** More jobs than one poll prepares. */
 const WAITING = 12;
-/** Longer than a job waits until it is tried again. */
+/** Longer than a deferred job waits until it is tried again. */
 const DUE_MS = 2_100;
 
 describe('jobs that wait for a node', () => {
@@ -24,7 +24,7 @@ describe('jobs that wait for a node', () => {
   it('delay no younger job, even when all of them are due again', async () => {
     const relayer = await idleRelayer(world);
     const sender = present([...relayer.senders.values()][0], 'sender');
-    // The chain does not have their payment, so a refund of it is prepared again and again.
+    // The chain does not have the refund's payment, so each poll defers the refund.
     const payload = { paymentId: 'pay_missing', paymentNumber: '1', amount: '1' };
     for (let i = 0; i < WAITING; i++) {
       await world.ask({

@@ -16,7 +16,7 @@ import {
   weeklyRate,
 } from '#settlement/status/gas-balance.ts';
 
-/** How long tips are reused: they change little, and each read is a request. */
+/** How long tips are reused. They change little, and each read costs a request. */
 const TIPS_MS = 30_000;
 
 /** Computes the fees to offer from the head's base fee and the tips of recent blocks. */
@@ -25,18 +25,23 @@ export async function readFees(relayer: RelayerState, head: Block): Promise<void
   const isIdle = [...senders.values()].every((sender) => sender.open.size === 0);
   const blocks = timeoutBlocks(relayer, TIP_BLOCKS);
   const tips = await recentTips(chain, { blocks, maxAgeMs: isIdle ? IDLE_TIPS_MS : TIPS_MS });
-  // Without tips, the base fee and the lowest tip are used until the next read.
+  // If no node answered, the known tips are used. Without any, the lowest tip is used until the
+  // next read.
   const known = tips ?? relayer.tips;
   relayer.see({ tips: known, fees: feesAt(chain, head, known) });
 }
 
-/** Intervals in polls of an idle chain: for senders without gas, and for the next idle sender. */
+/**
+ * Check intervals, in polls of an idle chain: for senders without gas, and for the next idle
+ * sender.
+ */
 const DRY_LOOKS = 2;
 const ROUND_LOOKS = 8;
 
 /**
- * Selects the senders to check now: active ones, those without gas less often, and idle ones in
- * turn. A sender whose nonce is ahead is checked each time until the reason is known.
+ * Creates a function that selects the senders to check now: active ones each time, those without
+ * gas less often, and idle ones in turn. A sender whose nonce is ahead is checked each time until
+ * the reason is known.
  */
 export function createBalanceRound(relayer: RelayerState): () => HeldSender[] {
   const { idleHeadMs } = relayer.chain.config;
@@ -66,8 +71,8 @@ export function createBalanceRound(relayer: RelayerState): () => HeldSender[] {
 }
 
 /**
- * Reads the balances of held senders. A sender that cannot pay for a full batch takes no new work,
- * so that payments go to other senders. A low balance is reported.
+ * Reads the balances of these senders. A sender that cannot pay for a full batch takes no new work,
+ * so that payments go to other senders. A low balance is logged.
  */
 export async function checkBalances(
   relayer: RelayerState,
@@ -98,7 +103,10 @@ export async function checkBalances(
   }
 }
 
-/** Returns how many days the balance lasts if last week's payments are shared evenly. */
+/**
+ * Returns how many days the sender's balance lasts if it sends its share of payments at last week's
+ * rate.
+ */
 async function daysOf({
   relayer: { db, chain },
   paymentsLeft,

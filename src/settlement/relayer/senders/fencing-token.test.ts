@@ -14,7 +14,7 @@ import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { sendPaymentsNow } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** Another worker may have taken this worker's senders unnoticed. */
+/** A worker whose senders another worker may have taken unnoticed. */
 describe('a worker beside others', () => {
   let database: TestDatabase;
   let world: RelayerWorld;
@@ -39,8 +39,8 @@ describe('a worker beside others', () => {
 
   const sender = () => present(worker.senders.get(0), 'sender');
   /**
-   * Takes over as another worker. The owner's name may stay the same, because only the fencing
-   * token counts.
+   * Takes over the sender as another worker does. The owner's name may stay the same, because only
+   * the fencing token counts.
    */
   const takeOver = () =>
     database.db.query('update relayer_senders set fencing_token = fencing_token + 1');

@@ -27,12 +27,12 @@ interface Theft {
   payOne(): Promise<string>;
   /** Sends native coin away with a sender's key, as a thief would. */
   steal(key: SigningKey | undefined, nonce: number): Promise<void>;
-  /** Signs a payment, but the thief uses its nonce first. */
+  /** Has the relayer sign a payment, but lets the thief use its nonce first. */
   overtake(blockMs: number): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Opens a scene in which a thief has a sender's key; the database has lost nothing. */
+/** Opens a scene in which a thief has a sender's key. The database has lost no data. */
 async function openTheft(database: TestDatabase, nodes: number): Promise<Theft> {
   const world = await startOddWorld(startProviderProxy, { database, nodes });
   const payers = await world.network.addPayers(3);
@@ -78,7 +78,7 @@ async function openTheft(database: TestDatabase, nodes: number): Promise<Theft> 
   return { database, world, payers, mineEvery, payOne, steal, overtake, close };
 }
 
-// The first suite waits for half a minute, in which the tests of the second one run in turn.
+// The first suite waits for half a minute. Meanwhile the tests of the second suite run in turn.
 describe('a sender whose key somebody else has', { concurrency: 2 }, () => {
   describe('at a single address', singleAddress);
   describe('at two addresses', { concurrency: 1 }, twoAddresses);
@@ -177,7 +177,7 @@ function twoAddresses(): void {
     await world.network.mine();
     const block = present(await world.network.chain.block('latest'), 'head');
     worker.see({ head: block });
-    // Only one address reports it, so it must not be believed immediately.
+    // Only one address reports the foreign transaction, so it must not be believed immediately.
     second.behavior = {
       answer: ({ method }, real) => (method === 'eth_getBlockByNumber' ? { result: null } : real),
     };

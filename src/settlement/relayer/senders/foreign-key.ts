@@ -14,8 +14,8 @@ const TWICE_MS = 30_000;
 
 /**
  * Returns the foreign transaction that has used a nonce of the sender; `null` until two addresses
- * show it, or one address shows it twice, half a minute apart. A missing receipt for our own
- * transaction proves nothing.
+ * have reported it, or one address twice, half a minute apart. That a receipt for our own
+ * transaction is missing proves nothing.
  */
 async function showUsedNonce(sender: HeldSender, nonce: bigint): Promise<Sighting | null> {
   const { relayer } = sender;
@@ -29,7 +29,7 @@ async function showUsedNonce(sender: HeldSender, nonce: bigint): Promise<Sightin
     return hash === null ? [] : [{ hash, nonce, host, at }];
   });
   const before = (relayer.sightings.get(sender.sender) ?? []).filter((one) => one.nonce === nonce);
-  // Drops earlier sightings that the same node now contradicts.
+  // Drop earlier sightings that the same node now contradicts.
   const known = before.filter((one) =>
     seen.every(({ host, hash }) => one.host !== host || one.hash === hash),
   );
@@ -43,8 +43,9 @@ async function showUsedNonce(sender: HeldSender, nonce: bigint): Promise<Sightin
 }
 
 /**
- * Handles a sender whose nonce on the chain is higher than here.
- * @returns true if nodes have shown what used the nonces; then the sender is stopped.
+ * Handles a sender whose next nonce on the chain is higher than in the database.
+ * @returns true if nodes have shown the transaction that used the nonce; the sender is then
+ * stopped.
  */
 export async function stopIfShown(
   sender: HeldSender,
@@ -65,8 +66,9 @@ export async function stopIfShown(
 }
 
 /**
- * Asks nodes which transaction has used one of our nonces. If it is not ours, the sender stops, and
- * its jobs go to other senders. If the foreign transaction has settled a job, its event says so.
+ * Asks nodes which transaction has used one of our nonces. If the transaction is foreign, the
+ * sender stops, and its jobs go to other senders. If that transaction has settled a job, its event
+ * shows it.
  */
 export async function lookAtNonce(sender: HeldSender, transaction: OpenTransaction): Promise<void> {
   const { id, nonce, attempts } = transaction;
@@ -81,9 +83,9 @@ export async function lookAtNonce(sender: HeldSender, transaction: OpenTransacti
 }
 
 /**
- * Stops a sender whose key a foreign transaction has used: it takes no new work, and operators are
- * alerted. Transactions that it has signed are still followed to their end. `also` runs in the same
- * commit.
+ * Stops a sender whose key a foreign transaction has used: the sender takes no new work, and
+ * operators are alerted. The results of transactions that it has signed are still collected. `also`
+ * runs in the same commit.
  */
 async function stopForForeignKey(
   sender: HeldSender,
@@ -105,8 +107,8 @@ async function stopForForeignKey(
 }
 
 /**
- * Checks idle senders for foreign use of their keys, which would otherwise be noticed only when the
- * sender is needed. Active senders notice it themselves.
+ * Checks whether idle senders' keys were used elsewhere, which would otherwise be noticed only when
+ * such a sender is needed. Active senders notice it anyway.
  */
 export async function watchIdleNonces(
   relayer: RelayerState,
@@ -115,7 +117,7 @@ export async function watchIdleNonces(
   const idle = senders.filter((sender) => sender.open.size === 0 && !sender.isStopped);
   const ahead = await findAhead(relayer, idle);
   if (ahead.length === 0) return;
-  // The node may belong to another chain now, on which the address has another history.
+  // The node may now serve another chain, on which the address has used other nonces.
   await relayer.chain.rpc.confirmChain();
   const lasting = ahead.map(({ sender }) => sender);
   for (const { sender, ...nonces } of await findAhead(relayer, lasting)) {
@@ -123,7 +125,10 @@ export async function watchIdleNonces(
   }
 }
 
-/** Reads the chain before the ledger, because the ledger has each nonce before it is used. */
+/**
+ * Read the chain before the ledger, because the ledger stores each nonce before the chain can use
+ * it.
+ */
 async function findAhead(relayer: RelayerState, senders: readonly HeldSender[]) {
   if (senders.length === 0) return [];
   const { chain, db, sightings } = relayer;

@@ -31,7 +31,10 @@ import type { SenderRow } from '#settlement/senders.ts';
 const RENEWALS_PER_LEASE = 4;
 /** Interval between balance checks of the active senders. */
 const BALANCES_MS = 10_000;
-/** The longest time for which it may go unnoticed that a database crash has undone a commit. */
+/**
+ * Interval at which rows are read again: the longest time for which a commit that a database crash
+ * has undone goes unnoticed.
+ */
 const REREAD_MS = 3_000;
 
 export function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
@@ -55,7 +58,7 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
         balancesDueAt = performance.now() + BALANCES_MS;
         const senders = grown ? [...relayer.senders.values()] : balancesDue();
         await checkBalances(relayer, senders);
-        // Senders that were just taken have just been checked.
+        // Senders that were just taken need no check, because taking them checks their nonces.
         if (!grown) await watchIdleNonces(relayer, senders);
       }
       if (performance.now() > rereadDueAt) {
@@ -67,17 +70,19 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
   });
 }
 
-/** Keeps this worker's leases and its fair share of the senders. Call it often per lease. */
+/**
+ * Keeps this worker's leases and its fair share of the senders. Call this several times per lease.
+ */
 export async function keepSenders(relayer: RelayerState): Promise<void> {
   const { db, owner, livemode, leaseMs, configured } = relayer;
   if (!db.watch.signs(livemode)) {
-    // This may not be the database that the senders were taken from; their rows will show it.
+    // The database may not be the one from which the senders were taken. Their rows will show
+    // whether it is.
     relayer.letGo(...relayer.senders.keys());
     return;
   }
   await renew(relayer);
-  // A sender that only one process can hold is not shared, such as the registrar's in a separate
-  // process.
+  // A worker that shares no senders, such as a separate registrar process, takes all of its own.
   const workers = settles(relayer)
     ? await db.transaction((tx) => upsertWorker(tx, { livemode, owner, forgetMs: leaseMs }))
     : 1;
@@ -123,7 +128,7 @@ async function release(relayer: RelayerState, share: number): Promise<void> {
   await releaseSenders(relayer.db, leasesOf(relayer, idle));
 }
 
-/** Continues a sender where its last worker stopped: stored transactions are sent again. */
+/** Resumes a sender where its last worker stopped: stored transactions are sent again. */
 async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
   const known = relayer.configured.find((one) => one.address === row.address);
   const own = present(known, 'configured sender');
@@ -132,7 +137,8 @@ async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
   const sender = createSender({ ...own, ...leased });
   if (!(await catchUpNonce(sender, row.next_nonce))) return;
   const open = await loadOpen(sender);
-  // Factories of payers' wallets are in no settings, and none of their events are read.
+  // Deployments are exempt: they call factories, which the settings do not name as contracts, and
+  // whose events are not read.
   const asking = open.filter(({ requests }) => requests.some(({ kind }) => !KINDS[kind].triedOnce));
   if (!asking.every(({ target }) => isKnown(relayer.chain.config, target))) {
     const what = 'a sender has transactions for a contract that the settings omit';

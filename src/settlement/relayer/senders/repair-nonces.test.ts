@@ -38,8 +38,8 @@ test('a sender ahead of the chain sends its own again, and fills what it lacks',
   await settle(first, 1);
   await settle(first, 0);
   assert.equal(await balance(), 2_000_000n);
-  // Simulates a chain that loses blocks that seemed final, and a ledger that has lost what it
-  // signed afterwards.
+  // Simulates a chain that has lost blocks that seemed final, and a ledger that has lost the
+  // transactions signed afterwards.
   await db.query(`update chain_transactions set status = 'finalized', finalized_at = now()`);
   await db.query('update relayer_senders set next_nonce = 3 where sender = 0');
   await world.network.rpc.call('anvil_reorg', [1, []]);

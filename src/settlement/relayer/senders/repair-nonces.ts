@@ -26,11 +26,11 @@ import { storeCancellations } from '#settlement/relayer/send/sign-and-broadcast.
 import { stopIfShown } from '#settlement/relayer/senders/foreign-key.ts';
 
 /**
- * Makes a sender and the chain agree on the next nonce. If the chain is ahead, someone else has the
- * key (a loss of our data would have closed the network), so the sender stops when nodes show which
- * transactions used the nonces. If the chain is behind, it lost blocks: stored transactions from
- * there on are sent again, and empty nonces are filled, because nothing after them could be mined
- * otherwise.
+ * Makes a sender and the chain agree on the next nonce. If the chain is ahead, another program uses
+ * the key (if our data were lost, the network would not sign), so the sender stops when nodes show
+ * which transactions used the nonces. If the chain is behind, it has lost blocks: stored
+ * transactions from its nonce on are sent again, and empty nonces are filled, because otherwise
+ * nothing after them could be mined.
  * @returns true if the sender can be used.
  */
 export async function catchUpNonce(sender: HeldSender, nextNonce: bigint): Promise<boolean> {
@@ -63,8 +63,8 @@ export async function fillGap(
 
 /**
  * Returns the sender's nonce on the chain. If a node reports a lower nonce than `known`, returns
- * the highest that any address of this chain reports, up to `known`: a node that lags, or belongs
- * to another chain now, must not reopen what has long been final.
+ * the highest that any address of this chain reports, but at most `known`: a node that lags, or now
+ * serves another chain, must not reopen transactions that have long been final.
  * @throws RpcUnavailable if no address of this chain answers.
  */
 export async function surestNonce(
@@ -85,8 +85,8 @@ export async function surestNonce(
 
 /**
  * Loads open transactions whose rows this process does not know. Results are committed without
- * waiting for the disk, so a crash of PostgreSQL can undo the last of them, and nothing else would
- * reveal it.
+ * waiting for the disk, so a crash of PostgreSQL can undo the latest results, and only their rows
+ * would show it.
  */
 export async function rereadOpen(relayer: RelayerState): Promise<void> {
   const { livemode } = relayer;
@@ -102,7 +102,7 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
 }
 
 /**
- * Reads the sender's open transactions from their rows; those already known stay unchanged.
+ * Reads the sender's open transactions from their rows. Transactions already known stay unchanged.
  * @returns all that are open, in nonce order.
  */
 export async function loadOpen(sender: HeldSender): Promise<OpenTransaction[]> {
@@ -116,8 +116,8 @@ export async function loadOpen(sender: HeldSender): Promise<OpenTransaction[]> {
 
 /**
  * True if stored bytes may be sent again, although they may now succeed where they failed before.
- * They must not be sent once one of their jobs has failed (its failure was or is about to be
- * announced) or is in progress with other bytes. The contract would refuse expired bytes anyway.
+ * They must not be sent if one of their jobs has failed (its failure was or will be announced) or
+ * is in progress with other bytes. The contract would refuse expired bytes anyway.
  */
 function maySendAgain(row: OpenTransactionRow, head: RelayerState['head']): boolean {
   const { attempts, unsigned, requests, retired } = row;
@@ -142,7 +142,7 @@ function toOffer({ cancels, maxFee, maxTip }: OfferRow): Offer {
   return { cancels, fees: { maxFeePerGas: BigInt(maxFee), maxPriorityFeePerGas: BigInt(maxTip) } };
 }
 
-/** A failed job has its result, whatever happens to the transaction. */
+/** A failed job keeps its result, whatever happens to the transaction. */
 function toOpenRequest(row: OpenTransactionRow['requests'][number]): OpenRequest[] {
   const { failed, id, created, ...same } = row;
   const number = row.number === null ? null : BigInt(row.number);
