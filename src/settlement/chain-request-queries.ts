@@ -22,10 +22,7 @@ export const chainRequests = table(
 
 export type OutcomeRow = Row<typeof chainRequests>;
 
-/**
- * A new job. Payments and withdrawals have a number on the contract; only payments have a time
- * limit.
- */
+/** A new job. Only payments and withdrawals have a number, and only payments a time limit. */
 type NewRequest = Omit<Sent<typeof NEW_REQUESTS>, 'subject_id' | 'number' | 'settle_within'> & {
   readonly subjectId: string;
   readonly number?: bigint | null;
@@ -176,10 +173,7 @@ export async function markOutcomesApplied(
 
 export type WaitsFor = 'time' | 'safe' | 'finalized';
 
-/**
- * Returns the confirmations that a mined payment still needs; `null` if it needs none, or is in no
- * block.
- */
+/** Returns the confirmations that a mined payment still needs; `null` if none, or if not mined. */
 export async function selectWaitsFor(sql: Sql, intentId: string): Promise<WaitsFor | null> {
   const rows = await sql.query<{ waits_for: WaitsFor | null }>(
     `select t.waits_for from chain_requests r join chain_transactions t on t.id = r.transaction_id

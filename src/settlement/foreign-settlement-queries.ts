@@ -252,10 +252,7 @@ export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> 
   ]);
 }
 
-/**
- * Returns the atoms that an account may not pay out: the sum of its undecided events and its
- * refused payments.
- */
+/** Returns the atoms that an account may not pay out: undecided events and refused payments. */
 export async function selectKeptBack(sql: Sql, tenant: Tenant): Promise<bigint> {
   const rows = await sql.query<{ amount: bigint }>(
     `select coalesce(sum(amount), 0)::bigint as amount from foreign_settlements

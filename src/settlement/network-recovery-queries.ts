@@ -234,9 +234,7 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
-/**
- * Contract events without a row in the ledger, except those that operators already decide about.
- */
+/** Contract events without a row in the ledger, except those that wait for operators. */
 export interface UnknownHere {
   /** The number of these events that a recovery can book. */
   readonly count: number;

@@ -177,9 +177,7 @@ const MOVEMENTS = `
   select merchant_number, -amount from chain_transfers
   where livemode = $1 and block_number between $2 and $3`;
 
-/**
- * Returns each merchant's balance according to all events up to a block. `fromBlock` is the cursor.
- */
+/** Returns each merchant's balance by all events up to a block. `fromBlock` is the cursor. */
 export async function selectExpectedBalances(
   sql: Sql,
   range: BlockRange,

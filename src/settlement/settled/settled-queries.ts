@@ -10,10 +10,7 @@ import type { RangedBatch } from '../../../contracts/batch-range.ts';
 /** The values that identify a payment on the chain. */
 export interface PaymentPlace {
   readonly number: bigint;
-  /**
-   * Also identifies the contract that settled the payment, even after the merchant changed
-   * contracts.
-   */
+  /** Also identifies the contract that settled the payment, even after the merchant moved on. */
   readonly merchantNumber: bigint;
 }
 
@@ -80,10 +77,7 @@ export interface ContractBatches {
   readonly contractVersion: number;
 }
 
-/**
- * Locks the batches, so that two processes reading the chain never overwrite newer rows with older
- * rows.
- */
+/** Locks the batches, so that no process overwrites newer rows with older ones. */
 export async function lockBatches(
   tx: Tx,
   { livemode, contractVersion }: ContractBatches,
@@ -144,10 +138,7 @@ export async function selectBatches(
   return new Map(rows.map((row) => [row.number, row]));
 }
 
-/**
- * Deletes the batches from the given one on, because a reorganization has changed them and all
- * nodes above them.
- */
+/** Deletes the batches from this one on, which a reorganization has changed. */
 export async function deleteBatchesFrom(
   tx: Tx,
   contract: ContractBatches,

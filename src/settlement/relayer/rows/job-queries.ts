@@ -63,9 +63,7 @@ export async function selectPerhapsDead(
   );
 }
 
-/**
- * Locks declined payments with these numbers, unless their intent has another attempt or is paid.
- */
+/** Locks declined payments with these numbers, unless another attempt is in progress or paid. */
 export async function selectDeclined(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
