@@ -53,7 +53,10 @@ export async function openGround(root: string): Promise<Ground> {
   return { child, ...(await hear<Omit<Ground, 'child'>>(child)) };
 }
 
-/** How many requests were made, and what they cost the service and its PostgreSQL. */
+/**
+ * Requests per second, the 99th percentile of their duration, and their cost for the service and
+ * its PostgreSQL.
+ */
 export interface Loaded {
   readonly perSecond: number;
   readonly p99Ms: number;

@@ -172,8 +172,8 @@ async function medianOf(
 }
 
 /**
- * Settles a batch whose number is odd: it is a peak of its own, so its path is empty. The path of
- * most recent sales is short.
+ * Settles a batch with an odd number. Such a batch is a peak of its own, so its path is empty.
+ * (Most recent sales have a short path.)
  */
 async function settleFresh(stage: Stage, count: number): Promise<Settled> {
   const settled = await settle(stage, count, () => 1);

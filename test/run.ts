@@ -83,8 +83,8 @@ async function startBrowserGround(files: readonly string[]) {
   }
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-shared-'));
   const file = path.join(folder, 'sandbox.json');
-  // Not awaited, so that other tests start meanwhile. Writes the file in one step, because tests
-  // read it as soon as it exists.
+  // Writes the file in one step, because tests read it as soon as it exists. The sandbox's start is
+  // not awaited, so that other tests run meanwhile.
   const say = async (found: object) => {
     await writeFile(`${file}.new`, JSON.stringify(found));
     await rename(`${file}.new`, file);
@@ -147,7 +147,7 @@ async function withGround<T>(
   run: (settings: NodeJS.ProcessEnv) => Promise<T>,
 ): Promise<T> {
   const postgres = await startThrowawayPostgres();
-  // Set first, because the sandbox that this process starts has its database there, too.
+  // Sets the URL first, because the sandbox that this process starts has its database there, too.
   process.env.TAPLINE_TEST_DATABASE_URL = postgres.url;
   const ground = await startBrowserGround(files);
   const result = await run(ground.env);

@@ -85,7 +85,8 @@ contract PullsTest is SettlementFixture {
         ];
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(1_000);
-        // For a merchant that does not withdraw below, because its withdrawal would have to wait.
+        // The wallet is proposed for a second merchant, which does not withdraw below, because its
+        // withdrawal would have to wait.
         otherMerchant = _register("acct_2", OTHER_WALLET_KEY);
         bytes memory signature = _signWalletConsent(WALLET_KEY, otherMerchant, block.timestamp);
         vm.prank(REGISTRAR);

@@ -67,7 +67,8 @@ const COMPUTED: Readonly<Record<number, (a: bigint, b: bigint) => bigint>> = {
 };
 
 /**
- * For the other instructions: how many stack items they take, how many they push, and the opcodes.
+ * The effects of the other instructions: how many stack items they take, how many they push, and
+ * the opcodes.
  */
 const EFFECTS: readonly (readonly [number, number, string])[] = [
   [0, 0, '5b'],

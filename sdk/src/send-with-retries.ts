@@ -97,8 +97,8 @@ interface Prepared {
   readonly key: string | null;
   readonly timeoutMs: number;
   /**
-   * Until when to wait for an earlier attempt that is still running, on the `performance.now()`
-   * clock.
+   * The time up to which to wait for an earlier attempt that is still running, on the
+   * `performance.now()` clock.
    */
   readonly deadline: number;
 }

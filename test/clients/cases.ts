@@ -16,7 +16,7 @@ export interface Case {
   readonly outcome: Outcome;
   readonly requests: number;
   readonly key?: string;
-  /** Checked with `resolve()` after an unknown result. */
+  /** The check with `resolve()` after an unknown result. */
   readonly resolve?: {
     readonly script: readonly Step[];
     readonly outcome: Outcome;

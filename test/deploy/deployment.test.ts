@@ -256,7 +256,7 @@ test('compose.yaml is valid, and names missing settings', async (t) => {
   for (const service of ['api-1', 'api-2', 'worker', 'registrar', 'caddy', 'database', 'redis']) {
     assert.match(ran?.stdout ?? '', new RegExp(`^  ${service}:$`, 'm'));
   }
-  // Two roles: the service may change rows, and migrations may change tables.
+  // The service connects as a role that may change rows, migrations as one that may change tables.
   for (const role of ['tapline_app', 'tapline_owner']) {
     assert.ok(ran?.stdout.includes(`postgresql://${role}:secret1@database/tapline`), role);
   }

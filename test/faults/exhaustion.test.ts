@@ -224,7 +224,8 @@ describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
     }
     assert.ok(refused > 0, 'the disk was not full');
     const credential = { type: 'nfc_id', value: mode.passes.ok };
-    // In parallel, so that they share batches, and every statement of a batch hits the full disk.
+    // Sends the taps in parallel, so that they share batches, and every statement of a batch hits
+    // the full disk.
     const taps = await Promise.all(
       intents.map((id) => till.post(`/payment_intents/${id}/tap`, { credential })),
     );

@@ -18,7 +18,7 @@ import { readLink, sign } from '#testing/pay-links.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
-/** These failpoints, in the relayer and the webhook worker, have faster tests elsewhere. */
+/** Failpoints in the relayer and the webhook worker, which have faster tests elsewhere. */
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
 /**
  * Failpoints that no sale reaches. They are tested in `recovery.test.ts`,
@@ -217,7 +217,9 @@ const OF_AUTHORIZATIONS = FAILPOINTS.filter(
     !BESIDE_SALES.test(name),
 );
 
-/** Signed but not yet sent: the worst moment for a payment with its own transaction. */
+/**
+ * The worst moment for a payment with its own transaction, which is then signed but not yet sent.
+ */
 const WORST = 'settlement.signed_committed';
 
 describe('a process killed around a payment that a wallet has signed', () => {

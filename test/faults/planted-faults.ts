@@ -9,7 +9,7 @@ import { type Mutation, mutate } from '../mutations/mutation.ts';
 
 /** A fault that a chaos run once found. Its fix is removed in a copy of the tree. */
 export interface PlantedFault {
-  /** Also the base name of its schedule in `schedules/`. */
+  /** The fault's ID, which is also the base name of its schedule in `schedules/`. */
   readonly id: string;
   readonly mutation: Mutation;
   /** Matches the broken promise that reveals this fault. */

@@ -41,7 +41,7 @@ const LONG = { skip: process.env.WAYS === 'long' ? false : 'in the long run' };
 const FOUND_MS = 150_000;
 /** One sale per way, for faults to which the backup does not matter. */
 const ONE_EACH = CELLS.filter(({ young, way, tip }) => young === 'nothing' && tip === way.atTill);
-/** For losses after the first: sales that the backup contains fully or not at all. */
+/** Sales for losses after the first one. The backup contains each of them fully or not at all. */
 const OLD_AND_YOUNG = CELLS.filter(({ young }) => young === 'nothing' || young === 'payer');
 
 type Credential = PaymentMethod['credential'];

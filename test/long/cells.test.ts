@@ -19,7 +19,7 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
 /**
- * Two cells behind the load balancer of `deploy/cells`, each with its own database, processes,
+ * Runs two cells behind the load balancer of `deploy/cells`, each with its own database, processes,
  * chain and contract. Merchants and payers use only the shared address.
  */
 

@@ -41,7 +41,7 @@ async function poll(till: TillWindow, times: number): Promise<void> {
 }
 
 async function measure(till: TillWindow): Promise<Kept> {
-  // Each poll's time-out timer lives until it expires.
+  // Waits until the time-out timers of all polls have expired.
   await till.page.waitForTimeout(POLL_TIMEOUT_MS);
   const session = await till.context.newCDPSession(till.page);
   await session.send('Performance.enable');

@@ -167,7 +167,7 @@ async function workUntil(
 ): Promise<void> {
   await stopWorkers();
   const firstEnv = { TAPLINE_FAILPOINT: point };
-  // Its supervisor restarts the worker with this failpoint until it is closed.
+  // The supervisor restarts the worker with this failpoint until the worker is closed.
   const env = { ...ways.env, TAPLINE_FAILPOINT: then };
   const name = `dies at ${point} ${orders}`;
   const worker = await startChaosProcess(ways.world.ground, {

@@ -145,8 +145,7 @@ interface Shell {
 }
 
 function startShell({ cwd, home, command: [program, ...args], ...user }: Machine): Shell {
-  // Without a terminal, with only basic environment variables, and with a registry that never
-  // answers.
+  // The shell has only basic environment variables, and a registry that never answers.
   const env = {
     ...{ PATH: process.env.PATH, HOME: home, npm_config_registry: 'http://127.0.0.1:9/' },
     ...{ PIP_NO_INDEX: '1', GOPROXY: 'off' },

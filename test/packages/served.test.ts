@@ -137,7 +137,7 @@ test('people find the commands; every link of the page leads to a file', async (
   assert.equal(bare.headers.get('location'), '/packages/');
 });
 
-/** Sent verbatim, because `fetch` would resolve the dots. */
+/** Sends the target verbatim, because `fetch` would resolve the dots. */
 async function statusOf(target: string): Promise<string> {
   const socket = connect(Number(new URL(origin).port), '127.0.0.1');
   socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
@@ -235,7 +235,7 @@ test('pip installs the Python client, without an index', async () => {
   ].join('\n');
   const { stdout } = await run('python3', ['-c', program], { env: { ...env, PYTHONPATH: to } });
   assert.match(stdout, /^\d+\.\d+\.\d+ 2500000$/m);
-  // Without this file, type checkers ignore an installed package's annotations.
+  // Without `py.typed`, type checkers ignore an installed package's annotations.
   assert.equal(await readFile(path.join(to, 'tapline/py.typed'), 'utf8'), '');
   const [version] = stdout.split(' ');
   const manifest = await readFile(path.join(ROOT, 'python/pyproject.toml'), 'utf8');

@@ -48,7 +48,7 @@ test('it needs no other package and nothing of Node', () => {
     for (const [, from] of text.matchAll(/(?:from|import\() ?'([^']+)'/g)) {
       assert.match(String(from), /^\.\//, `${file} imports ${from}`);
     }
-    // Read with optional chaining, because workers have no `process`.
+    // The package reads the environment with optional chaining, because workers have no `process`.
     const rest = text.replaceAll('globalThis.process?.env?.', '');
     assert.doesNotMatch(rest, /\b(process|Buffer|require|__dirname)\b/, file);
   }

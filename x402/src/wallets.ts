@@ -196,7 +196,7 @@ function openBeginning(deps: WalletsOptions, hasCode: HasCode) {
   const allowance = openAllowance(deps.onError);
   return async (authorization: Authorization, deployment: Deployment): Promise<Hex | Deployed> => {
     const { from: account } = authorization;
-    // Another process with this wallet has sent it.
+    // Another process with this wallet has sent the deployment.
     if (await hasCode(account, 'pending')) return { status: 'sent' } as const;
     const first = deploymentCall(bridge, deployment);
     const second = {

@@ -30,7 +30,7 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** This length byte means that two more follow, low byte first. */
+/** The length byte that means that two more follow, low byte first. */
 const EXTENDED = 0xff;
 const SHORT_HEADER = 3;
 const LONG_HEADER = 5;

@@ -15,7 +15,7 @@ A journey that takes more clicks than this fails;
 |---|---|---|
 `;
 
-/** As text, because the server's tests have no `document` type. */
+/** A script as text, because the server's tests have no `document` type. */
 const NOTE_CLICKS = `{
   const note = () => window.noteClick();
   addEventListener('pointerdown', note, true);
