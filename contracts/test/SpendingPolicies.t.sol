@@ -95,7 +95,8 @@ contract SpendingPoliciesTest is SettlementFixture {
         }
     }
 
-    /// @dev 10^12 and 50 basis points of it: less would refuse a sale that the policy allows.
+    /// @dev The allowance must cover 10^12 and 50 basis points of it. A lower one would refuse a
+    /// sale that the policy allows.
     function test_enrolmentNeedsAnAllowanceForTheLargestSaleWithFees() public {
         uint256 needed = 1e12 + 5e9;
         ISettlement.Permit memory permit = _permit(NEW_KEY, needed - 1, block.timestamp);

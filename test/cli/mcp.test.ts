@@ -8,7 +8,7 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 import { type McpClient, startMcp, type ToolAnswer } from './mcp-client.ts';
 import { runCli } from './run-cli.ts';
 
-/** How often each call is repeated, because an uncertain model calls again. */
+/** How many times each call is made. A model that is unsure calls again. */
 const TIMES = 10;
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
@@ -289,7 +289,8 @@ test('annotations are true: a tool marked as read-only only reads', async () => 
   const writing = tools.filter(({ annotations }) => !annotations.readOnlyHint);
   const names = writing.map(({ name }) => name).sort();
   assert.deepEqual(names, ['create_payment', 'refund_payment', 'resend_delivery']);
-  // Repeating a call of the other two has no further effect; each call of this one sends a message.
+  // `resend_delivery` sends a message each time. A repeated call of the other two tools changes
+  // nothing.
   const once = tools.filter(({ annotations }) => !annotations.idempotentHint);
   assert.deepEqual(
     once.map(({ name }) => name),
