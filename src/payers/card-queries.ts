@@ -17,7 +17,7 @@ export const cards = table('cards', {
   created: 'timestamptz',
   last_used_at: 'timestamptz?',
   revoked_at: 'timestamptz?',
-  /** When a data loss may have outdated the counter. Since then, taps need confirmation. */
+  /** Time of a data loss that may have outdated the counter. Since then, taps need confirmation. */
   asks_since: 'timestamptz?',
 });
 

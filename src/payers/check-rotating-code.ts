@@ -23,7 +23,7 @@ export const CODE_DIGITS = 8;
 /** As RFC 4226 recommends for HMAC-SHA-1. */
 const KEY_BYTES = 20;
 /**
- * How many earlier codes are accepted, because the code may change while the phone is being
+ * Number of earlier codes that are accepted, because the code may change while the phone is being
  * scanned.
  */
 const STEPS_BACK = 1;

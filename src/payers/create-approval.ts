@@ -115,8 +115,8 @@ function toPayload(
 const KIND_NAMES = { enrolment: 'approval', faucet: 'faucet request' } as const;
 
 /**
- * Creates a request, unless the payer has one of this kind in progress, whose nonce is not yet used
- * up.
+ * Creates a request. Refuses if the payer has one of this kind in progress, which may still use the
+ * same nonce.
  */
 async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
   ctx: ProcessContext,

@@ -90,7 +90,9 @@ export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise
 export interface UsedTap {
   readonly hash: Buffer;
   readonly phonePass: Buffer;
-  /** When the tap is too old to be accepted and its row can be deleted; `null` to keep the row. */
+  /**
+   * Time at which the tap is too old to be accepted, so that its row can be deleted; else `null`.
+   */
   readonly sweptFrom: Date | null;
 }
 

@@ -33,10 +33,11 @@ interface ApiSettings {
   readonly chains: Readonly<Record<ChainNetwork, object | null>>;
   /** Seconds after a tap or its payer's approval within which the payment must be in a block. */
   readonly settleWithinS: number;
-  /** How long a response waits for a settlement, in milliseconds. Default: 20 s. */
+  /** Time in milliseconds for which a response waits for a settlement. Default: 20 s. */
   readonly settlementWaitMs?: number;
   /**
-   * When a payment with a pass that can be copied needs its payer's confirmation; `null` for never.
+   * The terms on which a payment with a copyable pass needs its payer's confirmation; `null` for
+   * never.
    */
   readonly staticPass: StaticPassTerms | null;
   /**

@@ -23,7 +23,10 @@ import {
 } from '#risk/risk-rules.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/risk-settings.ts';
 
-/** Whether the chain would accept a payment, queried before its settlement is requested. */
+/**
+ * The result of asking the chain whether it would accept a payment, before its settlement is
+ * requested.
+ */
 export type Checked = { readonly ok: true } | { readonly ok: false; readonly decline: Decline };
 
 /**
@@ -47,8 +50,8 @@ export interface PaymentFacts {
     | (Pick<CardRow, 'asks_since'> & { readonly per_payment_limit: bigint | null })
     | null;
   /**
-   * When the payer must confirm, because the credential can be copied; `null` if it cannot be
-   * copied.
+   * The terms on which the payer must confirm, because the credential can be copied; `null` if it
+   * cannot be copied.
    */
   readonly copied: StaticPassTerms | null;
   /** The owner's settings for the signing address, if it is a registered chip; otherwise `null`. */

@@ -48,6 +48,6 @@ export interface Attempt extends Traced {
    * sum of the sale and the tip.
    */
   readonly tip: Atoms;
-  /** The rule because of which the payer had to confirm; `null` if there was none. */
+  /** The rule that required the payer's confirmation; `null` if none did. */
   readonly reasonCode: string | null;
 }

@@ -136,7 +136,7 @@ test('a poller that reads forward misses nothing that two nodes and others write
     for (let n = 0; writing; n++) await work(n);
   };
   const nodes = [store, otherNode(t, store)].map((node) => intentCreator(node));
-  // How far the clocks of the two machines are ahead, in milliseconds.
+  // Offsets of the two machines' clocks, in milliseconds.
   const offMs = [0, 10];
   const creating = nodes.map((create, node) =>
     loop(async () => {

@@ -52,7 +52,7 @@ export interface Price {
   readonly lines: SaleLines | null;
 }
 
-/** What a price depends on, besides the request. */
+/** The facts on which a price depends, besides the request. */
 export interface PriceContext {
   readonly rates: ReadonlyMap<string, RateRow>;
   /** Returns the tax settings at a terminal, if they were read. */

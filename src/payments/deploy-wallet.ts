@@ -27,7 +27,7 @@ import { workersDeploy } from '#settlement/readiness-queries.ts';
 const DEPLOYMENTS_PER_HOUR = 3;
 /** Time between checks for the wallet's code. A deployment is in a block after about a second. */
 const POLL_MS = 200;
-/** How far the queried node may lag behind the node that reported the deployment. */
+/** Maximum lag of the queried node behind the node that reported the deployment. */
 const LAG_MS = 2_000;
 
 /** The request that needs a wallet to be deployed. */

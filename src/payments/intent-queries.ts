@@ -168,9 +168,10 @@ export async function selectNextForTerminals(
 }
 
 /**
- * Records that the terminal has picked up the intent. Only the first pickup counts; a tap that came
- * before it counts instead. `now` is by the service's clock; the stored time is by the account's
- * clock. @returns the stored time; undefined if the terminal has no such intent.
+ * Records that the terminal has picked up the intent. Only the first pickup counts. If the intent
+ * was tapped before, the time of the tap is stored. `now` is by the service's clock; the stored
+ * time is by the account's clock. @returns the stored time; undefined if the terminal has no such
+ * intent.
  */
 export async function updatePickedUp(
   sql: Sql,

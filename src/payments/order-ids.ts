@@ -21,8 +21,8 @@ export interface ChosenOrderId {
 }
 
 /**
- * How often an idempotency key can be reused. 48 hours after its last use, it gets the next derived
- * order ID. Different keys practically never derive the same ID.
+ * Maximum number of times that an idempotency key can be reused. 48 hours after each use, it gets
+ * the next derived order ID. Different keys practically never derive the same ID.
  */
 const MAX_CLASHES = 1_000;
 

@@ -58,6 +58,9 @@ export interface PayTerms {
   readonly settleWithinS: number;
   /** Decrypts the keys of payers' cards. */
   readonly cardKey: RotatingKey;
-  /** When a pass that can be copied needs its payer's confirmation; `null` for never. */
+  /**
+   * The terms on which a payment with a copyable pass needs its payer's confirmation; `null` for
+   * never.
+   */
   readonly staticPass: StaticPassTerms | null;
 }

@@ -48,8 +48,8 @@ export async function openLink(
 }
 
 /**
- * Returns the terms that wallets sign now. They stay the same until the fee rates change or they
- * expire: each new salt is stored. A closed link shows its last terms.
+ * Returns the terms that wallets sign now. They are the same for all callers until they expire or
+ * the fee rates change. A closed link shows its last terms.
  */
 async function presentTerms(
   ctx: ApiContext,

@@ -27,7 +27,7 @@ export type CancellationReason = (typeof CANCELLATION_REASONS)[number];
 /** The data of an intent in any status. */
 interface IntentFacts extends Traced {
   readonly id: string;
-  /** Its bit in the contract's replay guard; `null` for intents of an earlier release. */
+  /** The intent's bit in the contract's replay guard; `null` for intents of an earlier release. */
   readonly settlementNumber: bigint | null;
   /**
    * The merchant number on the contract. Set if the intent was read in order to be paid, and its
@@ -41,8 +41,7 @@ interface IntentFacts extends Traced {
   /** By the account's clock, like all times of events in this file. */
   readonly created: Date;
   /**
-   * How far the account's clock is ahead of the service's clock, which `expiresAt` and `confirmBy`
-   * use.
+   * Lead of the account's clock over the service's clock, which `expiresAt` and `confirmBy` use.
    */
   readonly aheadSeconds: number;
   readonly amount: Atoms;

@@ -82,7 +82,7 @@ export interface PayerPayment {
   readonly merchantName: string;
 }
 
-/** Returns a payer's payments at all merchants, newest first, plus one row of a next page. */
+/** Returns a payer's payments at all merchants, newest first, plus one row if there are more. */
 export async function selectPayerPayments(
   sql: Sql,
   payerId: string,

@@ -32,7 +32,7 @@ export interface Payment {
   readonly position: bigint;
   /** By the account's clock, like `settledAt`. */
   readonly created: Date;
-  /** How far the account's clock is ahead of the service's clock, which `refundableUntil` uses. */
+  /** Lead of the account's clock over the service's clock, which `refundableUntil` uses. */
   readonly aheadSeconds: number;
   readonly paymentIntentId: string;
   readonly terminalId: string;
@@ -58,7 +58,7 @@ export interface Payment {
   /** The lines of the intent; `null` if it has none, and for a rebuilt payment. */
   readonly lines: SaleLines | null;
   readonly fees: { readonly acquirer: Atoms; readonly protocol: Atoms; readonly cashback: Atoms };
-  /** What the payer paid: the sale and the fees, before cashback. */
+  /** The amount that the payer paid: the sale and the fees, before cashback. */
   readonly totalCharged: Atoms;
   /** The sum of pending and succeeded refunds; never more than the amount. */
   readonly amountReserved: Atoms;

@@ -15,8 +15,8 @@ import { addIntent, addPayer, openStore, pay, summaryOf, type TestStore } from '
 
 const AMOUNT = 2_500_000n;
 /**
- * What the payer pays: the amount plus the test network's fees of 30 and 20 basis points, less 5
- * basis points of cashback.
+ * The amount that the payer pays: the sale plus the test network's fees of 30 and 20 basis points,
+ * less 5 basis points of cashback.
  */
 const PULLED = AMOUNT + (AMOUNT * 30n) / 10_000n + (AMOUNT * 20n) / 10_000n - 1250n;
 

@@ -11,8 +11,8 @@ import type { PayRequest } from '#payments/pay-request.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * What is read about a payment before anything is locked, so that the chain can be queried about
- * it.
+ * The facts about a payment that are read before anything is locked, so that the chain can be
+ * queried.
  */
 export interface Outlook {
   /** The stored response if the idempotency key was used before; otherwise `null`. */

@@ -111,7 +111,7 @@ export interface RefundReceipt {
   readonly amount: bigint;
   readonly receipt_number: string | null;
   readonly tx_hash: string;
-  /** When the refund reached the customer. */
+  /** Time at which the refund reached the customer. */
   readonly updated: Date;
   readonly reason: string | null;
   readonly presentment: PastQuote | null;

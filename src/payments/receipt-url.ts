@@ -8,7 +8,7 @@ import {
 import type { Tenant } from '#core/mode.ts';
 import type { Payment } from '#payments/payment.ts';
 
-/** What receipt URLs are built from. */
+/** The inputs from which receipt URLs are built. */
 export interface ReceiptPages {
   readonly idKey: IdKey;
   /** Returns the URL of the web apps, which is known once the process listens. */

@@ -31,7 +31,7 @@ function lastError(error: PaymentError | null): Json {
   return { customer_message: DECLINES[error.decline_code]?.customer ?? '', ...error };
 }
 
-/** What the customer reads about a payment, by status. */
+/** Messages to the customer about a payment, by status. */
 const CUSTOMER_MESSAGES: Readonly<Record<PaymentStatus, string>> = {
   succeeded: 'Paid. Thank you.',
   partially_refunded: 'Paid. Part of it was sent back to your wallet.',

@@ -66,7 +66,7 @@ export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): 
   return appendEvents(tx, drafts);
 }
 
-/** How long a payer can answer a confirmation request (behavior.md 12.3). */
+/** Time for which a payer can answer a confirmation request (behavior.md 12.3). */
 const CONFIRMATION_MS = 60_000;
 
 export function confirmationDeadline(now: Date): Date {

@@ -12,7 +12,8 @@ import { deleteExpiredSessions } from '#people/session-queries.ts';
 /** Rows deleted per table and round; a round takes a few milliseconds. */
 const BATCH = 1_000;
 /**
- * How long finished mails stay recorded. Their text was already deleted when they were finished.
+ * Time for which finished mails stay recorded. Their text was already deleted when they were
+ * finished.
  */
 const KEEP_MAILS_MS = 30 * DAY_MS;
 

@@ -28,7 +28,7 @@ import { factorNotFresh } from '#people/sessions.ts';
 export interface OrganizationRef {
   readonly organizationId: string;
   readonly actor: Actor;
-  /** True if the actor verified a second factor within the last minutes. */
+  /** True if the actor verified a second factor in the last five minutes. */
   readonly factorIsFresh: boolean;
   readonly people: PeopleDeps;
   /** Mails an account's owners about a change that does not concern owners; `null` in test mode. */

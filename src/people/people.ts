@@ -26,7 +26,7 @@ export interface PeopleDeps {
 /** The dependencies for mails that contain links. */
 export type Mailing = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 
-/** Who sends a request, from where and when. */
+/** The sender of a request, and its time. */
 export interface Visit {
   readonly address: string;
   readonly userAgent: string;

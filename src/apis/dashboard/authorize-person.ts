@@ -18,11 +18,11 @@ import type { SignInInput } from '#people/sign-in.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /**
- * Who may use a route. `public`: anyone. `half_signed_in`: a person whose second factor may still
- * be missing. `signed_in`: every signed-in person. A role: people with that role or a higher one in
- * the account or organization of the path. `operator`: staff with a verified second factor; support
- * staff can only read. `support`: the same, but support staff can also submit the reason that they
- * must give before reading.
+ * The callers that may use a route. `public`: anyone. `half_signed_in`: a person whose second
+ * factor may still be missing. `signed_in`: every signed-in person. A role: people with that role
+ * or a higher one in the account or organization of the path. `operator`: staff with a verified
+ * second factor; support staff can only read. `support`: the same, but support staff can also
+ * submit the reason that they must give before reading.
  */
 export type Access = 'public' | 'half_signed_in' | 'signed_in' | Role | 'operator' | 'support';
 
@@ -95,8 +95,8 @@ interface PathScope {
 }
 
 /**
- * Returns the account or organization and the mode in the path. Paths of the operator API have none
- * of them.
+ * Returns the account or organization and the mode in the path. Paths of the operator API name
+ * neither.
  */
 export function scopeOf(path: string): PathScope {
   const [, organizationId = null, itsMode = null] = IN_ORGANIZATION.exec(path) ?? [];

@@ -45,7 +45,7 @@ import { walletRoutes } from '#apis/dashboard/wallet-routes.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-/** What the dashboard's routes need besides the process context. */
+/** The dependencies of the dashboard's routes besides the process context. */
 interface DashboardParts {
   readonly settings: SurfaceSettings;
   /** The routes of the merchant API; the dashboard uses their handlers. */

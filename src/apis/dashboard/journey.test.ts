@@ -429,8 +429,8 @@ test('a wallet that a stranger applied is the merchant’s from then on', async 
 });
 
 /**
- * Announces a wallet on the contract with the registrar's key, so that the service has no row of
- * it. @returns the thief's wallet.
+ * Announces a wallet on the contract with the registrar's key, without the service knowing.
+ * @returns the thief's wallet.
  */
 async function announceOutside(): Promise<PrivateKeyAccount> {
   const thief = privateKeyToAccount(generatePrivateKey());

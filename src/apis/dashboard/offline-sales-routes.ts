@@ -39,7 +39,8 @@ const OfflineRuleSchema = Type.Object(
 );
 
 /**
- * How long the timelock's delay is cached. Only the timelock can change it, after announcing that.
+ * Time for which the timelock's delay is cached. Only the timelock can change it, after an
+ * announcement.
  */
 const DELAY_MS = 600_000;
 

@@ -36,7 +36,7 @@ async function join(email: string, role: string): Promise<PersonClient> {
   const form = { token, name: 'Some One', password: PASSWORD };
   const accepted = await person.post('/invitations/accept', form);
   assert.deepEqual(accepted.body, { account: null, organization, role });
-  // Its response contains the CSRF token, which later changes need.
+  // The response contains the CSRF token, which later changes need.
   await person.get('/session');
   return person;
 }

@@ -19,9 +19,7 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
  * more.
  */
 const MOST_EVENTS = 100;
-/**
- * How long events about an ended intent are looked for. They all follow within moments of its end.
- */
+/** Time after an intent's end in which events are looked for. All of them follow within moments. */
 const AFTER_END_MS = 10 * 60_000;
 
 const Attempt = Type.Object({
@@ -100,8 +98,8 @@ function certaintyOf(block: bigint, finalAt: Date | null, finality: Finality | n
 }
 
 /**
- * How long the chain's finality is cached, because many people may view their payments at the same
- * time.
+ * Time for which the chain's finality is cached, because many people may view their payments at the
+ * same time.
  */
 const FINALITY_AGE_MS = 5_000;
 

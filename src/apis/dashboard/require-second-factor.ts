@@ -12,7 +12,7 @@ export function factorRefusal(session: SessionRow, now: Date): Refusal | null {
   return from === null || isFactorTrusted(from, now) ? null : factorTooNew(from);
 }
 
-/** What consent depends on in a request. */
+/** The facts about a request on which consent depends. */
 export interface Asked {
   readonly session: SessionRow;
   readonly now: Date;
@@ -41,7 +41,7 @@ export type Declared = Pick<
 
 /** The consent rules of a route for people. They follow from what the route declares. */
 export interface Consent {
-  /** When the caller must have a freshly verified factor. */
+  /** States in which cases the caller needs a freshly verified factor. */
   readonly asks: Asks;
   /**
    * True if the owners get an email with a link that stops the change, queued in the change's

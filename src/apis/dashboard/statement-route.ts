@@ -55,8 +55,8 @@ interface Opening {
 }
 
 async function open(db: Database, { tenant, now, period }: Opening): Promise<Statement | Refusal> {
-  // A statement closes its period, so none is made while recovery has yet to add lost rows to the
-  // ledger.
+  // A statement closes its period, so it is refused while recovery may still add lost rows to the
+  // period.
   const closed = checkLedger(db.watch, tenant.livemode);
   if (closed !== null) return closed;
   const timeZone = await selectTimeZone(db, tenant.accountId);

@@ -36,8 +36,8 @@ async function readDay(db: Database, asked: DayOf, now: Date): Promise<DayRow[]>
 }
 
 /**
- * Returns figures by day and terminal. Complete days are computed once and stored. On days that are
- * not complete, complete hours are computed once and stored.
+ * Returns figures by day and terminal. Complete days, and the complete hours of other days, are
+ * computed once and stored.
  */
 export async function readStatistics(
   db: Database,

@@ -46,7 +46,7 @@ function pairRoute(ctx: { readonly db: Database }) {
     summary: 'Exchange a pairing code for a device key',
     description: 'Without authentication. Works once per code; earlier keys of the terminal end.',
     scope: null,
-    // Its response must not be stored, because it contains the key, of which only the hash may be
+    // The response must not be stored, because it contains the key, of which only the hash may be
     // stored.
     idempotency: 'ignored',
     body: PairBody,

@@ -69,7 +69,7 @@ export interface SupportFacts {
   readonly intent: PaymentIntent;
   readonly settledAt: Date | null;
   readonly attempt: AttemptFacts | null;
-  /** Why the network settles nothing now; empty if it settles payments. */
+  /** The reasons why the network settles nothing now; empty if it settles payments. */
   readonly reasons: readonly UnsettledReason[];
   readonly accountStatus: 'active' | 'disabled';
   readonly terminal: { readonly status: 'active' | 'inactive'; readonly lastSeen: Date | null };

@@ -10,7 +10,7 @@ export interface OtherCell {
   readonly waiting: WaitingRow | null;
 }
 
-/** What the operator routes need besides the process context. */
+/** The dependencies of the operator routes besides the process context. */
 export interface OperatorParts {
   readonly settings: SurfaceSettings;
   /** Returns the configuration that this process has read, with secrets masked. */

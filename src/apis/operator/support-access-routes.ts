@@ -16,7 +16,8 @@ const TAG = 'Support';
 const LOOKED = 'payment_intent.read_by_support';
 
 /**
- * How long a reason allows reading: enough for a support call. After that, a new reason is needed.
+ * Time for which a reason allows reading: enough for a support call. After that, a new reason is
+ * needed.
  */
 const LOOK_MS = 30 * 60_000;
 

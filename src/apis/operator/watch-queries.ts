@@ -42,7 +42,7 @@ export const reconciliationDifferences = table('reconciliation_differences', {
   details: as<unknown>('jsonb'),
   first_seen: 'timestamptz',
   last_seen: 'timestamptz',
-  /** When staff accepted the difference. It may remain unresolved even then. */
+  /** Time at which staff accepted the difference, which may remain unresolved even then. */
   accepted_at: 'timestamptz?',
 });
 

@@ -5,7 +5,7 @@ import type { MerchantOnReceipt } from '#payments/receipt-queries.ts';
 import { fullPrice, type LineItem, type RateTax } from '#prices/lines.ts';
 import type { Writer } from '#texts/text.ts';
 
-/** What was sold, as the receipt shows it. */
+/** The contents of a sale, as its receipt shows them. */
 export interface ShownSale {
   /** `null` for a sale in USDC. */
   readonly presentment: { readonly currency: string } | null;

@@ -37,7 +37,7 @@ export interface Solvency {
   readonly networks: readonly NetworkSolvency[];
 }
 
-/** How long visitors get the same reading of the chain. */
+/** Time for which visitors get the same reading of the chain. */
 const KEPT_MS = 10_000;
 
 const UNKNOWN = {

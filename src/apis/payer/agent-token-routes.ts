@@ -22,7 +22,7 @@ function createRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Create a token with which an AI agent pays this merchant this amount, once',
     scope: null,
-    // Its response must not be stored, because it contains the token, of which only the hash may be
+    // The response must not be stored, because it contains the token, of which only the hash may be
     // stored.
     idempotency: 'ignored',
     body: NewAgentTokenBody,

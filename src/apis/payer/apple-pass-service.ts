@@ -36,7 +36,7 @@ const PUSH_TOKEN = /^[0-9A-Fa-f]{16,200}$/;
 const MAX_LOG_LINES = 10;
 const MAX_LOG_LINE = 300;
 /**
- * How far the times of successive answers overlap. A change has the time at which its transaction
+ * Overlap between the times of successive answers. A change has the time at which its transaction
  * began, so it may become visible after later changes. Phones get the changes of the last seconds
  * twice.
  */

@@ -16,7 +16,7 @@ export interface PayerCaller {
   /** `null` on the sign-in routes. */
   readonly payer: PayerRow | null;
   readonly sessionHash: Buffer | null;
-  /** When the wallet last signed for this session; `null` without a session. */
+  /** Time of the wallet's latest signature for this session; `null` without a session. */
   readonly signedAt: Date | null;
   /** The client's IP address. */
   readonly address: string;

@@ -67,7 +67,7 @@ function createRoute(ctx: ApiContext) {
       'Write `url_template` and both keys to the chip. The first accepted tap binds ' +
       'the card to that chip.',
     scope: null,
-    // Its response must not be stored, because it contains the keys.
+    // The response must not be stored, because it contains the keys.
     idempotency: 'ignored',
     body: NewCardBody,
     bodyExample: { label: 'Ring', per_payment_limit: 20000000 },

@@ -6,8 +6,8 @@ import { renderPayerRequest } from '#payers/render.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 /**
- * How long a response waits for the chain, which has a block every second or two. Afterwards, the
- * caller polls the request.
+ * Time for which a response waits for the chain, which has a block every second or two. Afterwards,
+ * the caller polls the request.
  */
 const CHAIN_WAIT_MS = 20_000;
 

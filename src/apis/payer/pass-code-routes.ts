@@ -31,7 +31,7 @@ function createRoute(ctx: ApiContext) {
       'For the QR code of the wallet app; the terminal sends it as a credential of type `qr`. It ' +
       'is consumed by the attempt that presents it.',
     scope: null,
-    // Its response must not be stored, because it contains the code, of which only the hash may be
+    // The response must not be stored, because it contains the code, of which only the hash may be
     // stored.
     idempotency: 'ignored',
     params: { id: 'pass' },
@@ -73,7 +73,7 @@ function createKeyRoute(ctx: ApiContext) {
       'A phone without a network shows `<pass>.<code>`; the terminal sends it as a credential of ' +
       'type `rotating_code`. Each code pays once. Codes of an earlier key become invalid at once.',
     scope: null,
-    // Its response must not be stored, because it contains the key.
+    // The response must not be stored, because it contains the key.
     idempotency: 'ignored',
     params: { id: 'pass' },
     responses: { 201: { schema: RotatingKeySchema, description: 'The key.' } },

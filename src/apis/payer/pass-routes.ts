@@ -68,7 +68,7 @@ function createRoute(ctx: ApiContext) {
     tag: TAG,
     summary: 'Create a pass; its credential is shown only once',
     scope: null,
-    // Its response must not be stored, because it contains the credential, of which only the hash
+    // The response must not be stored, because it contains the credential, of which only the hash
     // may be stored.
     idempotency: 'ignored',
     body: NewPassBody,

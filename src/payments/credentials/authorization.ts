@@ -11,13 +11,13 @@ export interface SignedPayment {
   readonly authorization: PaymentAuthorization;
   /** The fee rates that the wallet signed. */
   readonly rates: FeeRates;
-  /** How the payment was submitted. For information only. */
+  /** The way in which the payment was submitted. For information only. */
   readonly by: SignedBy;
 }
 
 /**
- * How a signed payment was submitted: through a pay link or tag, or by a chip at a till. For
- * information only: no rule depends on it.
+ * The way in which a signed payment was submitted: through a pay link or tag, or by a chip at a
+ * till. For information only: no rule depends on it.
  */
 export type SignedBy = 'authorization' | 'chip';
 

@@ -16,8 +16,8 @@ export interface CredentialKind<P, F> {
   /** The decline code for an unknown credential of this kind. */
   readonly unknown: Decline;
   /**
-   * True if the wallet creates a new code for each payment. Any code that a data loss has lost will
-   * have expired.
+   * True if the wallet creates a new code for each payment. An unknown code may then be one that
+   * was lost with the database: see unknown-credential.ts.
    */
   readonly isCode?: boolean;
   /**

@@ -25,7 +25,8 @@ import { contractOf } from '#settlement/contract-versions.ts';
 export const LONGEST_VALID_MS = 72 * HOUR_MS;
 
 /**
- * How far a till's clock may be ahead when its time decides the day of a sale (`per_card_per_day`).
+ * Tolerance for a till's clock that is ahead. The till's time decides on which day a sale counts
+ * (`per_card_per_day`).
  */
 const AHEAD_MS = 5 * MINUTE_MS;
 
@@ -38,7 +39,7 @@ export interface Signed {
 /** The contract's fee rates, and the time until which they cannot change. */
 export interface OfflineRates {
   readonly rates: FeeRates;
-  /** When an announced change can first be applied; `null` if none is announced. */
+  /** Earliest time at which an announced change can be applied; `null` if none is announced. */
   readonly ratesUntil: Date | null;
 }
 

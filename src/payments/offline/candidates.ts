@@ -35,7 +35,7 @@ export interface Forwarded {
 
 /** An arrived sale, with the intent that it gets if it is accepted. */
 export interface Candidate {
-  /** Its index among the arrived sales. */
+  /** The sale's index among the arrived sales. */
   readonly index: number;
   readonly sale: Arrived;
   readonly intent: PaymentIntent & { readonly status: 'requires_payment_method' };
@@ -70,7 +70,7 @@ export function orderIdsOf(
 export interface Found {
   readonly sales: readonly (readonly [index: number, sale: Arrived])[];
   readonly drawn: readonly DrawnNumber[];
-  /** Those of the possible order IDs that other intents have. */
+  /** Possible order IDs of the sales that other intents already have. */
   readonly taken: ReadonlySet<string>;
   readonly rebuilt: readonly RebuiltSale[];
   readonly payers: ReadonlyMap<string, PayerRow>;
