@@ -36,7 +36,7 @@ export async function lockAgentTokens(
   );
 }
 
-/** Locks one agent token by its id. */
+/** Locks one agent token by its ID. */
 export async function lockAgentToken(tx: Tx, id: string): Promise<AgentTokenRow | undefined> {
   return agentTokens.find(tx, 'where id = $1 for update', [id]);
 }

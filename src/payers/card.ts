@@ -9,8 +9,8 @@ import { type CardRow, cards } from '#payers/card-queries.ts';
 import { cardUrl } from '#payers/card-url.ts';
 
 /**
- * Limit of a payment by card in atoms (50 USDC): what a thief can take who has read a card's URL
- * unnoticed.
+ * Default limit per payment by card in atoms (50 USDC): the most that a thief can take who has
+ * secretly read a card's URL.
  */
 export const DEFAULT_CARD_LIMIT = 50_000_000;
 const KEY_BYTES = 16;

@@ -27,7 +27,7 @@ import { checksummed } from '#settlement/evm-address.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
 /**
- * An EIP-3009 TransferWithAuthorization, as the wallet signed it. It has no `validAfter`, so it is
+ * An EIP-3009 TransferWithAuthorization, as the wallet signed it. Its `validAfter` is 0, so it is
  * valid immediately.
  */
 export interface SignedTransfer {
@@ -67,7 +67,7 @@ export async function transfersLeft(
   return Math.max(0, TRANSFERS_PER_DAY - made);
 }
 
-/** Refuses the payer's own wallet and addresses where USDC would be lost. */
+/** Refuses, as recipients, the payer's own wallet and addresses where USDC would be lost. */
 function wrongRecipient(to: string, payer: Hex, { usdc, settlement }: NetworkConfig) {
   const wrong = (message: string) => refuse('parameter_invalid', message, 'to');
   if (checksummed(to) === null)

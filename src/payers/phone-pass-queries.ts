@@ -90,9 +90,7 @@ export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise
 export interface UsedTap {
   readonly hash: Buffer;
   readonly phonePass: Buffer;
-  /**
-   * Time at which the tap is too old to be accepted, so that its row can be deleted; else `null`.
-   */
+  /** Time from which the tap is too old to accept, so its row can be deleted; `null` to keep it. */
   readonly sweptFrom: Date | null;
 }
 

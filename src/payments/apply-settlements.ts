@@ -53,7 +53,9 @@ export interface ResultContext extends ProcessContext {
   readonly pages: ReceiptPages;
 }
 
-/** Results per transaction: the maximum of one settlement batch. They take a few milliseconds. */
+/**
+ * Results per transaction: the maximum of one settlement batch. A batch takes a few milliseconds.
+ */
 const BATCH = 200;
 /** Positions in the account's order: one for the payment and one for each of at most two events. */
 const PLACES_PER_PAYMENT = 3;

@@ -37,7 +37,7 @@ function giveUpDropped(before: PaymentIntent, now: Date): Change {
 
 /**
  * After a data loss, cancels unpaid intents from before it, and declines attempts that were not
- * signed yet: a cancellation of theirs may have been lost. @returns the locked intents; empty if
+ * signed yet, because their cancellation may have been lost. @returns the locked intents; empty if
  * none is left.
  */
 export async function giveUpUnpaid(

@@ -60,7 +60,7 @@ interface Found {
   readonly ends: CredentialEnds;
   /** One price per request, or the refusal of the price. */
   readonly prices: readonly (Price | Refusal)[];
-  /** One order id per request. */
+  /** One order ID per request. */
   readonly orderIds: readonly ChosenOrderId[];
   /** Order IDs that earlier requests of this batch have taken. */
   readonly taken: Set<string>;

@@ -28,7 +28,7 @@ const MAX_CLASHES = 1_000;
 
 interface Choice {
   readonly orderId: string;
-  /** The intent with the chosen order id, if there is one. */
+  /** The intent with the chosen order ID, if there is one. */
   readonly row: OrderIdRow | undefined;
 }
 

@@ -34,7 +34,7 @@ export interface PaymentFilters {
   readonly status?: PaymentStatus | null;
 }
 
-/** SQL conditions by status. Payments store no status, so they compare amounts, by index. */
+/** SQL conditions for each status, which is not stored but follows from the amounts. */
 const OF_STATUS: Readonly<Record<PaymentStatus, Branch>> = {
   succeeded: { conditions: ['amount_refunded = 0'] },
   partially_refunded: {

@@ -49,7 +49,9 @@ async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Out
   });
 }
 
-/** Returns a function that makes this read. Concurrent requests share its three statements. */
+/**
+ * Returns a function that reads an {@link Outlook}. Concurrent requests share its three statements.
+ */
 export function createLookAhead(db: Sql): LookAhead {
   const batcher = createBatcher<PayRequest, Outlook>({
     run: (requests) => lookAhead(db, requests),

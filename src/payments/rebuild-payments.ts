@@ -40,7 +40,7 @@ export interface LostPayment {
   readonly orderId: string;
   /** The ID of the intent if the database still has it, open or canceled; otherwise `null`. */
   readonly intentId: string | null;
-  /** The terminal to which intents are assigned that the database has lost. */
+  /** The terminal that is recorded for an intent that the database has lost. */
   readonly terminalId: string;
   readonly facts: OutcomeFacts['payment'];
 }
@@ -57,7 +57,7 @@ export interface Rebuilt {
   readonly deliveries: number;
 }
 
-/** The time of a booking, and what the receipt URLs in its events are built from. */
+/** The time of a booking, and the inputs of the receipt URLs in its events. */
 interface Booking {
   readonly pages: ReceiptPages;
   readonly now: Date;

@@ -13,8 +13,8 @@ import { type Deployment, verifySignature } from '#settlement/chain/verify-signa
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
- * Accepts signatures over the terms after this many latest responses, because a wallet may still be
- * signing older terms.
+ * Number of earlier responses whose terms are still accepted, because a wallet may be signing older
+ * terms.
  */
 const KEPT_ANSWERS = 3;
 

@@ -21,7 +21,7 @@ export async function countAttempt(
   return only(rows, 'attempt count');
 }
 
-/** Uncounts one attempt: it succeeded, or was refused before it was made. */
+/** Takes back one counted attempt that succeeded, or that was refused unchecked. */
 export async function uncountAttempt(sql: Sql, bucket: string): Promise<void> {
   await sql.query(
     'update sign_in_attempts set attempts = attempts - 1 where bucket = $1 and attempts > 0',

@@ -34,7 +34,7 @@ export interface MemberChange {
   readonly mayDiscount: boolean | undefined;
 }
 
-/** The changed fields of a member, for the audit log. */
+/** Returns the fields of a member that can be changed, for the audit log. */
 function rightsOf({ email, role, refund_limit, may_discount }: MemberRow) {
   return { email, role, refund_limit: Number(refund_limit), may_discount };
 }

@@ -82,7 +82,7 @@ export async function endInvitationsOf(tx: Tx, ref: TeamRef, userId: string): Pr
   await revokeInvitationsBy(tx, { to: ref, userId, now: ref.now });
 }
 
-/** A shop hires a few people per day; a spammer would send hundreds. */
+/** Invitations by one person per hour. A shop hires a few people; a spammer would send hundreds. */
 const PER_INVITER: Allowance = { attempts: 20, windowMs: HOUR_MS };
 const PER_ACCOUNT: Allowance = { attempts: 30, windowMs: DAY_MS };
 /** Invitations to one mailbox, from any account. */

@@ -58,7 +58,7 @@ export interface OwnedAccount {
   readonly time_zone: string;
 }
 
-/** Returns the accounts of an organization, by id. */
+/** Returns the accounts of an organization, by ID. */
 export async function selectAccountsIn(sql: Sql, organizationId: string): Promise<OwnedAccount[]> {
   return sql.query(
     'select id, name, time_zone from accounts where organization_id = $1 order by id',

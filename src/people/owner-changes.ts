@@ -18,7 +18,10 @@ import type { PeopleDeps } from '#people/people.ts';
 
 /** Lifetime of a hold link: long enough for an owner who reads no mail during a weekend. */
 const LINK_MS = 72 * HOUR_MS;
-/** No wallet can be announced while hold links are valid, so it lasts as long as they do. */
+/**
+ * No wallet can be announced while hold links are valid, so this delay is as long as their
+ * lifetime.
+ */
 const WALLET_DELAY_MS = LINK_MS;
 
 /** The path of a hold link's page. The link alone authorizes it. */

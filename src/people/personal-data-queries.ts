@@ -74,7 +74,7 @@ export async function lockTeamsOf(tx: Tx, userId: string): Promise<TeamMateRow[]
   );
 }
 
-/** Locks all active members of staff. @returns their ids. */
+/** Locks all active members of staff. @returns their IDs. */
 export async function lockActiveOperators(tx: Tx): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     `select id from users where realm = 'operator' and status = 'active' order by id for update`,

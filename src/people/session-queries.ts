@@ -42,7 +42,7 @@ interface SessionFacts {
   account_status: 'active' | 'disabled' | null;
   kyb_status: string | null;
   merchant_number: bigint | null;
-  /** True if the path's account, or any of its organization's, is live; else `null`. */
+  /** True if the path's account, or one of its organization's, is live; `null` if it has none. */
   account_is_live: boolean | null;
 }
 

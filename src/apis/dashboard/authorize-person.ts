@@ -46,7 +46,7 @@ export interface PersonCaller
   readonly cookies: ReadCookies;
   readonly visit: Visit;
   /**
-   * Is called with the audit log entry of the route's change, in order to mail the owners; `null`
+   * Called when the route's change is entered in the audit log, in order to mail the owners; `null`
    * if they get no mail.
    */
   readonly onEntry: EntryListener | null;

@@ -65,7 +65,7 @@ interface Edited {
 
 /**
  * Refuses to enable automatic payouts unless an owner with a fresh factor does so, because they
- * move money; mails the owners. A changed payout schedule begins with the current period.
+ * move money. Also mails the owners. A changed payout schedule begins with the current period.
  */
 async function mayPayOut(
   tx: Tx,

@@ -59,7 +59,7 @@ interface Sold {
   readonly terminal_label: string | null;
 }
 
-/** Reads sales by the intent's id. */
+/** Reads sales by the intent's ID. */
 export async function selectSold(
   sql: Sql,
   tenant: Tenant,
@@ -96,7 +96,7 @@ interface Refunded extends Sold {
   readonly location: string | null;
 }
 
-/** Reads payments by id. */
+/** Reads payments by ID. */
 export async function selectOfPayments(
   sql: Sql,
   tenant: Tenant,

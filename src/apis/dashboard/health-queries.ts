@@ -31,7 +31,7 @@ const COUNTED = `
     ) c
   )`;
 
-/** Minutes after an hour's end until the log, which lags the responses, has all its requests. */
+/** The log is written after responses. It is complete this many minutes after an hour's end. */
 const WRITTEN_AFTER_MINUTES = 10;
 
 /** Stores the counts of the day's complete hours. Concurrent calls store the same values. */

@@ -75,7 +75,7 @@ export async function searchPayments(
   return (await selectPage<PaymentRow>(sql, list, tenant, page)).map(toPayment);
 }
 
-/** Returns the intent with this order id, which is unique per account and mode. */
+/** Returns the intent with this order ID, which is unique per account and mode. */
 export async function selectIntentIdByOrder(
   sql: Sql,
   tenant: Tenant,

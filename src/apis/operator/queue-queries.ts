@@ -14,7 +14,9 @@ export interface QueueEntryRow {
 /** Maximum number of rows. The oldest rows are enough to find a cause. */
 const OLDEST = 50;
 
-/** The statement that reads the entries, for each queue of `GET /queues` that has them. */
+/**
+ * The statements that read the entries of a queue, for those queues of `GET /queues` that have any.
+ */
 const STATEMENTS = {
   'webhook deliveries': `
     select id, null as payment_intent, account_id as account, livemode, created as since,

@@ -7,8 +7,8 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { intentOfToken } from '#payments/pay-link.ts';
 
 /**
- * Above this rate, a client gets the page without the merchant's style, which needs no database.
- * That page shows errors itself.
+ * Above this rate, a client gets the page without the merchant's style, so that the database is not
+ * read. That page shows errors itself.
  */
 const LIMIT = { requests: 240, seconds: 60 };
 

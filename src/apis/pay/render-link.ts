@@ -12,10 +12,7 @@ import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import { withDomainType } from '#settlement/wallet-json.ts';
 
-/**
- * Converts bigints to numbers, because JSON libraries lose large integers. These values are far
- * below the largest exact number.
- */
+/** Converts bigints to JSON numbers. These values are far below the largest exact number. */
 function renderMessage(signable: ReturnType<typeof messageOf>) {
   const { message } = signable;
   const { value, validAfter, validBefore } = message;

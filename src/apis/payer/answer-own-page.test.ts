@@ -36,9 +36,7 @@ async function newPayer(): Promise<{ readonly me: Caller; readonly payerId: stri
   return { me, payerId: only(rows, 'payer').id };
 }
 
-/**
- * Returns rows of which each two share a creation time. All rows but the active ones are revoked.
- */
+/** Returns rows in pairs with the same creation time. All rows but the active ones are revoked. */
 function rowsOf(payerId: string, prefix: string) {
   return Array.from({ length: ROWS }, (_, n) => ({
     // After their prefix, IDs contain only letters and digits.

@@ -46,8 +46,8 @@ export function readOwnPage(pagination: Pagination, query: OwnQuery): OwnPage | 
 }
 
 /**
- * Returns a page's response: without the extra row, which shows that there is a next page, but with
- * a cursor for it.
+ * Returns the response with one page. Replaces the extra row, which shows that there is a next
+ * page, with that page's cursor.
  */
 export async function answerOwnPage<Row extends Parameters<typeof placeOf>[0]>(
   pagination: Pagination,

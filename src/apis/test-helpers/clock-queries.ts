@@ -27,7 +27,7 @@ export async function addToClock(tx: Tx, accountId: string, seconds: number): Pr
 }
 
 /**
- * Lets new objects of the account have its new time from the commit on. Call it last, because it
+ * Gives new objects of the account the advanced time from the commit on. Call it last, because it
  * locks the account's commit order. Otherwise, a concurrent writer with the old time could commit
  * later, and its object would seem older.
  */
@@ -108,7 +108,7 @@ export async function advanceIdempotencyKeys(
   );
 }
 
-/** Like the workers that end periods, call it before locking the account's commit order. */
+/** Advances ends of periods. Call it before locking the commit order, as the workers do. */
 export async function advancePeriodEnds(tx: Tx, accountId: string, seconds: number): Promise<void> {
   await tx.query(
     `update period_ends set due = due - $2 * interval '1 second'

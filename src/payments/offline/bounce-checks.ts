@@ -43,7 +43,7 @@ export interface OfflineRates {
   readonly ratesUntil: Date | null;
 }
 
-/** Time for which fee rates are cached; the next limit is for their announced changes. */
+/** Time for which fee rates are cached. The next constant is for their announced changes. */
 const RATES_MS = 1_000;
 const CHANGES_MS = 5_000;
 

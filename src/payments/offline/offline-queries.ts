@@ -8,7 +8,7 @@ import type { BounceReason, OfflineStatus } from '#payments/offline/states.ts';
 import type { TotalsOf } from '#payments/shift-totals-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** Wakes the worker for offline sales that need another settlement job. */
+/** The topic that wakes the worker for offline sales that need another settlement job. */
 export const OFFLINE_WAKEUP = 'offline-sales';
 
 export const offlinePayments = table(
