@@ -239,7 +239,7 @@ async function settleSales(stage: Stage): Promise<number> {
 
 type Sale = { number: bigint; merchant: number };
 
-/** Sorts as the relayer does (src/settlement/relayer/send/flush-payments.ts). */
+/** Sorts as the relayer does (src/settlement/relayer/send/plan-batches.ts). */
 function bySlot(a: Sale, b: Sale): number {
   return Number((a.number >> 8n) - (b.number >> 8n)) || a.merchant - b.merchant;
 }

@@ -409,7 +409,7 @@ describe('a watchtower', () => {
 
   it('reserves gas for pauses', async () => {
     const { baseFeePerGas } = await chains[0].newest();
-    // The maximum price of one watchtower transaction, computed as in carry-out.ts.
+    // The maximum price of one watchtower transaction, computed as in pause-contract.ts.
     const price = 200_000n * (baseFeePerGas * 2n + baseFeePerGas / 2n + 1_000_000n);
     await setCoin(20n * price);
     try {

@@ -46,7 +46,7 @@ interface Place {
 
 /**
  * Returns every pair of role and account that was ever granted. Each grant raises an alarm
- * (`note-rules.ts`), including those at the deployment, and alarms are never deleted.
+ * (`note-contract-changes.ts`), including those at the deployment, and alarms are never deleted.
  */
 async function selectPairs(sql: Sql, { livemode, contractVersion }: Place): Promise<EventRow[]> {
   return sql.query(

@@ -30,8 +30,8 @@ type InBlock = In<'included' | 'confirming'>;
 
 /**
  * Returns the next transaction and its effects for one observation, without I/O or a clock.
- * `decide-next-step.test.ts` has the table of all pairs; `explore.test.ts` explores the states that
- * can be reached.
+ * `decide-transaction-step.test.ts` has the table of all pairs; `explore.test.ts` explores the
+ * states that can be reached.
  */
 export function step(transaction: Transaction, observation: Observation, now: Now): Step {
   assert(transaction.phase !== 'done', 'a finished transaction was observed');
