@@ -165,7 +165,8 @@ interface Asker {
 
 /**
  * Routes that succeed without an audit log entry if the change is already in effect.
- * consent.test.ts (terminals, keys) and four-eyes.test.ts (payers) test the first call of each.
+ * require-second-factor.test.ts (terminals, keys) and four-eyes.test.ts (payers) test the first
+ * call of each.
  */
 const REPEATABLE: ReadonlySet<string> = new Set([
   'enableAccount',
