@@ -125,7 +125,7 @@ test("another account's, mode's or terminal's intent is not found", async () => 
   assert.deepEqual(await eventTypes(store, id), [CREATED]);
 });
 
-test('an expired intent was not canceled by the merchant: it had expired', async () => {
+test('canceling an expired intent leaves its reason as expired', async () => {
   const id = await addIntent(store, { expiresIn: 30 });
   clock.advance(30_000);
   const { body } = await cancel(id);

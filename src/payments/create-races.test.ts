@@ -272,7 +272,7 @@ describe('a connection that breaks', () => {
     assert.equal(Number(row?.n), requests.length);
   });
 
-  test('twice, while the lost commit goes on: no one is told that nothing was done', async (t) => {
+  test('twice, while the lost commit goes on: the result stays unknown', async (t) => {
     const store = await addStore(shared, shared.clock);
     const url = new URL(store.database.url);
     const wire = await startTcpProxy(Number(url.port));

@@ -29,7 +29,7 @@ async function addRefund(paymentId: string, amount: number): Promise<string> {
   return String(see(await asked).body.id);
 }
 
-test('what was sold keeps its location, wherever the terminal goes afterwards', async () => {
+test('a sale keeps its location, even if the terminal moves afterwards', async () => {
   const { db } = store;
   const { tenant } = store.merchant;
   const [harbor, market] = [

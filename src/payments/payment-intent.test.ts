@@ -193,7 +193,7 @@ function end(intent: PaymentIntent, command: IntentCommand, at: Date): PaymentIn
 
 const EARLY = addMs(CREATED, 1_000);
 
-describe('what the steps carry', () => {
+describe('the contents of steps', () => {
   test('an expired intent was canceled at its expiry, however late that was noticed', () => {
     const canceled = end(OPEN, { type: 'time_passed' }, addMs(EXPIRES_AT, 3_600_000));
     assert.ok(canceled.status === 'canceled');
@@ -330,7 +330,7 @@ function play(sequence: readonly { readonly name: CommandName; readonly waitMs: 
 }
 
 describe('for any commands in any order', () => {
-  test('an intent succeeds at most once, and what has ended never changes again', () => {
+  test('an intent succeeds at most once, and an ended intent never changes again', () => {
     fc.assert(
       fc.property(moves, (sequence) => {
         const events = play(sequence).flatMap((move) => move.steps.map((step) => step.event));
@@ -380,7 +380,7 @@ describe('for any commands in any order', () => {
     );
   });
 
-  test('readers see exactly what the clock will write, whenever it is written', () => {
+  test('readers see exactly what the expiry worker will write, whenever it runs', () => {
     const later = fc.integer({ min: 0, max: 200_000 });
     fc.assert(
       fc.property(moves, later, later, (sequence, firstMs, secondMs) => {

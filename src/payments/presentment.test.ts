@@ -99,7 +99,7 @@ describe('a price in the shop’s currency', () => {
     assert.equal((await create(newCreate(store))).body.presentment, null);
   });
 
-  test('is one of many in a batch, each in its own currency', async () => {
+  test('may share a batch with prices in other currencies', async () => {
     await setRates({ eur: '1', jpy: '0.01', usd: '1' });
     const by = intentCreator(store);
     const requests = [newCreate(store), priced('eur', 1), priced('jpy', 1), priced('xyz', 1)];
@@ -174,7 +174,7 @@ describe('after the database had lost it', () => {
   });
 });
 
-test('a price never costs more than its rate, and a tip shows as it was chosen', () => {
+test('a price never costs more than its rate, and the tip is shown as it was chosen', () => {
   const currency = fc.constantFrom('eur', 'jpy', 'kwd');
   const rate = fc.bigInt({ min: 1_000_000_000n, max: 4_000_000_000_000n });
   const amount = fc.integer({ min: 1, max: 1_000_000 });

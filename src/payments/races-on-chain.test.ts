@@ -80,7 +80,7 @@ test('fifty simultaneous taps move the money once', async () => {
   assert.equal(await world.network.usdcOf(account.address), PULLED * 49n);
 });
 
-test('a wallet with money for one payment pays one of ten that are tapped at once', async () => {
+test('a wallet with money for one payment pays one of ten simultaneous taps', async () => {
   const { account, pass } = await addWallet(PULLED);
   const before = await merchantBalance();
   const ids = await Promise.all(Array.from({ length: 10 }, () => addIntent(store)));
@@ -124,7 +124,7 @@ test('twenty confirms with one agent token over five intents move the money once
   assert.equal(await world.network.usdcOf(account.address), PULLED * 19n);
 });
 
-test('a canceled intent is never charged, a charged one never canceled', async () => {
+test('a canceled intent is never charged, and a charged one is never canceled', async () => {
   const races = 60;
   const { account, pass } = await addWallet(PULLED * BigInt(races));
   const before = await merchantBalance();

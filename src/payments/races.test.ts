@@ -95,7 +95,7 @@ describe('exactly one outcome', () => {
     await course.checkMoney();
   });
 
-  test('when one pass is tapped fifty times at once', async () => {
+  test('when one pass is tapped fifty times concurrently', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const settling = keepSettling(store);
@@ -109,7 +109,7 @@ describe('exactly one outcome', () => {
     await course.checkMoney();
   });
 
-  test('when one request is sent fifty times at once with one key', async () => {
+  test('when one request is sent fifty times concurrently with one key', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const settling = keepSettling(store);

@@ -131,7 +131,7 @@ describe('an omitted order id', () => {
     );
   });
 
-  test('of two terminals with the same key are two, at the first try', async () => {
+  test('for the same key at two terminals are two different IDs, without a retry', async () => {
     const idempotency = newRequest(store, '1');
     const made = [];
     for (const caller of ['tml_a', 'tml_b']) {

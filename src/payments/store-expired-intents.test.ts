@@ -77,7 +77,7 @@ test('before the worker runs, readers already see exactly what it then writes', 
   ]);
 });
 
-test('a terminal shows the next intent at once when the one before it has expired', async () => {
+test('a terminal shows the next intent immediately when the previous one has expired', async () => {
   const first = await addIntent(store, { expiresIn: 30 });
   const next = await addIntent(store, { expiresIn: 60 });
   const shown = async () => {

@@ -126,7 +126,7 @@ describe('a tip', () => {
     assert.equal((await findPayment(store, intentId))?.amount, BigInt(MAX_AMOUNT));
   });
 
-  test('too large for the contract is refused before the chain is asked', async () => {
+  test('too large for the contract is refused before the chain is queried', async () => {
     const { pass } = await addPayer(store);
     const intentId = await tipped(MAX_AMOUNT);
     asked.length = 0;
@@ -188,7 +188,7 @@ describe('limits and rules see sale and tip together', () => {
     assert.equal(summaryOf(await settled(pay(store, { intentId: third, pass }))), 'succeeded');
   });
 
-  test('the rule that asks the payer, who then pays both', async () => {
+  test('the rule that requires a confirmation, after which the payer pays both', async () => {
     const own = await addStore(store, clock);
     await own.db.transaction((tx) =>
       saveRiskSettings(tx, own.merchant.tenant, {

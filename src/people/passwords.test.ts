@@ -77,7 +77,7 @@ test('a reset refuses a breached password', async () => {
   await refusesBreached((password) => client.post('/password_reset/complete', { token, password }));
 });
 
-test('a sequence of the keyboard or the alphabet is refused', () => {
+test('a keyboard or alphabet sequence is refused', () => {
   const rows = ['01234567890123456789', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiopasdfghjklzxcvbnm'];
   for (const row of rows) {
     for (let start = 0; start + 12 <= row.length; start++) {
@@ -87,14 +87,14 @@ test('a sequence of the keyboard or the alphabet is refused', () => {
   }
 });
 
-test("generated passwords are accepted: the demo's and a password manager's", () => {
+test('generated passwords of the demo and of a password manager are accepted', () => {
   for (let i = 0; i < 300; i++) {
     const password = randomBytes(32).toString('base64url').slice(0, 20);
     assert.equal(checkPassword(password, 'operator@demo.test'), null, password);
   }
 });
 
-test('the longest password costs the check no more than a hash would', () => {
+test('checking the longest password takes no longer than hashing it', () => {
   checkPassword(PASSPHRASE, EMAIL);
   for (const piece of ['p@$$w0rd!1', '4$$1!|0o3e7+', '\\/8|_|19871/1/11', 'x1!p@ssw0rd']) {
     const password = piece.repeat(30).slice(0, 256);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codeAt } from './compute-rotating-code.ts';
 
-test('codes are those of RFC 6238, appendix B', async () => {
+test('codes match the test vectors of RFC 6238, appendix B', async () => {
   const key = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
   const table = [
     [59, '94287082'],

@@ -32,7 +32,7 @@ test('counts, sums and declines of the hours add up per terminal', () => {
   assert.equal(rows[1]?.settle_ms_median, null, 'no payments');
 });
 
-test('a day’s median and 95th percentile are those of all its payments', () => {
+test('a day’s median and 95th percentile are computed from all its payments', () => {
   const hours = fc.array(fc.array(fc.integer({ min: 0, max: 900 })), { maxLength: 24 });
   fc.assert(
     fc.property(hours, (times) => {

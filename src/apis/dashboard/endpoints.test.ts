@@ -185,7 +185,7 @@ test('test mode needs no factor and sends no mail', async () => {
   assert.equal((await mailsToOwner()).length, before);
 });
 
-test('an API key with webhooks:write changes live endpoints by itself', async () => {
+test('an API key with webhooks:write can change live endpoints without a person', async () => {
   await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [account]);
   await proveFactor();
   const made = await owner.post(path('live/api_keys'), { name: 'S', scopes: ['webhooks:write'] });

@@ -110,7 +110,7 @@ test('a mailbox becomes an account', async () => {
   account = (opened.body.accounts as { id: string }[])[0]?.id ?? '';
 });
 
-test('test mode works at once; live keys and terminals wait for the verification', async () => {
+test('test mode works immediately; live keys and terminals wait for the verification', async () => {
   const key = { name: 'till', scopes: ['payments:read'] };
   assert.equal((await merchant.post(path('test/api_keys'), key)).status, 201);
   assert.equal((await merchant.post(path('test/terminals'), { label: 'Bar' })).status, 201);
@@ -124,7 +124,7 @@ test('test mode works at once; live keys and terminals wait for the verification
   assert.equal((await eventsOf('terminal.created')).length, 1);
 });
 
-test('the verification takes details and real documents only', async () => {
+test('the verification accepts only details and real documents', async () => {
   assert.equal((await merchant.post(path('kyb/submit'))).status, 409);
   const saved = await merchant.send('PUT', path('kyb'), { version: 0, details: DETAILS });
   assert.equal(saved.status, 200, saved.text);
@@ -293,7 +293,7 @@ async function payouts(count: number): Promise<void> {
   });
 }
 
-test('ten withdrawals at once never exceed the balance; a repeated one pays once', async () => {
+test('ten concurrent withdrawals never exceed the balance; a repeated one pays once', async () => {
   assert.equal((await merchant.post('/session/second_factor', { code: code() })).status, 200);
   assert.equal((await withdraw(SALE + LEFT + 1, 'too much')).body.error?.code, 'amount_too_large');
   const tries = Array.from({ length: 10 }, (_, i) => withdraw(2_000_000, `race ${i}`));

@@ -74,7 +74,7 @@ test('a factor that was enrolled with the password alone is trusted after 72 hou
   );
 });
 
-test('a click in the mail makes it trusted at once; opening the link does not', async () => {
+test('a click in the mail makes it trusted immediately; opening the link does not', async () => {
   const { client, accountId, email } = await personWith('clicks');
   await addTotp(server, client);
   const [yes] = await linksOf(email);

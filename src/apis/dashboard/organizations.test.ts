@@ -80,7 +80,7 @@ test('an organization of others and one that does not exist look the same', asyn
   assert.equal((await put(mallory, shops[0], null)).body.error?.param, 'account');
 });
 
-test('one invitation gives its role in all accounts, also in those that come later', async () => {
+test('one invitation gives its role in all accounts, including later ones', async () => {
   const vera = await join('vera@organizations.test', 'viewer');
   for (const shop of shops) {
     assert.equal((await vera.get(`/accounts/${shop}/test/payments`)).status, 200);

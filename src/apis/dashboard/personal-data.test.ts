@@ -80,7 +80,7 @@ test('export and erasure need the password, or a fresh factor once there is one'
   assert.equal((await client.get('/session')).status, 200, 'nothing was erased');
 });
 
-test('an erased person is in no text column but those of the audit log', async () => {
+test('an erased person appears in no text column outside the audit log', async () => {
   const client = await join('gone.person@own.test', 'Gerda Gone');
   await client.post('/password_reset', { email: 'gone.person@own.test' });
   await owner.post(`/accounts/${account}/invitations`, {

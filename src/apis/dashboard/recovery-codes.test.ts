@@ -9,7 +9,7 @@ async function factors(client: PersonClient) {
   return { first_choice: null, recovery_codes_to_save: null, ...user?.factors };
 }
 
-test('the API asks to store recovery codes until that is confirmed, and for new ones', async () => {
+test('the API reminds to store recovery codes, old or new, until that is confirmed', async () => {
   const server = await startPeopleServer();
   try {
     await addOwner(server, 'codes@own.test');

@@ -282,7 +282,7 @@ describe('operators', () => {
   });
 });
 
-test('every route that takes a password declares that the queue of hashes can be full', () => {
+test('every route with a password declares that password hashing can be overloaded', () => {
   const hashing = [...server.dashboardRoutes, ...server.operatorRoutes].filter((route) => {
     const { properties = {} } = (route.body ?? {}) as { properties?: object };
     return 'password' in properties || 'current_password' in properties;

@@ -99,7 +99,7 @@ async function untilLive({ owner, path }: Shop): Promise<void> {
 
 const deployments = ({ from }: FactoryWallet) => deploymentsIn(server.db, from);
 
-test('an account goes live with a wallet that is deployed for its consent, once', async () => {
+test('an account goes live with a wallet that is deployed once, for its consent', async () => {
   const shop = await openShop();
   const wallet = factoryWallet();
   const consent = await shop.consentTo('go_live', wallet);

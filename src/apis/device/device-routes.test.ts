@@ -188,7 +188,7 @@ describe('a terminal that watches an intent', () => {
     assert.ok(['processing', 'succeeded'].includes(String((await watching).body.status)));
   });
 
-  test('gets the intent at once if its status already differs', async () => {
+  test('gets the intent immediately if its status already differs', async () => {
     const intentId = await addIntent(store);
     const started = performance.now();
     const { body } = await device.get(`/payment_intents/${intentId}?wait=20&status=processing`);

@@ -47,7 +47,7 @@ describe('the catalog of events', () => {
     }
   });
 
-  test('the families are those of the types', () => {
+  test('the event families match the event types', () => {
     assert.deepEqual(EVENT_FAMILIES, [
       'payment_intent.*',
       'payment.*',

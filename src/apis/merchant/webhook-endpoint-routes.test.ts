@@ -154,7 +154,7 @@ describe('the webhook routes', () => {
     assert.equal(again.status, 404);
   });
 
-  test('the list of events takes its filters and refuses others', async () => {
+  test('the list of events accepts its own filters and refuses others', async () => {
     await post(`${ENDPOINTS}/${endpoint.id}/test`);
     const pings = await eventually('a ping', async () => {
       const { body } = await get('/v1/events?type=ping&limit=1');

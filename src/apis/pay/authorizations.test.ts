@@ -97,7 +97,7 @@ describe('an account that delegates after it has signed (EIP-7702)', () => {
     assert.equal(summary(answer), '200 succeeded');
   });
 
-  test('hears why USDC refuses it if its contract does not, before any gas is spent', async () => {
+  test('is told, before gas is spent, why USDC refuses it if its contract does not', async () => {
     const { answer, requests } = await signThenDelegate(() => ({
       to: ground.world.network.config.usdc,
     }));

@@ -159,7 +159,7 @@ describe('a link', () => {
     }
   });
 
-  test('takes one authorization at a time', async () => {
+  test('accepts one authorization at a time', async () => {
     const wallets = [await ground.bare(), await ground.bare(), await ground.bare()];
     const { token } = await ground.newLink();
     const answers = await Promise.all(
@@ -298,7 +298,7 @@ describe('the hourly ceiling', () => {
     await network.send(network.guardian, settlement, encodeFunctionData({ ...lower, args }));
   };
 
-  test('that a payment would exceed is 503 at once, and names the next hour', async () => {
+  test('that a payment would exceed is an immediate 503 that names the next hour', async () => {
     await reached(1);
     const one = await ground.newLink();
     const first = await payByLink(ground.server.pay, one.token, { account: await ground.bare() });

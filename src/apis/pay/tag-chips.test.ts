@@ -105,7 +105,7 @@ async function detailsFor(path: string, shown?: string, more = ''): Promise<unkn
 }
 
 describe('a tag with a chip', () => {
-  test('shows the sale to the customer who taps it, and takes the payment as before', async () => {
+  test('shows the sale to the customer who taps it, and accepts payments as before', async () => {
     const counter = await newCounter();
     const chip = await setUp(counter);
     const address = chip.tap();

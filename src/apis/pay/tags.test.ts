@@ -62,7 +62,7 @@ function send(tag: string, body: Readonly<Record<string, unknown>>): Promise<Rep
 }
 
 describe('a tag on the counter', () => {
-  test('waits for the till, opens at once, and pays without revealing the order', async () => {
+  test('waits for the till, opens immediately, and pays without revealing the order', async () => {
     const counter = await newCounter();
     const nothing = await read(counter.tag);
     assert.equal(nothing.status, 200);

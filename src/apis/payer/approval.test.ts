@@ -98,7 +98,7 @@ async function approve({ account, me }: Owner) {
   });
 }
 
-test('what GET /approvals prepares can be signed unchanged, and pays', async () => {
+test('the messages from GET /approvals can be signed unchanged, and then pay', async () => {
   const { me, account } = await newOwner();
   const pass = (await me.post('/passes', {})).body;
   await me.post('/faucet', { amount: 50_000_000 });
@@ -263,7 +263,7 @@ async function overtake(hand: () => Promise<Answer>, stranger: () => Promise<voi
   }
 }
 
-test('an approval that the chain refuses says why in words, and the remedy', async () => {
+test('an approval that the chain refuses names the reason and the remedy', async () => {
   const { me, account } = await newOwner();
   const policy = await signPolicy(account, 0);
   const other = await signPolicy(account, 0, { ...TERMS, per_payment: 5_000_000 });

@@ -124,7 +124,7 @@ describe('a SUN card', () => {
     }
   });
 
-  test('one URL sent 20 times at once over two nodes pays one of 20 intents', async () => {
+  test('one URL sent 20 times concurrently over two nodes pays one of 20 intents', async () => {
     const { chip } = await newCard();
     const url = chip.tap();
     const intents = await Promise.all(Array.from({ length: 20 }, () => addIntent(store)));
@@ -135,7 +135,7 @@ describe('a SUN card', () => {
     assert.equal(outcomes.filter((one) => one === 'pass_replayed').length, 19, outcomes.join());
   });
 
-  test('taps of one card at once that all count up pay in any order, none twice', async () => {
+  test('concurrent taps with increasing counters pay in any order, none twice', async () => {
     const { chip } = await newCard();
     const urls = Array.from({ length: 8 }, () => chip.tap());
     const outcomes = await Promise.all(
@@ -311,7 +311,7 @@ test('anything but the URL of a card is a bad request', async () => {
 });
 
 describe('the page of a card', () => {
-  test('says that it is a card, nothing about its owner, and moves nothing', async () => {
+  test('shows that it is a card, but nothing about its owner, and changes nothing', async () => {
     const { me, card, chip } = await newCard({ label: 'Ring of Paula' });
     const app = Fastify();
     addCardPage(app, store);

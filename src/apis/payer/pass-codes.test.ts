@@ -73,7 +73,7 @@ describe('a code of the wallet app', () => {
     assert.ok(rows.every(({ row }) => !row.includes(value)));
   });
 
-  test('sent 20 times at once over two nodes pays one of 20 intents', async () => {
+  test('sent 20 times concurrently over two nodes pays one of 20 intents', async () => {
     const { code } = await newPass();
     const value = await code();
     const intents = await Promise.all(Array.from({ length: 20 }, () => addIntent(store)));

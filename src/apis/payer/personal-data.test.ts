@@ -92,7 +92,7 @@ test('an erased payer leaves wallet and id in text columns, and no way to pay', 
   assert.equal((await server.payer(token).get('/me')).status, 401);
 });
 
-test('a payment in progress stays; the wallet returns without data and still blocked', async () => {
+test('a payment in progress is kept; a returning wallet has no data, but its block', async () => {
   const { payer, wallet, nfcId } = await equipped();
   const { body: me } = await payer.get('/me');
   const id = await newIntent();

@@ -101,7 +101,7 @@ for (const kind of ['smart_tap', 'apple_vas'] as const) {
       assert.ok(rows.every(({ row }) => shapes.every((shape) => !row.includes(shape))));
     });
 
-    test('sent by 12 tills at once over two nodes pays one of 12 intents', async () => {
+    test('sent by 12 tills concurrently over two nodes pays one of 12 intents', async () => {
       const value = await tapOf((await newPass()).passId, kind);
       const intents = await Promise.all(Array.from({ length: 12 }, () => addIntent(store)));
       const told = await Promise.all(

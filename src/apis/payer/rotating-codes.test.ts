@@ -69,7 +69,7 @@ const wrongOf = ({ passId, shows }: Phone) => {
   return guesses.find((guess) => !near.includes(guess)) ?? '';
 };
 
-test('codes are those of RFC 6238, appendix B', () => {
+test('codes match the test vectors of RFC 6238, appendix B', () => {
   const key = Buffer.from('12345678901234567890');
   const table = [
     [59, '94287082'],
@@ -101,7 +101,7 @@ describe('a rotating code', () => {
     assert.equal(await outcome(phone.shows()), 'succeeded');
   });
 
-  test('sent by six tills at once over two nodes pays one of six intents', async () => {
+  test('sent by six tills concurrently over two nodes pays one of six intents', async () => {
     const shown = (await newPhone()).shows();
     const intents = await Promise.all(Array.from({ length: 6 }, () => addIntent(store)));
     const outcomes = await Promise.all(
@@ -148,7 +148,7 @@ describe('a rotating code', () => {
     assert.equal(await outcome(phone.shows()), 'succeeded');
   });
 
-  test('wrong ones that arrive at once over two nodes are all counted', async () => {
+  test('wrong ones that arrive concurrently over two nodes are all counted', async () => {
     const phone = await newPhone();
     const guess = wrongOf(phone);
     const intents = await Promise.all(Array.from({ length: 5 }, () => addIntent(store)));

@@ -189,7 +189,7 @@ describe('when the clock of a test account is advanced', () => {
     await settling.stop();
   });
 
-  test('two advances at once add up', async () => {
+  test('two concurrent advances add up', async () => {
     const merchant = await addMerchant(store.db, { now: NOON });
     await Promise.all(Array.from({ length: 5 }, () => advance(10, merchant.tenant)));
     const { advancedSeconds, now } = await advance(10, merchant.tenant);

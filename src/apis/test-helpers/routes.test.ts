@@ -39,7 +39,7 @@ describe('a simulated tap', () => {
     assert.equal((await merchant.post(tapPath())).body.id, second);
   });
 
-  test('takes the given pass and intent', async () => {
+  test('uses the given pass and intent', async () => {
     const { pass } = await addPayer(store);
     await addIntent(store);
     const named = await addIntent(store, { amount: 60_000_000 });

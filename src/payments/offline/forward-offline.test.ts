@@ -443,7 +443,7 @@ test('the block and the limit of a registered chip hold offline, too', async () 
   assert.deepEqual((await settled(sales)).map(said), ['limit_exceeded', 'blocked']);
 });
 
-test('totals and the list of one till count what was settled and what bounced', async () => {
+test('totals and the list of one till count settled and bounced sales', async () => {
   const { id, by } = await newTill();
   const sales = [await signed(), await signed(), await signed({}, 0n)];
   const items = await settled(sales, by);
