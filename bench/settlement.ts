@@ -12,7 +12,7 @@ import { applySettlements } from '#payments/apply-settlements.ts';
 import { type Hex, requestPayments } from '#settlement/chain-requests.ts';
 import { settleCall } from '#settlement/contract/contract-calls.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
-import { batchGasLimit } from '#settlement/relayer/send/plan-batches.ts';
+import { batchGasLimit } from '#settlement/relayer/send/gas-limits.ts';
 import { createSettlementNumbers } from '#settlement/settlement-numbers.ts';
 import { signerOf } from '#settlement/signer.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';

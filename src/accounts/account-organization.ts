@@ -3,12 +3,12 @@ import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
+import { factorNotFresh } from '#people/fresh-factor.ts';
 import { selectMembers } from '#people/membership-queries.ts';
 import { selectOrganizationMembers } from '#people/organization-queries.ts';
 import { lockOrganization, selectAccountsIn } from '#people/organizations.ts';
 import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people.ts';
-import { factorNotFresh } from '#people/sessions.ts';
 
 /** Maximum number of accounts, because an organization's lists and totals read each one. */
 const MAX_ACCOUNTS = 100;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerWith, isRefusal, refuse } from '#core/answer.ts';
 import type { ErrorCode } from '#core/error-codes.ts';
-import { type Decided, type Done, decideKeyed, type Keyed } from '#idempotency/decide.ts';
+import { type Decided, type Done, decideKeyed, freesKey, type Keyed } from '#idempotency/decide.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
 import type { KeyRow } from '#idempotency/key-queries.ts';
 import { fingerprint, type IdempotentRequest, keyOf } from '#idempotency/request-fingerprint.ts';
@@ -106,4 +106,51 @@ test('work that continues stores its key without a response', () => {
   assert.equal(decided[0]?.answer, DONE.answer);
   assert.deepEqual([stored[0]?.answer, stored[0]?.resource], [null, 'obj_1']);
   assert.deepEqual(stored[0]?.expiresAt, keyExpiry(NOW));
+});
+
+/** Codes of refusals after which a request may be corrected and sent again with its key. */
+const FREE: readonly ErrorCode[] = [
+  'parameter_missing',
+  'parameter_invalid',
+  'parameter_unknown',
+  'cursor_invalid',
+  'api_version_invalid',
+  'body_invalid',
+  'amount_too_large',
+  'url_not_allowed',
+  'endpoint_limit_reached',
+  'idempotency_key_required',
+  'idempotency_key_invalid',
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_expired',
+  'api_key_revoked',
+  'scope_missing',
+  'ip_not_allowed',
+  'account_disabled',
+  'rate_limit_exceeded',
+  'internal_error',
+  'service_unavailable',
+];
+
+/** Codes of refusals that are stored as the key's response. */
+const HOLD: readonly ErrorCode[] = [
+  'kyb_required',
+  'resource_missing',
+  'account_not_live',
+  'payment_intent_unexpected_state',
+  'order_id_in_use',
+  'terminal_inactive',
+  'payment_already_refunded',
+];
+
+test('validation, authentication, rate limits and faults free the key; decisions hold it', () => {
+  assert.deepEqual(
+    FREE.filter((code) => !freesKey(code)),
+    [],
+  );
+  assert.deepEqual(
+    HOLD.filter((code) => freesKey(code)),
+    [],
+  );
 });

@@ -1,5 +1,6 @@
 import { type Answer, answerRefusal, isRefusal, type Refusal } from '#core/answer.ts';
 import { only, present } from '#core/assert.ts';
+import { type ErrorCode, statusOf } from '#core/error-codes.ts';
 import { Abandon, type Database, type Sql, type Tx } from '#db/database.ts';
 import { lockName } from '#db/lock-name.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
@@ -10,19 +11,23 @@ import {
   selectKeys,
   takeKeys,
 } from '#idempotency/key-queries.ts';
-import {
-  freesKey,
-  type IdempotentRequest,
-  keyOf,
-  keyReused,
-  meetUnderWay,
-  requestInProgress,
-} from '#idempotency/request-fingerprint.ts';
+import { keyReused, meetUnderWay, requestInProgress } from '#idempotency/key-refusals.ts';
+import { type IdempotentRequest, keyOf } from '#idempotency/request-fingerprint.ts';
 
 /**
- * The rules of the Idempotency-Key: which responses are replayed and which are stored. Which
- * refusals free the key is decided by {@link freesKey}.
+ * The rules of the Idempotency-Key: which responses are replayed, which are stored, and which
+ * refusals free the key.
  */
+
+/**
+ * Refusals that never hold a key (behavior.md 9.6): the request can be corrected and sent again
+ * with the same key.
+ */
+export function freesKey(code: ErrorCode): boolean {
+  const status = statusOf(code);
+  if (status === 403) return code !== 'kyb_required';
+  return status === 400 || status === 401 || status === 429 || status >= 500;
+}
 
 /** The parts of a request that its key depends on. */
 export interface Keyed {

@@ -1,7 +1,8 @@
 import type { Refusal } from '#core/answer.ts';
 import type { Sql } from '#db/database.ts';
 import { selectKey } from '#idempotency/key-queries.ts';
-import { type IdempotentRequest, keyReused } from '#idempotency/request-fingerprint.ts';
+import { keyReused } from '#idempotency/key-refusals.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 
 /** The key and the caller of a request whose body could not be read. */
 export type UnreadRequest = Pick<IdempotentRequest, 'tenant' | 'caller' | 'key'>;

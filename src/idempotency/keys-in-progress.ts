@@ -1,5 +1,6 @@
 import type { Refusal } from '#core/answer.ts';
-import { type IdempotentRequest, keyOf, meetUnderWay } from '#idempotency/request-fingerprint.ts';
+import { meetUnderWay } from '#idempotency/key-refusals.ts';
+import { type IdempotentRequest, keyOf } from '#idempotency/request-fingerprint.ts';
 
 /** Does the work, or refuses because another request with the same key is running. */
 export type RunKeyed = <T>(

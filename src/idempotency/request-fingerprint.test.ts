@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ErrorCode } from '#core/error-codes.ts';
-import { checkKey, fingerprint, freesKey } from '#idempotency/request-fingerprint.ts';
+import { checkKey, fingerprint } from '#idempotency/request-fingerprint.ts';
 
 test('a key is 1 to 255 printable ASCII characters', () => {
   for (const key of ['a', ' ', '~', 'a'.repeat(255), '8f14e45f-ceea-467f-a8d5-6a1c1d3b2e11']) {
@@ -26,51 +25,4 @@ test('one request has one fingerprint, for any order of its members', () => {
     print('POST', '/v1/refunds', {}),
   ];
   assert.equal(new Set([own, ...others]).size, 7);
-});
-
-/** Codes of refusals after which a request may be corrected and sent again with its key. */
-const FREE: readonly ErrorCode[] = [
-  'parameter_missing',
-  'parameter_invalid',
-  'parameter_unknown',
-  'cursor_invalid',
-  'api_version_invalid',
-  'body_invalid',
-  'amount_too_large',
-  'url_not_allowed',
-  'endpoint_limit_reached',
-  'idempotency_key_required',
-  'idempotency_key_invalid',
-  'api_key_missing',
-  'api_key_invalid',
-  'api_key_expired',
-  'api_key_revoked',
-  'scope_missing',
-  'ip_not_allowed',
-  'account_disabled',
-  'rate_limit_exceeded',
-  'internal_error',
-  'service_unavailable',
-];
-
-/** Codes of refusals that are stored as the key's response. */
-const HOLD: readonly ErrorCode[] = [
-  'kyb_required',
-  'resource_missing',
-  'account_not_live',
-  'payment_intent_unexpected_state',
-  'order_id_in_use',
-  'terminal_inactive',
-  'payment_already_refunded',
-];
-
-test('validation, authentication, rate limits and faults free the key; decisions hold it', () => {
-  assert.deepEqual(
-    FREE.filter((code) => !freesKey(code)),
-    [],
-  );
-  assert.deepEqual(
-    HOLD.filter((code) => freesKey(code)),
-    [],
-  );
 });

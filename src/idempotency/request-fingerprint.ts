@@ -1,6 +1,5 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
-import { type ErrorCode, statusOf } from '#core/error-codes.ts';
 import type { Tenant } from '#core/mode.ts';
 import { sha256 } from '#core/sha256.ts';
 import { tenantKey } from '#db/commit-order.ts';
@@ -40,35 +39,4 @@ export function checkKey(key: string): Refusal | null {
     'idempotency_key_invalid',
     'Idempotency-Key must be 1 to 255 printable ASCII characters; a UUID is a good choice.',
   );
-}
-
-/**
- * Refusals that never hold a key (behavior.md 9.6): the request can be corrected and sent again
- * with the same key.
- */
-export function freesKey(code: ErrorCode): boolean {
-  const status = statusOf(code);
-  if (status === 403) return code !== 'kyb_required';
-  return status === 400 || status === 401 || status === 429 || status >= 500;
-}
-
-export function keyReused(): Refusal {
-  return refuse(
-    'idempotency_key_reused',
-    'This Idempotency-Key was already used with a different method, path or body. Nothing ' +
-      'was done. Send the first request again unchanged, or use a new key for a new request.',
-  );
-}
-
-export function requestInProgress(): Refusal {
-  return refuse(
-    'idempotency_request_in_progress',
-    'The first request with this Idempotency-Key is still running. Nothing was done twice. ' +
-      'Wait a moment and send it again with the same key.',
-  );
-}
-
-/** Returns the refusal for a request while another request with its key is running. */
-export function meetUnderWay(first: IdempotentRequest, request: IdempotentRequest): Refusal {
-  return first.fingerprint.equals(request.fingerprint) ? requestInProgress() : keyReused();
 }

@@ -4,7 +4,8 @@ import { assert } from '#core/assert.ts';
 import { type IdKey, withdrawalId, withdrawalNumber } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import { type IdempotentRequest, keyReused } from '#idempotency/request-fingerprint.ts';
+import { keyReused } from '#idempotency/key-refusals.ts';
+import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import { selectNumberedWithdrawal, type WithdrawalRow } from '#payouts/withdrawal-queries.ts';
 
 export interface WithdrawRequest {

@@ -2,11 +2,11 @@ import { actorId } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
+import { factorNotFresh } from '#people/fresh-factor.ts';
 import { endInvitationsOf } from '#people/invite.ts';
 import { deleteMembership, lockMembers, type MemberRow } from '#people/membership-queries.ts';
 import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/record-team-changes.ts';
 import type { Role } from '#people/role-order.ts';
-import { factorNotFresh } from '#people/sessions.ts';
 
 export function findMember(
   members: readonly MemberRow[],

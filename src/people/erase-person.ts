@@ -5,6 +5,7 @@ import { Abandon, type Tx } from '#db/database.ts';
 import { emailBucket, forgetAttempts, secondFactorBucket } from '#people/attempt-limits.ts';
 import { removeMember } from '#people/change-member.ts';
 import { deleteEmailTokens } from '#people/email-token-queries.ts';
+import { factorNotFresh } from '#people/fresh-factor.ts';
 import { queueMail } from '#people/mail.ts';
 import { removeFromOrganization, selectOrganizationsOf } from '#people/organizations.ts';
 import type { PeopleDeps } from '#people/people.ts';
@@ -16,7 +17,6 @@ import {
   lockTeamsOf,
   type TeamMateRow,
 } from '#people/personal-data-queries.ts';
-import { factorNotFresh } from '#people/sessions.ts';
 import { lockUser, type UserRow } from '#people/user-queries.ts';
 
 export interface Erasing {

@@ -8,6 +8,7 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { Allowance } from '#people/attempt-limits.ts';
 import { emailBucket, takeAttempt } from '#people/attempt-limits.ts';
+import { factorNotFresh } from '#people/fresh-factor.ts';
 import {
   type InvitationRow,
   type InvitedTo,
@@ -20,7 +21,6 @@ import { accountInMail } from '#people/mail-words.ts';
 import { lockMembers } from '#people/membership-queries.ts';
 import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/record-team-changes.ts';
 import type { Role } from '#people/role-order.ts';
-import { factorNotFresh } from '#people/sessions.ts';
 
 const MAX_MEMBERS = 200;
 

@@ -3,6 +3,7 @@ import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.t
 import { newId } from '#core/ids.ts';
 import { readEmail } from '#core/names.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { factorNotFresh } from '#people/fresh-factor.ts';
 import { type InvitationRow, revokeInvitation } from '#people/invitation-queries.ts';
 import { sendInvitation, takeInvitationAttempts } from '#people/invite.ts';
 import { LINK_LIKE } from '#people/mail-words.ts';
@@ -18,7 +19,6 @@ import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { describeTeamChange, type TeamChange } from '#people/record-team-changes.ts';
 import type { Role } from '#people/role-order.ts';
-import { factorNotFresh } from '#people/sessions.ts';
 
 /**
  * The organization, actor and time of a change. Members have their role in all of the

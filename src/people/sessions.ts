@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS, MINUTE_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
@@ -40,9 +39,6 @@ const ROTATE_EVERY_MS = HOUR_MS;
 const ROTATION_GRACE_MS = MINUTE_MS;
 /** Minimum time between updates of `last_seen_at`, so that not every request costs a write. */
 const SEEN_EVERY_MS = MINUTE_MS;
-/** Actions that move or enable money require a second factor verified this recently. */
-const FRESH_FACTOR_MS = 5 * MINUTE_MS;
-
 /** A session's ID, its token and its end. Only this response contains the token. */
 export interface OpenedSession {
   readonly sessionId: string;
@@ -171,17 +167,4 @@ export function isCsrfToken(secretKey: Buffer, sessionId: string, token: string)
     const expected = Buffer.from(csrfToken(key, sessionId));
     return equalInConstantTime(expected, Buffer.from(token));
   });
-}
-
-/** True if a second factor was verified in this session within the last five minutes. */
-export function isFactorFresh(secondFactorAt: Date | null, now: Date): boolean {
-  return secondFactorAt !== null && addMs(secondFactorAt, FRESH_FACTOR_MS) > now;
-}
-
-export function factorNotFresh(): Refusal {
-  return refuse(
-    'second_factor_required',
-    'Verify your second factor now (POST /session/second_factor), then repeat this request ' +
-      'within five minutes. If you have none, set up an authenticator app or a passkey first.',
-  );
 }

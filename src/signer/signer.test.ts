@@ -23,7 +23,7 @@ import { present } from '#core/assert.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { permitCall, transferCall } from '#settlement/contract/contract-calls.ts';
-import { gasCapOf } from '#settlement/relayer/send/plan-batches.ts';
+import { gasCapOf } from '#settlement/relayer/send/gas-limits.ts';
 import { checkSigner, readRemoteKey, signerOf } from '#settlement/signer.ts';
 import { serveSigner } from '#signer/serve.ts';
 import { readSettings } from '#signer/settings.ts';

@@ -72,13 +72,6 @@ export interface AttemptResult {
   readonly retryAfterMs: number | null;
 }
 
-const GONE = 410;
-
-/** True if the receiver has declared the endpoint permanently gone (410). */
-export function saysGone(result: AttemptResult): boolean {
-  return result.responseStatus === GONE;
-}
-
 function headersOf(target: Target, message: Message, body: Buffer, now: Date): string[] {
   const { previous } = target;
   const keys =

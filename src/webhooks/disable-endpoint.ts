@@ -3,11 +3,19 @@ import { DAY_MS } from '#core/durations.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { appendEvents } from '#events/append.ts';
+import type { AttemptResult } from '#webhooks/attempt-delivery.ts';
 import { type DisabledReason, renderEndpoint, tenantOf } from '#webhooks/endpoint.ts';
 import { endDueDeliveries, lockEndpoint, updateEndpoint } from '#webhooks/endpoint-queries.ts';
 
 /** An endpoint without a success for this long is disabled. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
+
+const GONE = 410;
+
+/** True if the receiver has declared the endpoint permanently gone (410). */
+export function saysGone(result: Pick<AttemptResult, 'responseStatus'>): boolean {
+  return result.responseStatus === GONE;
+}
 
 /** The notice to the endpoint's owners. */
 export interface DisabledNotice {

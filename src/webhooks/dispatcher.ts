@@ -2,14 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { addMs, type Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
-import {
-  countAttempt,
-  deliver,
-  openTarget,
-  saysGone,
-  type Target,
-} from '#webhooks/attempt-delivery.ts';
+import { countAttempt, deliver, openTarget, type Target } from '#webhooks/attempt-delivery.ts';
 import { createSlots, SLOT_LIMITS, type Slots } from '#webhooks/delivery-slots.ts';
+import { saysGone } from '#webhooks/disable-endpoint.ts';
 import {
   accept,
   answered,

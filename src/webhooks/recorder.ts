@@ -3,7 +3,8 @@ import { failpoint } from '#core/failpoints.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
-import { type AttemptResult, saysGone } from '#webhooks/attempt-delivery.ts';
+import type { AttemptResult } from '#webhooks/attempt-delivery.ts';
+import { saysGone } from '#webhooks/disable-endpoint.ts';
 import type { EndpointSession } from '#webhooks/endpoint-session.ts';
 import {
   type DueRow,

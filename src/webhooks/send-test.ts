@@ -6,15 +6,10 @@ import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { WrittenEvent } from '#events/append.ts';
 import { writeEvents } from '#events/append.ts';
-import {
-  type AttemptResult,
-  attemptDelivery,
-  openTarget,
-  saysGone,
-} from '#webhooks/attempt-delivery.ts';
+import { type AttemptResult, attemptDelivery, openTarget } from '#webhooks/attempt-delivery.ts';
 import type { DeliveryRow } from '#webhooks/delivery.ts';
 import { deliveryIdOf, insertFinished } from '#webhooks/delivery-queries.ts';
-import { disableEndpoint } from '#webhooks/disable-endpoint.ts';
+import { disableEndpoint, saysGone } from '#webhooks/disable-endpoint.ts';
 import type { EndpointRow, WebhookDeps } from '#webhooks/endpoint.ts';
 import { renderEndpoint } from '#webhooks/endpoint.ts';
 import {

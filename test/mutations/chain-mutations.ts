@@ -209,20 +209,20 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a batch may settle as long as the last of its payments',
-    file: 'src/settlement/relayer/send/plan-batches.ts',
+    file: 'src/settlement/relayer/rows/settlement-deadlines.ts',
     from: 'Math.min(...payments.map',
     to: 'Math.max(...payments.map',
   },
   {
     name: 'a payment that the chain settled in time is declined as too late',
-    file: 'src/settlement/relayer/follow/watch-reorganizations.ts',
+    file: 'src/settlement/relayer/follow/decline-dead-payments.ts',
     by: 'src/settlement/relayer/relayer-deadline.test.ts',
     from: 'earlier?.result.succeeded ? earlier.result : NOT_IN_TIME',
     to: 'NOT_IN_TIME',
   },
   {
     name: 'a payment is declined before its last block is safe',
-    file: 'src/settlement/relayer/follow/watch-reorganizations.ts',
+    file: 'src/settlement/relayer/follow/decline-dead-payments.ts',
     from: 'Math.max(least, confirmations, lasting)',
     to: 'Math.min(least, confirmations, lasting)',
   },

@@ -20,7 +20,7 @@ const PROOFS: readonly Proof[] = [
     proof: 'A wake-up is a hint: one too many looks for outcomes once more, and changes nothing.',
   },
   {
-    file: 'src/settlement/relayer/follow/watch-reorganizations.ts',
+    file: 'src/settlement/relayer/follow/decline-dead-payments.ts',
     from: 'least, confirmations',
     behind: 'return BigInt(Math.max(',
     proof: 'The greater of two numbers is the same whichever is named first.',
@@ -66,7 +66,7 @@ const PROOFS: readonly Proof[] = [
       'account and mode. The term only spares the reading.',
   },
   {
-    file: 'src/settlement/relayer/follow/watch-reorganizations.ts',
+    file: 'src/settlement/relayer/follow/decline-dead-payments.ts',
     from: '<',
     behind: 'const deep = head.number ',
     proof:

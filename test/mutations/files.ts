@@ -39,7 +39,7 @@ const OUTCOMES = [
   'src/settlement/relayer/senders/fencing-token.test.ts',
 ];
 const DEADLINES = [
-  'src/settlement/relayer/send/deadlines.test.ts',
+  'src/settlement/relayer/rows/settlement-deadlines.test.ts',
   'src/settlement/relayer/relayer-deadline.test.ts',
 ];
 const SENDERS = [
@@ -109,7 +109,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/payments/apply-settlements.test.ts',
   ],
-  'src/settlement/blocked-requests.ts': [
+  'src/settlement/blocked-request-queries.ts': [
     'src/settlement/relayer/relayer-blocked.test.ts',
     'src/apis/dashboard/refunds.test.ts',
   ],
@@ -193,6 +193,9 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/follow/watch-reorganizations.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
+    'src/settlement/relayer/relayer-declined.test.ts',
+  ],
+  'src/settlement/relayer/follow/decline-dead-payments.ts': [
     ...DEADLINES,
     'src/settlement/relayer/relayer-declined.test.ts',
   ],
@@ -230,7 +233,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-faults.test.ts',
     'src/refunds/apply-outcomes.test.ts',
   ],
-  'src/settlement/relayer/send/plan-batches.ts': DEADLINES,
+  'src/settlement/relayer/rows/settlement-deadlines.ts': DEADLINES,
   'src/settlement/settlement-numbers.ts': [
     'src/settlement/settlement-numbers.test.ts',
     'src/payments/create-intent.test.ts',

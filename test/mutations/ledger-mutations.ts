@@ -137,8 +137,8 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'kyb_required frees the key',
-    file: 'src/idempotency/request-fingerprint.ts',
-    by: 'src/idempotency/request-fingerprint.test.ts',
+    file: 'src/idempotency/decide.ts',
+    by: 'src/idempotency/decide.test.ts',
     from: "  if (status === 403) return code !== 'kyb_required';",
     to: '  if (status === 403) return true;',
   },

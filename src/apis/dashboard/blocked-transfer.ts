@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Timestamp } from '#http/schema.ts';
-import type { BlockedRow } from '#settlement/blocked-requests.ts';
+import type { BlockedRow } from '#settlement/blocked-request-queries.ts';
 
 export const Waiting = Type.Object(
   {

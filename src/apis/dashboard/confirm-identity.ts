@@ -6,8 +6,8 @@ import { factorRefusal } from '#apis/dashboard/require-second-factor.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { confirmPassword } from '#people/change-password.ts';
+import { factorNotFresh, isFactorFresh } from '#people/fresh-factor.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
-import { factorNotFresh, isFactorFresh } from '#people/sessions.ts';
 import { selectUser } from '#people/user-queries.ts';
 
 /** Request body for adding a factor. */

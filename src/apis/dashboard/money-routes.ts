@@ -11,7 +11,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { withdraw } from '#payouts/withdraw.ts';
 import { selectWithdrawal, selectWithdrawalPage } from '#payouts/withdrawal-queries.ts';
-import { selectBlocked } from '#settlement/blocked-requests.ts';
+import { selectBlocked } from '#settlement/blocked-request-queries.ts';
 
 const TAG = 'Money';
 /**

@@ -26,7 +26,7 @@ import { createRefund } from '#refunds/create-refund.ts';
 import { addToRefundDay, selectRefund } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { type AskedAmount, estimate } from '#refunds/share.ts';
-import { endBlockedRefund, selectBlocked } from '#settlement/blocked-requests.ts';
+import { endBlockedRefund, selectBlocked } from '#settlement/blocked-request-queries.ts';
 
 const TAG = 'Money';
 

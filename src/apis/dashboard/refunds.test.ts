@@ -4,7 +4,7 @@ import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { withdrawals } from '#payouts/withdrawal-queries.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
-import { markBlocked } from '#settlement/blocked-requests.ts';
+import { markBlocked } from '#settlement/blocked-request-queries.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import { addTestPayment } from '#testing/api-objects.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';

@@ -1,9 +1,9 @@
 import type { Refusal } from '#core/answer.ts';
 import type { AnyRoute } from '#http/route.ts';
 import { type Asks, asksOf, isSerious } from '#http/second-factor-by-effect.ts';
+import { factorNotFresh, isFactorFresh } from '#people/fresh-factor.ts';
 import { factorTooNew, isFactorTrusted } from '#people/new-factor-delay.ts';
 import type { SessionRow } from '#people/session-queries.ts';
-import { factorNotFresh, isFactorFresh } from '#people/sessions.ts';
 
 /** Refuses unless a trusted factor was verified in this session within the last five minutes. */
 export function factorRefusal(session: SessionRow, now: Date): Refusal | null {

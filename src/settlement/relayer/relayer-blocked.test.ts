@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { endBlockedRefund, selectBlocked } from '#settlement/blocked-requests.ts';
+import { endBlockedRefund, selectBlocked } from '#settlement/blocked-request-queries.ts';
 import type { Relayer } from '#settlement/relayer/relayer.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import {

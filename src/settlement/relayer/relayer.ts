@@ -8,8 +8,9 @@ import { blockInterval } from '#settlement/chain/block-times.ts';
 import { configuredSenders } from '#settlement/chain/configure-senders.ts';
 import { carryOutAll, handleOverdue } from '#settlement/relayer/follow/carry-out-overdue.ts';
 import { collectReceipts } from '#settlement/relayer/follow/collect-receipts.ts';
+import { endDead } from '#settlement/relayer/follow/decline-dead-payments.ts';
 import { type Change, startHeadWatcher } from '#settlement/relayer/follow/watch-heads.ts';
-import { endDead, watchBlocks } from '#settlement/relayer/follow/watch-reorganizations.ts';
+import { watchBlocks } from '#settlement/relayer/follow/watch-reorganizations.ts';
 import {
   createState,
   type OnError,

@@ -25,13 +25,13 @@ import {
   refundTarget,
 } from '#settlement/relayer/rows/request-kinds.ts';
 import { findRefund, type SettledPayment } from '#settlement/relayer/send/earlier-events.ts';
+import { estimateGas } from '#settlement/relayer/send/estimate-gas.ts';
 import type { Planned, PreparedRefund } from '#settlement/relayer/send/plan-batches.ts';
 import {
   decided,
-  estimateGas,
   type Prepared,
   refusedBy,
-} from '#settlement/relayer/send/simulate.ts';
+} from '#settlement/relayer/send/retry-or-fail-refused.ts';
 import { rereadPayment, storedProof } from '#settlement/settled/payment-proof.ts';
 import { selectPaymentPlace } from '#settlement/settled/settled-queries.ts';
 

@@ -13,9 +13,7 @@ import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memor
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   claimPayments,
-  endAttempts,
   lockQueued,
-  postpone,
   selectUnbatched,
   writeOutcomes,
 } from '#settlement/relayer/rows/job-queries.ts';
@@ -26,23 +24,23 @@ import {
   kindsOf,
   paymentOf,
 } from '#settlement/relayer/rows/request-kinds.ts';
+import { endAttempts, postpone } from '#settlement/relayer/rows/retry-owed-sales.ts';
 import { inSender, lockHeldSender } from '#settlement/relayer/rows/sender-queries.ts';
+import { groupByDeadline, hasTimeLeft } from '#settlement/relayer/rows/settlement-deadlines.ts';
+import { estimateGas } from '#settlement/relayer/send/estimate-gas.ts';
+import { gasCapOf } from '#settlement/relayer/send/gas-limits.ts';
 import {
-  gasCapOf,
   groupByContract,
-  groupByDeadline,
-  hasTimeLeft,
   MAX_BATCH_PAYMENTS,
   planPayments,
 } from '#settlement/relayer/send/plan-batches.ts';
 import { inOrder, prepareRefund } from '#settlement/relayer/send/prepare-refund.ts';
-import { sendStored, signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import {
   decided,
-  estimateGas,
   type Prepared,
   refusedBy,
-} from '#settlement/relayer/send/simulate.ts';
+} from '#settlement/relayer/send/retry-or-fail-refused.ts';
+import { sendStored, signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
 
 /**
  * Sends the waiting payments, up to a full batch, as one transaction of this sender, or as several

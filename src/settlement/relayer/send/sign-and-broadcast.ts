@@ -30,7 +30,8 @@ import {
   insertTransactions,
   upsertUnsigned,
 } from '#settlement/relayer/rows/transaction-queries.ts';
-import { CANCELLATION_GAS_LIMIT, type Planned } from '#settlement/relayer/send/plan-batches.ts';
+import { CANCELLATION_GAS_LIMIT } from '#settlement/relayer/send/gas-limits.ts';
+import type { Planned } from '#settlement/relayer/send/plan-batches.ts';
 import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement/signer.ts';
 
 /**

@@ -3,7 +3,8 @@ import { dataFees } from '#settlement/chain/data-fee.ts';
 import { TIP_BLOCKS } from '#settlement/chain/gas-fees.ts';
 import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
-import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
+import { batchGasLimit } from '#settlement/relayer/send/gas-limits.ts';
+import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
 import {
   countSendersAtWork,
   daysLeftOf,

@@ -1,77 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS } from '#core/durations.ts';
 import type { Alarm } from '#settlement/alarms.ts';
-import { markBlocked } from '#settlement/blocked-requests.ts';
+import { markBlocked } from '#settlement/blocked-request-queries.ts';
 import { countsYet } from '#settlement/chain/confirmation-tiers.ts';
-import { quantity, toRevert } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import type { Hex } from '#settlement/chain-requests.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   failed,
   failureOf,
   KINDS,
   type Result,
-  type TargetCall,
   whyItWaits,
 } from '#settlement/relayer/rows/request-kinds.ts';
 import { doneBefore, endOfTransfer } from '#settlement/relayer/send/earlier-events.ts';
-import { type Planned, singleGasLimit } from '#settlement/relayer/send/plan-batches.ts';
-
-/**
- * The known head is used for this long after its poll, because an older state may lack recent
- * changes.
- */
-const FRESH_MS = 2_000;
-/** Number of polls if some nodes lag, so that one of them probably reaches an up-to-date node. */
-const SPREAD_LOOKS = 4;
-const SPREAD_LOOK_MS = 50;
-
-/** Returns the highest block among the known head and this many polls. */
-async function heightAfter({ chain, head }: RelayerState, looks: number): Promise<bigint> {
-  let highest = head?.number ?? 0n;
-  for (let look = 0; look < looks; look++) {
-    if (look > 0) await sleep(SPREAD_LOOK_MS);
-    const { number } = await chain.newest();
-    if (number > highest) highest = number;
-  }
-  return highest;
-}
-
-type Estimate =
-  | { readonly ok: true; readonly gasLimit: bigint }
-  | { readonly ok: false; readonly revertData: unknown };
-
-/**
- * Estimates gas at the known head, so that a lagging node does not answer from an older state. A
- * refusal is checked again at the newest block, which may contain changes that the known head
- * lacked.
- */
-export async function estimateGas(sender: HeldSender, call: TargetCall): Promise<Estimate> {
-  const { relayer } = sender;
-  const { answeredAt, spread } = relayer;
-  const isFresh = answeredAt !== null && performance.now() - answeredAt < FRESH_MS;
-  const height = await heightAfter(relayer, isFresh ? 0 : 1);
-  const first = await estimateAt(sender, call, height);
-  if (first.ok) return first;
-  const newest = await heightAfter(relayer, spread > 0n ? SPREAD_LOOKS : 1);
-  return newest > height ? estimateAt(sender, call, newest) : first;
-}
-
-async function estimateAt(
-  { relayer, address: from }: HeldSender,
-  { to, data }: TargetCall,
-  height: bigint,
-): Promise<Estimate> {
-  const params = [{ from, to, data }, quantity(height)];
-  const [answer] = await relayer.chain.rpc.batch([{ method: 'eth_estimateGas', params }]);
-  if (answer?.ok === true) {
-    return { ok: true, gasLimit: singleGasLimit(BigInt(answer.result as Hex)) };
-  }
-  return toRevert(answer?.refusal ?? new RpcUnavailable('no answer'));
-}
+import type { Planned } from '#settlement/relayer/send/plan-batches.ts';
 
 export type Prepared =
   | { readonly status: 'ready'; readonly planned: Planned }
@@ -90,7 +33,9 @@ export function decided(result: Result, alarm: Alarm | null = null): Prepared {
 
 /** How often a blocked payout is tried again, and after how long it fails (behavior.md 7.7). */
 const BLOCKED_RETRY_MS = 60_000;
+
 const BLOCKED_MAX_MS = DAY_MS;
+
 /**
  * Short, so that a withdrawal is paid or fails within a few seconds after the wallet change has
  * ended.

@@ -3,7 +3,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { addMs, addSeconds } from '#core/clock.ts';
 import { isExpired } from '#settlement/relayer/machine/transaction.ts';
-import { groupByDeadline, hasTimeLeft, validUntil } from '#settlement/relayer/send/plan-batches.ts';
+import {
+  groupByDeadline,
+  hasTimeLeft,
+  validUntil,
+} from '#settlement/relayer/rows/settlement-deadlines.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.250Z');
 
