@@ -5,7 +5,7 @@ import { derivedOrderId, numberOfId } from '#core/ids.ts';
 import { createIntent } from '#payments/create-intent.ts';
 import { createBatch } from '#payments/create-intents-together.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
-import { createSettlementNumbers, raiseNumbers } from '#settlement/settlement-numbers.ts';
+import { createSettlementNumbers, raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { addPayment, addStore, eventTypes, newCreate, see } from '#testing/store-payments.ts';
 
@@ -77,7 +77,7 @@ describe('a new intent', () => {
 
   test('gets no number that was drawn before numbers were raised', async () => {
     await create(newCreate(store));
-    await store.db.transaction((tx) => raiseNumbers(tx, false, 5_000_000n));
+    await store.db.transaction((tx) => raiseSettlementNumbers(tx, false, 5_000_000n));
     const made = await Promise.all(Array.from({ length: 5 }, () => create(newCreate(store))));
     for (const { status, body } of made) {
       assert.equal(status, 201);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
-import { raisePlaces } from '#db/commit-order.ts';
 import { type LedgerState, type LedgerTrust, walPosition } from '#db/detect-replaced-database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
+import { raiseNumbers } from '#recovery/raise-numbers.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { configuredSenders, hasSenders } from '#settlement/chain/configure-senders.ts';
@@ -19,7 +19,6 @@ import {
   saveDoubt,
   selectLedger,
 } from '#settlement/network-recovery-queries.ts';
-import { raiseNumbers } from '#settlement/settlement-numbers.ts';
 
 export interface NetworkGuard {
   /** Resolves when this process may use the network, or after `waitMs`. */
@@ -186,7 +185,6 @@ async function look(ctx: ProcessContext, chain: Chain, last: Look): Promise<Look
   // chain knows, and an event must not get a position that receivers have seen.
   if (state === 'serving' && last.state !== 'serving') {
     await raiseNumbers(db, livemode);
-    await raisePlaces(db, livemode);
   }
   watch.stand(livemode, { state, trust: trustAfter(ctx, chain, judgment) }, epoch);
   if (watch.epoch !== epoch) return null;

@@ -3,14 +3,14 @@ import { hostname } from 'node:os';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { lockAllOrders, raisePlaces } from '#db/commit-order.ts';
+import { lockAllOrders } from '#db/commit-order.ts';
 import { giveUpUnpaid } from '#payments/cancel-after-data-loss.ts';
 import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
 import { followAllWallets } from '#payouts/follow-wallets.ts';
 import { readChain } from '#recovery/book-lost-events.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
-import { awaitLostBytes, raiseNonces } from '#recovery/lost-nonces.ts';
 import { forgetFigures } from '#recovery/lost-queries.ts';
+import { awaitLostBytes, raiseNonces, raiseNumbers } from '#recovery/raise-numbers.ts';
 import { inRun, RECOVERY_LEASE_MS, type RecoveryDeps } from '#recovery/recovery-lease.ts';
 import {
   countRecovered,
@@ -21,7 +21,7 @@ import {
   type RecoveryRun,
   takeRecovery,
 } from '#settlement/network-recovery-queries.ts';
-import { raiseNumbers } from '#settlement/settlement-numbers.ts';
+import { raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
 
 /** Pause between two steps: short, because taps are refused during a recovery. */
 const POLL_MS = 250;
@@ -65,10 +65,7 @@ export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
 async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   const { db, chain, wakeups, clock, log } = deps;
   const { livemode, network } = chain.config;
-  await inRun(deps, taken, async (tx) => {
-    await raiseNumbers(tx, livemode);
-    await raisePlaces(tx, livemode);
-  });
+  await inRun(deps, taken, (tx) => raiseNumbers(tx, livemode));
   failpoint('recovery.numbers_raised');
   await raiseNonces(deps, taken);
   failpoint('recovery.nonces_raised');
@@ -85,7 +82,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   }
   const comparedBlock = await readChain(deps, run);
   await followAllWallets(deps, chain, () => inRun(deps, run, async () => {}));
-  await inRun(deps, run, (tx) => raiseNumbers(tx, livemode));
+  await inRun(deps, run, (tx) => raiseSettlementNumbers(tx, livemode));
   if (run.loss_shown) await giveUp(deps, run);
   const finished = await inRun(deps, run, async (tx) => {
     await forgetFigures(tx, livemode);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { NUMBERS_PER_CELL } from '#core/ids.ts';
 import { openDatabase } from '#db/database.ts';
 import { keepCell, requireCell } from '#settlement/own-cell.ts';
-import { createSettlementNumbers, raiseNumbers } from '#settlement/settlement-numbers.ts';
+import { createSettlementNumbers, raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 let database: TestDatabase;
@@ -38,7 +38,7 @@ test('a database and its range of numbers stay with the cell of its first start'
      select false, $1, '0x', 1, 1, 'order', 1, 0, 0, 0, '0x', 1, now(), 0`,
     [first + NUMBERS_PER_CELL + 5n],
   );
-  await db.transaction((tx) => raiseNumbers(tx, false));
+  await db.transaction((tx) => raiseSettlementNumbers(tx, false));
   numbers.drop();
   assert.ok((await numbers.take([false])).every(isOurs));
 });

@@ -5,7 +5,7 @@ import {
   areStale,
   createSettlementNumbers,
   raiseAboveChain,
-  raiseNumbers,
+  raiseSettlementNumbers,
   type SettlementNumbers,
 } from '#settlement/settlement-numbers.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -202,7 +202,7 @@ describe('settlement numbers', () => {
     assert.equal(await stale(drawn), false);
     const [onLive] = await createSettlementNumbers(db).take([true]);
     const highest = (await nextBlock()) * 256n + 5_000n;
-    await database.db.transaction((tx) => raiseNumbers(tx, false, highest));
+    await database.db.transaction((tx) => raiseSettlementNumbers(tx, false, highest));
     for (const one of drawn) assert.equal(await stale([one]), true);
     assert.ok(onLive !== undefined && !(await stale([onLive])));
     const [fresh] = await createSettlementNumbers(db).take([false]);
@@ -212,7 +212,7 @@ describe('settlement numbers', () => {
 
   it('never go down, even if the chain knows fewer than the ledger', async () => {
     const ledger = (await nextBlock()) * 256n;
-    await database.db.transaction((tx) => raiseNumbers(tx, false, 0n));
+    await database.db.transaction((tx) => raiseSettlementNumbers(tx, false, 0n));
     assert.ok((await nextBlock()) * 256n > ledger + FAR);
   });
 
@@ -224,7 +224,7 @@ describe('settlement numbers', () => {
          block_time)
        values (false, 9000000000000000000, 1, '', 1, 1, '', 0, 0, 0, '', 1, 0, now())`,
     );
-    await database.db.transaction((tx) => raiseNumbers(tx, false, 0n));
+    await database.db.transaction((tx) => raiseSettlementNumbers(tx, false, 0n));
     assert.ok((await nextBlock()) * 256n < before * 256n + 2n * FAR);
     await database.db.transaction((tx) => raiseAboveChain(tx, false));
     assert.ok((await nextBlock()) * 256n < before * 256n + 2n * FAR);
@@ -233,7 +233,7 @@ describe('settlement numbers', () => {
   it('get another epoch each time they are raised, as after two restores of one copy', async () => {
     const epochs = new Set<bigint>();
     for (let n = 0; n < 3; n++) {
-      await database.db.transaction((tx) => raiseNumbers(tx, false, 0n));
+      await database.db.transaction((tx) => raiseSettlementNumbers(tx, false, 0n));
       const [drawn] = await createSettlementNumbers(db).take([false]);
       if (drawn !== undefined) epochs.add(drawn.epoch);
     }

@@ -9,7 +9,7 @@ export interface DrawnNumber {
   readonly number: bigint;
   /**
    * The epoch in which the number's block was drawn. The statement that stores the number requires
-   * that the network's epoch is still the same: see {@link raiseNumbers}.
+   * that the network's epoch is still the same: see {@link raiseSettlementNumbers}.
    */
   readonly epoch: bigint;
 }
@@ -250,7 +250,11 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
  * invalidates the blocks that any process has drawn. Recovery needs this: otherwise a restored
  * database would give new intents the numbers under which lost intents were paid.
  */
-export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Promise<void> {
+export async function raiseSettlementNumbers(
+  tx: Sql,
+  livemode: boolean,
+  above = 0n,
+): Promise<void> {
   await tx.query(
     `update settlement_number_blocks
      set epoch = (random() * 9007199254740991)::bigint,
@@ -275,7 +279,7 @@ export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> 
          where livemode = $1 and number < ${END_OF_RANGE})`,
     [livemode],
   );
-  if (rows.length > 0) await raiseNumbers(tx, livemode);
+  if (rows.length > 0) await raiseSettlementNumbers(tx, livemode);
 }
 
 /**

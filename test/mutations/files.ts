@@ -131,7 +131,7 @@ const OF_RECOVERY: Readonly<Record<string, readonly string[]>> = {
   'src/recovery/book-payments.ts': RECOVERY,
   'src/recovery/book-transfers.ts': RECOVERY,
   'src/recovery/end-credentials.ts': ['src/apis/payer/rotating-codes.test.ts', ...RECOVERY],
-  'src/recovery/lost-nonces.ts': RECOVERY,
+  'src/recovery/raise-numbers.ts': RECOVERY,
   'src/recovery/lost-queries.ts': RECOVERY,
   'src/recovery/book-lost-events.ts': RECOVERY,
   'src/recovery/recover.ts': RECOVERY,

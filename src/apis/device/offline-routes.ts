@@ -3,9 +3,9 @@ import { ForwardBody, ForwardedList, recordsOf } from '#apis/merchant/offline-sc
 import { isRefusal } from '#core/answer.ts';
 import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { readOfflineRates } from '#payments/offline/bounce-checks.ts';
 import { forwardOffline } from '#payments/offline/forward-offline.ts';
 import { selectBouncedAddresses } from '#payments/offline/offline-queries.ts';
+import { readOfflineRates } from '#payments/offline/signed-sale.ts';
 import { offlineNotAllowed } from '#payments/offline/take-forwarded.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';

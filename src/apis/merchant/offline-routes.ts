@@ -12,7 +12,7 @@ import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts'
 import type { ApiContext } from '#payments/api-context.ts';
 import { offlineObject } from '#payments/offline/offline-payment.ts';
 import { selectOfflinePage, selectOfflinePayment } from '#payments/offline/offline-queries.ts';
-import { OFFLINE_STATUSES } from '#payments/offline/states.ts';
+import { OFFLINE_STATUSES } from '#payments/offline/offline-states.ts';
 
 const TAG = 'Offline payments';
 

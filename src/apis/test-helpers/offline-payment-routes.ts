@@ -10,7 +10,7 @@ import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Amount } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
-import { type OfflineRates, readOfflineRates } from '#payments/offline/bounce-checks.ts';
+import { type OfflineRates, readOfflineRates } from '#payments/offline/signed-sale.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authorization.ts';

@@ -10,20 +10,19 @@ import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import { numbersOf, withNumbers } from '#payments/drawn-numbers.ts';
-import {
-  judgeOnChain,
-  judgeTerms,
-  type OfflineRates,
-  readOfflineRates,
-  type Signed,
-  toPaymentAuthorization,
-} from '#payments/offline/bounce-checks.ts';
 import type { Arrived, Forwarded } from '#payments/offline/candidates.ts';
+import { judgeOnChain, judgeTerms } from '#payments/offline/decide-bounce.ts';
 import { offlineObject } from '#payments/offline/offline-payment.ts';
 import {
   type OfflinePaymentRow,
   selectOfflineByIdentity,
 } from '#payments/offline/offline-queries.ts';
+import {
+  type OfflineRates,
+  readOfflineRates,
+  type Signed,
+  toPaymentAuthorization,
+} from '#payments/offline/signed-sale.ts';
 import { decideForwarded, offlineIsOff, type Taken } from '#payments/offline/take-forwarded.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
 import { type AskedLines, needTaxSettings, readLines } from '#prices/asked-lines.ts';

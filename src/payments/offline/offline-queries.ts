@@ -4,7 +4,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
-import type { BounceReason, OfflineStatus } from '#payments/offline/states.ts';
+import type { BounceReason, OfflineStatus } from '#payments/offline/offline-states.ts';
 import type { TotalsOf } from '#payments/shift-totals-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 

@@ -8,11 +8,7 @@ import type { ProcessContext } from '#db/process-context.ts';
 import { appendEvents } from '#events/append.ts';
 import type { Decline } from '#payments/decline-codes.ts';
 import { lockIntents, selectPayable } from '#payments/intent-queries.ts';
-import {
-  type ChainVerdict,
-  judgeOnChain,
-  readOfflineRates,
-} from '#payments/offline/bounce-checks.ts';
+import { judgeOnChain } from '#payments/offline/decide-bounce.ts';
 import { offlineDraft } from '#payments/offline/offline-payment.ts';
 import {
   bounceOffline,
@@ -22,7 +18,8 @@ import {
   postponeOffline,
   selectDueOffline,
 } from '#payments/offline/offline-queries.ts';
-import type { BounceReason } from '#payments/offline/states.ts';
+import type { BounceReason } from '#payments/offline/offline-states.ts';
+import { type ChainVerdict, readOfflineRates } from '#payments/offline/signed-sale.ts';
 import { RETRY_MS } from '#payments/offline/take-forwarded.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { saveStates, stepDrafts } from '#payments/save.ts';

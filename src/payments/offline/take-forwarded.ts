@@ -14,14 +14,13 @@ import { readActivities } from '#payments/assess-payment.ts';
 import { readShares } from '#payments/check-hourly-share.ts';
 import { requireFresh } from '#payments/drawn-numbers.ts';
 import { insertIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
-import { toPaymentAuthorization, utcDay } from '#payments/offline/bounce-checks.ts';
 import {
   type Candidate,
   candidatesOf,
   type Forwarded,
   orderIdsOf,
 } from '#payments/offline/candidates.ts';
-import { decideSale, type SaleVerdict, sumsOf } from '#payments/offline/decide-offline-sale.ts';
+import { decideSale, type SaleVerdict, sumsOf } from '#payments/offline/decide-bounce.ts';
 import { offlineDraft } from '#payments/offline/offline-payment.ts';
 import {
   type EndedOffline,
@@ -33,6 +32,7 @@ import {
   selectUnderWay,
   updateRebuiltOffline,
 } from '#payments/offline/offline-queries.ts';
+import { toPaymentAuthorization, utcDay } from '#payments/offline/signed-sale.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';

@@ -1,9 +1,29 @@
 import type { Refusal } from '#core/answer.ts';
+import { addSeconds } from '#core/clock.ts';
+import { SECOND_MS } from '#core/durations.ts';
 import { assessPayment, type PaymentFacts } from '#payments/assess-payment.ts';
-import { utcDay } from '#payments/offline/bounce-checks.ts';
 import type { Candidate } from '#payments/offline/candidates.ts';
 import type { CardDay, UnderWay } from '#payments/offline/offline-queries.ts';
-import type { BounceReason } from '#payments/offline/states.ts';
+import type { BounceReason } from '#payments/offline/offline-states.ts';
+import {
+  type ChainVerdict,
+  LONGEST_VALID_MS,
+  type OfflineRates,
+  type Signed,
+  utcDay,
+} from '#payments/offline/signed-sale.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { chargesOf } from '#settlement/chain/fee-rates.ts';
+import { offlineNonce } from '#settlement/chain/offline-authorization.ts';
+import { isAuthorizationUsed } from '#settlement/chain/payer-account.ts';
+import type { CheckResult } from '#settlement/chain/payment-check.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import {
+  type AuthorizedPayment,
+  checkAuthorization,
+} from '#settlement/chain/simulate-authorization.ts';
+import { isTokenStopped } from '#settlement/chain/token-stop.ts';
+import { contractOf } from '#settlement/contract-versions.ts';
 import type { OfflineLimits } from '#terminals/offline-limits.ts';
 
 /**
@@ -94,4 +114,67 @@ export function decideSale(candidate: Candidate, facts: SaleFacts): SaleVerdict 
   sums.cards.set(key, ofCard);
   sums.payers.set(payer.id, (sums.payers.get(payer.id) ?? 0) + 1);
   return sale.verdict === 'later' || share(sums.taken) !== null ? 'later' : 'settle';
+}
+
+/**
+ * Returns the bounce reason that follows from the record and the rates alone; `null` if there is
+ * none.
+ */
+export function judgeTerms(
+  { sale, authorization }: Signed,
+  { rates, ratesUntil }: OfflineRates,
+  now: Date,
+): BounceReason | null {
+  const seconds = BigInt(Math.floor(now.getTime() / SECOND_MS));
+  const { value, validAfter, validBefore } = authorization;
+  const latest = seconds + BigInt(LONGEST_VALID_MS / SECOND_MS);
+  if (validBefore > latest || validAfter > seconds) return 'authorization_invalid';
+  if (validBefore <= seconds) return 'authorization_expired';
+  const isLate = ratesUntil !== null && addSeconds(new Date(0), Number(validBefore)) > ratesUntil;
+  return isLate || value !== chargesOf(sale.amount, rates).pulled ? 'rates_changed' : null;
+}
+
+/** Queries whether the contract and the token would accept the payment now. */
+export async function judgeOnChain(
+  chain: Chain,
+  authorized: AuthorizedPayment,
+): Promise<ChainVerdict> {
+  const { payment, authorization } = authorized;
+  const { merchantNumber, amount, payer: from } = payment;
+  const nonce = offlineNonce({ merchantNumber, amount, salt: authorization.salt });
+  try {
+    const [result, isUsed] = await Promise.all([
+      checkAuthorization(chain, authorized),
+      isAuthorizationUsed(chain, { from, nonce }),
+    ]);
+    switch (result.status) {
+      case 'ok':
+        return 'ok';
+      case 'hour_full':
+        return 'later';
+      case 'unavailable':
+        return 'unavailable';
+      case 'declined':
+        if (result.reason === 'settlement_failed') {
+          return result.refusal === 'AlreadySettled' ? 'settled' : 'merchant_refused';
+        }
+        if (isUsed) return 'authorization_used';
+        if (result.reason === 'insufficient_funds') return 'insufficient_funds';
+        if (result.ratesDiffer === true) return 'rates_changed';
+        // Waits instead of bouncing, because a bounce is final and a paused token says nothing
+        // about the authorization.
+        if (await isTokenStopped(chain, contractOf(chain.config, merchantNumber))) return 'later';
+        // Checks again: the token may have been paused only during the first check.
+        return isRefused(await checkAuthorization(chain, authorized))
+          ? 'authorization_invalid'
+          : 'later';
+    }
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return 'unavailable';
+    throw error;
+  }
+}
+
+function isRefused(result: CheckResult): boolean {
+  return result.status === 'declined' && result.reason === 'authorization_refused';
 }

@@ -1,9 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addMs } from '#core/clock.ts';
+import { raisePlaces } from '#db/commit-order.ts';
+import type { Sql } from '#db/database.ts';
 import { inRun, type RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { type RecoveryRun, showLoss } from '#settlement/network-recovery-queries.ts';
 import { raiseNextNonce, selectSenders } from '#settlement/senders.ts';
+import { raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
+
+/**
+ * Raises the settlement numbers (by 2^32, `settlement-numbers.ts`) and the positions of events (by
+ * 2^20, `commit-order.ts`) above all that a lost period may have used.
+ */
+export async function raiseNumbers(sql: Sql, livemode: boolean): Promise<void> {
+  await raiseSettlementNumbers(sql, livemode);
+  await raisePlaces(sql, livemode);
+}
 
 /** The interval at which nodes are polled for transactions that the ledger has lost. */
 const LOOK_MS = 500;

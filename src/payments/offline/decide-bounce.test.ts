@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countedAt, judgeTerms, type Signed } from '#payments/offline/bounce-checks.ts';
+import { judgeTerms } from '#payments/offline/decide-bounce.ts';
+import { countedAt, type Signed } from '#payments/offline/signed-sale.ts';
 import { RATES } from '#testing/offline-sales.ts';
 
 const NOW = new Date('2026-11-28T12:00:00.000Z');

@@ -1,0 +1,94 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/durations.ts';
+import type { Sql } from '#db/database.ts';
+import type { BounceReason } from '#payments/offline/offline-states.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import { type FeeRates, readFeeRates } from '#settlement/chain/fee-rates.ts';
+import type { OfflineAuthorization, OfflineSale } from '#settlement/chain/offline-authorization.ts';
+import { ratesUntilOf, readOperations } from '#settlement/chain/timelock-operations.ts';
+import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
+import { contractOf } from '#settlement/contract-versions.ts';
+
+/** Maximum remaining validity of an authorization when it arrives. */
+export const LONGEST_VALID_MS = 72 * HOUR_MS;
+
+/**
+ * Tolerance for a till's clock that is ahead. The till's time decides on which day a sale counts
+ * (`per_card_per_day`).
+ */
+const AHEAD_MS = 5 * MINUTE_MS;
+
+/** The sale and the signature of a verified record. */
+export interface Signed {
+  readonly sale: OfflineSale;
+  readonly authorization: OfflineAuthorization;
+}
+
+/** The contract's fee rates, and the time until which they cannot change. */
+export interface OfflineRates {
+  readonly rates: FeeRates;
+  /** Earliest time at which an announced change can be applied; `null` if none is announced. */
+  readonly ratesUntil: Date | null;
+}
+
+/** Time for which fee rates are cached. The next constant is for their announced changes. */
+const RATES_MS = 1_000;
+
+const CHANGES_MS = 5_000;
+
+/**
+ * Reads the rates of the merchant's contract.
+ * @throws RpcUnavailable
+ */
+export async function readOfflineRates(
+  sql: Sql,
+  chain: Chain,
+  merchantNumber: bigint,
+): Promise<OfflineRates> {
+  const settlement = contractOf(chain.config, merchantNumber);
+  const [rates, ratesUntil] = await Promise.all([
+    chain.remember(`fee rates of ${settlement}`, RATES_MS, () => readFeeRates(chain, settlement)),
+    chain.remember(`rates until of ${settlement}`, CHANGES_MS, async () =>
+      ratesUntilOf(await readOperations(sql, chain, settlement)),
+    ),
+  ]);
+  return { rates, ratesUntil };
+}
+
+/**
+ * Returns the time at which the till accepted a sale, limited to a plausible range before its
+ * arrival.
+ */
+export function countedAt(acceptedAt: Date, now: Date): Date {
+  const at = Math.max(acceptedAt.getTime(), now.getTime() - LONGEST_VALID_MS);
+  return new Date(Math.min(at, now.getTime() + AHEAD_MS));
+}
+
+/** Returns the start of the UTC day of this time. */
+export function utcDay(at: Date): Date {
+  return new Date(at.getTime() - (at.getTime() % DAY_MS));
+}
+
+/** Converts the authorization to the format that the relayer sends. */
+export function toPaymentAuthorization({ sale, authorization }: Signed): PaymentAuthorization {
+  const { validAfter, validBefore, signature } = authorization;
+  return {
+    salt: sale.salt,
+    bindsOrder: false,
+    ...(validAfter === 0n ? {} : { validAfter: validAfter.toString() }),
+    validBefore: validBefore.toString(),
+    signature,
+  };
+}
+
+/**
+ * The chain's verdict on a sale. `later`: the hourly ceiling has too little room, or the token is
+ * paused. `settled`: the contract has already settled this number. `merchant_refused`: the contract
+ * settles nothing for this merchant now.
+ */
+export type ChainVerdict =
+  | BounceReason
+  | 'ok'
+  | 'later'
+  | 'settled'
+  | 'merchant_refused'
+  | 'unavailable';
