@@ -4,8 +4,8 @@ import { blocksUnder } from './guide.ts';
 import type { GuideMachine, Room } from './room.ts';
 
 /**
- * Runs "Under Patroni", "Restore to a moment" of docs/backup.md, each command where its comment
- * says.
+ * Runs "Under Patroni", "Restore to a point in time" of docs/backup.md, each command where its
+ * comment says.
  */
 
 /** `patronictl` needs Patroni's settings and asks for confirmation twice. */
