@@ -20,7 +20,7 @@ const CONTRACTS = {
 /** The highest merchant number of a contract. */
 const LAST = 2n ** 32n - 1n;
 
-test('a merchant number names its contract, and the number there', () => {
+test("a merchant number contains its contract's version and the number on that contract", () => {
   for (const [contractVersion, onContract] of [
     [0, 1n],
     [0, LAST],
@@ -37,7 +37,7 @@ test('a merchant number names its contract, and the number there', () => {
   assert.equal(merchantNumberOf(0, 5), 5n, 'those of the first contract are as they were');
 });
 
-test('a merchant is looked up at its own contract', () => {
+test('a merchant is looked up on its own contract', () => {
   assert.equal(contractOf(CONTRACTS, 5n), FIRST);
   assert.equal(contractOf(CONTRACTS, merchantNumberOf(1, 5)), SECOND);
   assert.equal(contractVersionAt(CONTRACTS, '0xa1'), 0);
@@ -45,7 +45,7 @@ test('a merchant is looked up at its own contract', () => {
   assert.equal(firstBlockOf(CONTRACTS), 12n);
 });
 
-test('a process with older settings than others reports nothing about a later contract', () => {
+test('a process whose settings lack a later contract reports nothing about it', () => {
   const later = merchantNumberOf(2, 1);
   assert.equal(knowsMerchant(CONTRACTS, later), false);
   assert.throws(() => contractOf(CONTRACTS, later), RpcUnavailable);

@@ -18,8 +18,8 @@ const WELL = {
 };
 const USDC = 1_000_000n;
 
-describe('the hour of the contract', () => {
-  test('is full while less than 1 USDC of it is left', () => {
+describe("the contract's hourly ceiling", () => {
+  test('is full if less than 1 USDC of it is left', () => {
     const ceiling = { perHour: 100n * USDC, sellers: 1 };
     assert.equal(isFull({ ...ceiling, settled: 99n * USDC }), false);
     assert.equal(isFull({ ...ceiling, settled: 99n * USDC + 1n }), true);
@@ -33,7 +33,7 @@ describe('the hour of the contract', () => {
     assert.deepEqual(state, { settles: false, reasons: ['ceiling'] });
   });
 
-  test('is for one account while fewer than five sell, then a quarter, or the set share', () => {
+  test('is one account’s while fewer than five sell, then shared by quarters or as set', () => {
     const shareOf = (sellers: number, set: number | null) =>
       commonShare({ perHour: 1n, settled: 0n, sellers }, set);
     assert.deepEqual([shareOf(0, null), shareOf(4, null), shareOf(5, null)], [100, 100, 25]);
@@ -43,7 +43,7 @@ describe('the hour of the contract', () => {
   });
 });
 
-describe('the hour as stored for all processes', () => {
+describe('the hourly ceiling as stored for all processes', () => {
   let database: TestDatabase;
   let readiness: WatchedReadiness | undefined;
 
@@ -74,7 +74,7 @@ describe('the hour as stored for all processes', () => {
     updateCeiling(database.db, false, { perHour: 100n * USDC, settled, headTime });
   const shop = { accountId: 'acct_1', livemode: false };
 
-  test('is the contract’s report or the sum booked since, within this hour only', async () => {
+  test('counts the contract’s sum or the sum booked since, within this hour only', async () => {
     await told(100n * USDC, new Date(Date.now() - HOUR_MS));
     assert.equal((await look()).of(false).settles, true, 'of the hour before');
     await sell('acct_1', 99n * USDC, new Date(Date.now() - HOUR_MS));
@@ -96,7 +96,7 @@ describe('the hour as stored for all processes', () => {
     assert.equal((await look(50)).shareOf(shop), 50n * USDC);
   });
 
-  test('counts what one account has sold in this hour', async () => {
+  test('counts the sum that an account has sold this hour', async () => {
     await sell('acct_1', 3n * USDC, new Date(Date.now() - HOUR_MS));
     assert.deepEqual(await selectUses(database.db, [{ tenant: shop }]), [0n]);
     await sell('acct_1', 3n * USDC);

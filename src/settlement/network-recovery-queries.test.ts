@@ -37,7 +37,7 @@ const finish = (run: RecoveryRun) => {
 const endLease = () =>
   database.db.query(`update network_recoveries set lease_until = now() - interval '1 second'`);
 
-test('of two workers that recover at once one does, and a late one changes nothing', async () => {
+test('one of two workers recovers a network, and changes nothing without its lease', async () => {
   await ask();
   const both = await Promise.all([take('one'), take('two')]);
   const first = both.find((run) => run !== null);
@@ -55,7 +55,7 @@ test('of two workers that recover at once one does, and a late one changes nothi
   assert.equal(await take('one'), null);
 });
 
-test('a recovery that was requested again does not end', async () => {
+test('a recovery does not end if it was requested again meanwhile', async () => {
   await ask();
   const run = await take('one');
   assert.ok(run !== null);
@@ -66,7 +66,7 @@ test('a recovery that was requested again does not end', async () => {
   assert.equal(await finish(again), true);
 });
 
-test('after a recovery everything is compared again', async () => {
+test('everything is compared again after a recovery', async () => {
   await database.db.query(
     `insert into reconciliation_cursors
        (livemode, next_block, updated, compared_block, compared_at)
@@ -80,7 +80,7 @@ test('after a recovery everything is compared again', async () => {
   assert.equal(await selectCompared(database.db, false), null);
 });
 
-test('credentials that were ended are counted by kind, over all of its runs', async () => {
+test('ended credentials are counted by kind, over all runs of a recovery', async () => {
   await ask();
   const note = (ended: Record<string, number>) =>
     database.db.transaction((tx) => noteEnded(tx, false, ended));

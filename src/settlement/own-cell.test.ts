@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => database.close());
 
-test('a database and its range of numbers stay with the cell of its first start', async (t) => {
+test('a database and its range of numbers belong to the cell of its first start', async (t) => {
   const open = (cell: number) => {
     const db = openDatabase({ url: database.url, maxConnections: 2, cell });
     t.after(() => db.close());

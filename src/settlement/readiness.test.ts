@@ -27,7 +27,7 @@ const BLIND: WorkerReport = { ...WELL, reasons: ['no_node'] };
 const POOR: WorkerReport = { ...WELL, fundedSenders: 0 };
 const IDLE: WorkerReport = { ...WELL, senders: 0, fundedSenders: 0 };
 
-describe('whether a network settles', () => {
+describe('the state of a network', () => {
   const usual = { recovering: false, all_stopped: false, workers: [WELL], ceiling: null };
   const cases: readonly {
     readonly name: string;
@@ -64,7 +64,7 @@ describe('whether a network settles', () => {
   }
 });
 
-describe("a process's view of the networks", () => {
+describe("a process's copy of the networks' states", () => {
   let database: TestDatabase;
   let world: OddWorld<FaultyNode>;
   let node: FaultyNode;
@@ -98,7 +98,7 @@ describe("a process's view of the networks", () => {
     }
   }
 
-  it('begins with no worker, and notices one soon after it has started', async () => {
+  it('shows no worker at first, and a worker soon after it has started', async () => {
     assert.deepEqual(readiness.of(false), { settles: false, reasons: ['no_worker'] });
     const relayer = world.startRelayer();
     await until('', 3_000);
@@ -125,7 +125,7 @@ describe("a process's view of the networks", () => {
     await until('no_worker', 900);
   });
 
-  it('no wallet is deployed if no living worker can, and a mode knows only its own', async () => {
+  it('wallets are deployed only if a running worker of the mode can deploy them', async () => {
     const deploys = (livemode: boolean) =>
       workersDeploy(database.db, { livemode, goneMs: WORKER_GONE_MS });
     assert.equal(await deploys(false), true, 'unknown without a worker');
@@ -138,7 +138,7 @@ describe("a process's view of the networks", () => {
     assert.equal(await deploys(false), false, 'the one that could is gone');
   });
 
-  it('says that no node answers, and when one does again', async () => {
+  it('reports that no node answers, and when one answers again', async () => {
     world.startRelayer();
     await until('', 3_000);
     node.mood = 'down';
@@ -147,7 +147,7 @@ describe("a process's view of the networks", () => {
     await until('', 3_000);
   });
 
-  it('says that the contract is paused', async () => {
+  it('reports that the contract is paused', async () => {
     world.startRelayer();
     await until('', 3_000);
     await switchContract(world.network, 'pauseSettling');
@@ -156,7 +156,7 @@ describe("a process's view of the networks", () => {
     await until('', 4_000);
   });
 
-  it("says that the chain's time and the server's are more than 30 s apart", async () => {
+  it("reports that the chain's clock and the server's differ by more than 30 s", async () => {
     world.startRelayer();
     await until('', 3_000);
     const { rpc } = world.network;
@@ -165,7 +165,7 @@ describe("a process's view of the networks", () => {
     await until('clock', 3_000);
   });
 
-  it('says that no sender can pay for gas', async () => {
+  it('reports that no sender can pay for gas', async () => {
     const { rpc, config } = world.network;
 
     for (const { address, role } of configuredSenders(config)) {
@@ -175,7 +175,7 @@ describe("a process's view of the networks", () => {
     await until('no_gas', 4_000);
   });
 
-  it('says that the network is being recovered', async () => {
+  it('reports that the network is being recovered', async () => {
     world.startRelayer();
     await until('', 3_000);
     await database.db.query('update network_states set recovering = true where not livemode');

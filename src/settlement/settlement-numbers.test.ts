@@ -55,7 +55,7 @@ describe('settlement numbers', () => {
     assert.ok(next < 16, `${next} of 255 numbers follow their neighbor`);
   });
 
-  it('of a process begin at a random position, up to 2^20 further on', async () => {
+  it('of a process begin at a random position, up to 2^20 numbers ahead', async () => {
     const skips: bigint[] = [];
     for (let n = 0; n < 30; n++) {
       const before = await nextBlock();
@@ -80,7 +80,7 @@ describe('settlement numbers', () => {
     assert.ok(most >= 8 * Math.max(1, least), `blocks are ${means.join()} apart`);
   });
 
-  it('begin above those that the previous release has drawn, and may still draw', async () => {
+  it('begin above all numbers that the previous release has drawn or may still draw', async () => {
     const [drawn] = await createSettlementNumbers(db).take([true]);
     assert.ok((drawn?.number ?? 0n) >= MILLION);
   });
@@ -125,7 +125,7 @@ describe('settlement numbers', () => {
     assert.equal(await cutOff(own, numbers), 9);
   });
 
-  it('are drawn one block at a time by a process that creates seldom', async (t) => {
+  it('are drawn one block at a time by a process that rarely creates intents', async (t) => {
     const own = openDatabase({ url: database.url, maxConnections: 2 });
     let nowMs = 0;
     const clock = t.mock.method(performance, 'now', () => nowMs);
@@ -139,7 +139,7 @@ describe('settlement numbers', () => {
     assert.equal(await cutOff(own, numbers), 2);
   });
 
-  it('that are returned are used again, also those of an exhausted block', async () => {
+  it('that are put back are used again, even those of an exhausted block', async () => {
     const numbers = createSettlementNumbers(db);
     const used = await numbers.take(many(250));
     const spare = await numbers.take(many(64));
@@ -167,7 +167,7 @@ describe('settlement numbers', () => {
     );
   });
 
-  it('that were not used are taken next', async () => {
+  it('that were put back are taken next', async () => {
     const numbers = createSettlementNumbers(db);
     const drawn = await numbers.take(many(5));
     numbers.putBack(drawn.slice(1, 3));
@@ -179,7 +179,7 @@ describe('settlement numbers', () => {
     assert.ok(!drawn.some(({ number }) => number === again[2]?.number));
   });
 
-  it('are dropped when a connection breaks, also those that are returned later', async () => {
+  it('are dropped when a connection breaks, even if they are put back later', async () => {
     const numbers = createSettlementNumbers(db);
     const drawn = await numbers.take(many(3));
     const before = await nextBlock();
@@ -210,13 +210,13 @@ describe('settlement numbers', () => {
     assert.equal(await stale([fresh]), false);
   });
 
-  it('never go down, even if the chain knows fewer than the ledger', async () => {
+  it("are never lowered, even if the chain's highest is below the ledger's", async () => {
     const ledger = (await nextBlock()) * 256n;
     await database.db.transaction((tx) => raiseSettlementNumbers(tx, false, 0n));
     assert.ok((await nextBlock()) * 256n > ledger + FAR);
   });
 
-  it('are not raised beyond numbers that the service can issue', async () => {
+  it('are not raised above the numbers that the service can assign', async () => {
     const before = await nextBlock();
     await database.db.query(
       `insert into chain_payments (livemode, number, batch_number, payer, merchant_number, amount,
@@ -230,7 +230,7 @@ describe('settlement numbers', () => {
     assert.ok((await nextBlock()) * 256n < before * 256n + 2n * FAR);
   });
 
-  it('get another epoch each time they are raised, as after two restores of one copy', async () => {
+  it('get a new epoch each time they are raised, as after two restores of one backup', async () => {
     const epochs = new Set<bigint>();
     for (let n = 0; n < 3; n++) {
       await database.db.transaction((tx) => raiseSettlementNumbers(tx, false, 0n));
@@ -241,7 +241,7 @@ describe('settlement numbers', () => {
   });
 });
 
-describe('an intent that the previous release has created', () => {
+describe('an intent that the previous release created', () => {
   let database: TestDatabase;
   before(async () => {
     database = await testDatabase();

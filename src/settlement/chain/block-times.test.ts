@@ -42,12 +42,12 @@ const told = (...times: number[]): BlockTimes =>
   );
 
 describe('the block-time estimator', () => {
-  it('is known after a few regular blocks', () => {
+  it('knows the interval after a few regular blocks', () => {
     assert.equal(nextBlockAt(told(0, 1_000, 2_000), 2_100), null);
     assert.equal(nextBlockAt(told(0, 1_000, 2_010, 3_000), 3_100), 4_000);
   });
 
-  it('is unknown when blocks come irregularly, or the next one is late', () => {
+  it('predicts nothing when blocks are irregular, or the next one is late', () => {
     assert.equal(nextBlockAt(told(0, 1_000, 2_600, 3_000), 3_100), null);
     assert.equal(nextBlockAt(told(0, 1_000, 2_000, 3_000), 4_100), null);
   });
@@ -64,7 +64,7 @@ describe('the block-time estimator', () => {
     });
   }
 
-  it('is not confused by a node that lags', () => {
+  it('is not misled by a lagging node', () => {
     const blockTimes = told(0, 1_000, 2_000, 3_000);
     const after = withLook(blockTimes, { number: 1n, time: 1_000, at: 3_100 });
     assert.deepEqual(after, blockTimes);
@@ -110,7 +110,7 @@ describe('polls of the head while a payment waits', () => {
     });
   }
 
-  it('find the time of slow blocks between payments, without extra polls', () => {
+  it('learn the times of slow blocks between payments, without extra polls', () => {
     const chain = chainOf(12_000, 4_321);
     let blockTimes = looks(chain, { from: 100_000, every: 15_130, count: 5 });
     let lastLookAt = 100_000 + 4 * 15_130;
@@ -125,7 +125,7 @@ describe('polls of the head while a payment waits', () => {
     assert(window !== null && window.to - window.from < 1_000, JSON.stringify(window));
   });
 
-  it('are at most three a second while the chain makes no blocks', () => {
+  it('number at most three a second while the chain has no new blocks', () => {
     for (const blockTimes of [NO_BLOCK_TIMES, told(0, 1_000, 2_000, 3_000)]) {
       const stuckAt = 3_000 + 10_000;
       const next = nextLookAt(blockTimes, { lastLookAt: stuckAt, since: 3_000, shortestMs: 25 });

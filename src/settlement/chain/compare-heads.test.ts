@@ -15,26 +15,26 @@ const stale = (...told: readonly Told[]) =>
   );
 
 describe('providers whose heads are not followed', () => {
-  it('are none while they differ by three blocks at most', () => {
+  it('include none while heads differ by at most three blocks', () => {
     assert.deepEqual(stale([100], [103]), []);
     assert.deepEqual(stale([103], [100], [101]), []);
     assert.deepEqual(stale([100]), []);
     assert.deepEqual(stale(), []);
   });
 
-  it('are those behind the newest block that two of three have reached', () => {
+  it('include those behind the newest block that two of three have reached', () => {
     assert.deepEqual(stale([90], [100], [101]), [0]);
     assert.deepEqual(stale([90], [91], [100, true]), []);
     assert.deepEqual(stale([90, false], [91, false], [100, false]), [2]);
   });
 
-  it('are, of two, the one whose head does not advance', () => {
+  it('include, of two, the one whose head does not advance', () => {
     assert.deepEqual(stale([100, false], [110, true]), [0]);
     // The node that does not advance is ahead of the one that does, so it is on an abandoned fork.
     assert.deepEqual(stale([200, false], [110, true]), [0]);
   });
 
-  it('are, if both or neither of two advance, the one behind', () => {
+  it('include, if both or neither of two advance, the lower one', () => {
     assert.deepEqual(stale([100], [110]), [0]);
     assert.deepEqual(stale([100, false], [110, false]), [0]);
     assert.deepEqual(stale([110, null], [100, null]), [1]);
@@ -59,7 +59,7 @@ describe('a comparison of the heads of all addresses', () => {
     node.reply = () => ({ body: { result: `0x${number.toString(16)}` } });
   };
 
-  it('moves a first address whose head does not advance behind the others', async () => {
+  it('moves the first address behind the others if its head does not advance', async () => {
     const [first, second] = [await startAt(50), await startAt(50)];
     const warnings: unknown[] = [];
     const log = { ...silentLog, warn: (...line: unknown[]) => warnings.push(line) };
@@ -82,7 +82,7 @@ describe('a comparison of the heads of all addresses', () => {
     await rpc.close();
   });
 
-  it('trusts no provider less for a response that did not arrive', async () => {
+  it('trusts a provider no less for a response that did not arrive', async () => {
     const [first, second] = [await startAt(50), await startAt(60)];
     const rpc = connectRpc({ urls: [first.url, second.url], chainId: 7, log: silentLog });
     second.reply = () => ({ body: { error: { code: -32_603, message: 'no' } } });

@@ -36,7 +36,7 @@ describe('senders and chains at the start', () => {
       'select sender, address, role from relayer_senders order by sender',
     );
 
-  it('keep their numbers when keys come, go and change places', async () => {
+  it('keep their numbers when keys are added, removed and reordered', async () => {
     await configureSenders({ chain: network.chain, db: database.db });
     const before = await senders();
     assert.equal(before.length, 6);
@@ -48,7 +48,7 @@ describe('senders and chains at the start', () => {
     assert.equal(now[6]?.address, privateKeyToAccount(added).address);
   });
 
-  it('refuse to lose the key of transactions that are not final', async () => {
+  it('refuse to start without the key of transactions that are not final', async () => {
     await database.db.query(
       `insert into chain_transactions
          (livemode, sender, nonce, kind, status, created, target, input, gas_limit)
@@ -78,7 +78,7 @@ describe('senders and chains at the start', () => {
     await database.db.query('delete from chain_transactions');
   });
 
-  it('refuse to lose the sponsor’s key of a transfer, unless operators are elsewhere', async () => {
+  it('refuse to lose the sponsor’s key of a transfer, unless operators run elsewhere', async () => {
     const { db } = database;
     const address = heldAccount(network.config.sponsorKey).address;
     await db.query(

@@ -21,7 +21,7 @@ const chainOf = (profile: 'base' | 'custom') => ({
   config: { ...network.chain.config, profile: profileNamed(profile) },
 });
 
-test('a chain that publishes its data on another one reports the cost', async () => {
+test('a chain that publishes its transactions on another chain reports the cost', async () => {
   assert.deepEqual(await dataFees(chainOf('base'), [1, 2]), [0n, 0n], 'no such contract');
   await network.rpc.call('anvil_setCode', [ORACLE, TIMES_1000]);
   assert.deepEqual(await dataFees(chainOf('base'), [420, 9_924]), [420_000n, 9_924_000n]);

@@ -12,7 +12,7 @@ function chainOf({ final, blockMs }: { final: bigint | null; blockMs: number }) 
   return { config, block } as unknown as Pick<Chain, 'block' | 'config'>;
 }
 
-test('blocks that are final at once are read again for fifteen seconds', async () => {
+test('blocks that are final immediately are read again for fifteen seconds', async () => {
   const slow = chainOf({ final: 1_000n, blockMs: 1_000 });
   assert.equal(await finalBlock(slow, 1_000n), 1_000n);
   assert.equal(await shownBlock(slow, 1_000n), 985n);

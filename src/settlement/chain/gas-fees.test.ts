@@ -8,7 +8,7 @@ const CEILING = 500n * GWEI;
 const LIMITS = { ceiling: CEILING, highestTip: CEILING };
 
 describe('fees', () => {
-  it('last for five full blocks, with the median tip', () => {
+  it('suffice for five full blocks, with the median tip', () => {
     const recentTips = [3n * GWEI, 1n * GWEI, 2n * GWEI];
     assert.deepEqual(suggestFees({ baseFeePerGas: 10n * GWEI, recentTips, ...LIMITS }), {
       maxFeePerGas: 22n * GWEI,
@@ -16,13 +16,13 @@ describe('fees', () => {
     });
   });
 
-  it('take no tip above that of the profile, whatever nodes say', () => {
+  it("include no tip above the profile's, whatever nodes report", () => {
     const reported = { recentTips: [12n * GWEI], ceiling: CEILING, highestTip: GWEI };
     const { maxPriorityFeePerGas } = suggestFees({ baseFeePerGas: GWEI / 200n, ...reported });
     assert.equal(maxPriorityFeePerGas, GWEI);
   });
 
-  it('follow the cheaper of two nodes, and the one that says something', () => {
+  it('follow the cheaper of two nodes, or the one that answers', () => {
     const [dear, cheap] = [[12n * GWEI, 12n * GWEI], [GWEI / 1_000n]];
     assert.deepEqual(lowerTips([dear, cheap]), cheap);
     assert.deepEqual(lowerTips([cheap, dear]), cheap);
@@ -31,7 +31,7 @@ describe('fees', () => {
     assert.equal(lowerTips([]), null);
   });
 
-  it('never exceed the ceiling, however the chain rises', () => {
+  it("never exceed the ceiling, however high the chain's fees are", () => {
     const wei = fc.bigInt({ min: 0n, max: 10n ** 15n });
     fc.assert(
       fc.property(wei, fc.array(wei, { maxLength: 12 }), wei, (baseFeePerGas, tips, ceiling) => {
@@ -42,7 +42,7 @@ describe('fees', () => {
     );
   });
 
-  it('of a replacement are a tenth higher and within the ceiling, or there is none', () => {
+  it('of a replacement are a tenth higher and within the ceiling, or it is not made', () => {
     const wei = fc.bigInt({ min: 1n, max: 10n ** 12n });
     const fees = fc
       .tuple(wei, wei)
@@ -58,7 +58,7 @@ describe('fees', () => {
     );
   });
 
-  it('follow the chain when it rose by more than that', () => {
+  it("follow the chain's fees if they have risen by more", () => {
     const before = { maxFeePerGas: 10n * GWEI, maxPriorityFeePerGas: GWEI };
     const suggested = { maxFeePerGas: 80n * GWEI, maxPriorityFeePerGas: GWEI };
     assert.equal(bumpFees(before, suggested, CEILING)?.maxFeePerGas, 80n * GWEI);

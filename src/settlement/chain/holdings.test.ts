@@ -33,7 +33,7 @@ test('a contract without merchants holds nothing and owes nothing', async () => 
   assert.deepEqual(await sums(), { merchants: 0, held: 0n, owed: 0n, fees: 0n });
 });
 
-test('the balance is owed to merchants, booked as fees, or sent without a payment', async () => {
+test('a balance is owed to merchants, booked as fees, or was sent without a payment', async () => {
   const payer = await outside.addPayer();
   const amounts = [1_000_000n, 2_000_000n, 4_000_000n];
   for (const [index, amount] of amounts.entries()) {

@@ -26,7 +26,7 @@ interface Refusal {
   readonly message: string;
 }
 
-describe('the logs of a range', () => {
+describe('a range of logs', () => {
   const nodes: ScriptedNode[] = [];
   const rpcs: Rpc[] = [];
 
@@ -108,7 +108,7 @@ describe('the logs of a range', () => {
     assert.deepEqual(widths, [7]);
   });
 
-  it('is requested as a whole again once a limit may have ended', async (t) => {
+  it('is requested as a whole again when a remembered limit expires', async (t) => {
     const now = performance.now.bind(performance);
     let aheadMs = 0;
     t.mock.method(performance, 'now', () => now() + aheadMs);
@@ -143,7 +143,7 @@ describe('the logs of a range', () => {
     assert.deepEqual([oddWidths, goodWidths], [[1_000], [1_000]]);
   });
 
-  it('is halved for this request only if it has too many logs', async () => {
+  it('is halved for this request alone if it has too many logs', async () => {
     const refusal = { code: -32_005, message: 'query returned more than 10000 results' };
     const [node, widths] = await startNode(300, refusal);
     const rpc = connect(node);
@@ -153,7 +153,7 @@ describe('the logs of a range', () => {
     assert.equal(widths[0], 750);
   });
 
-  it('is rejected from a node that has not reached its end', async () => {
+  it('is not accepted from a node that has not reached its last block', async () => {
     const [node] = await startNode(5_000, TOO_WIDE);
     const reply = node.reply;
     node.reply = (call) =>
@@ -189,7 +189,7 @@ describe('the logs of a range', () => {
     });
   }
 
-  it('is not halved for a node that answers nothing at all', async () => {
+  it('is not halved for a node that is down', async () => {
     const [node, widths] = await startNode(300, TOO_WIDE);
     const { reply } = node;
     node.reply = (call) => ({ ...reply(call), silent: true });
@@ -210,7 +210,7 @@ describe('the logs of a range', () => {
     return { ...place, ...done, logs: [other, log] };
   }
 
-  it('are those of all requested contracts, and of no other', async () => {
+  it('contains the logs of all requested contracts, and no others', async () => {
     const [node] = await startNode(5_000, TOO_WIDE);
     const [theirs, own] = receiptOf('0x5').logs;
     const blocks = node.reply;
@@ -263,7 +263,7 @@ describe('the logs of a range', () => {
     });
   }
 
-  it('is not read from receipts of another block, nor without one of them', async () => {
+  it("is not read from another block's receipts, nor if a receipt is missing", async () => {
     const node = await startNodeWithoutLogs();
     const { reply } = node;
     for (const wrong of [[], [{ ...receiptOf('0x5'), blockHash: `0x${'44'.repeat(32)}` }], null]) {
@@ -277,7 +277,7 @@ describe('the logs of a range', () => {
     }
   });
 
-  it('is not requested block by block from a node that only wants a pause', async () => {
+  it('is not requested block by block from a node that only requests a pause', async () => {
     const [node] = await startNode(0, { code: -32_005, message: 'rate limited' });
     await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);
     assert(!node.calls.includes('eth_getBlockReceipts'));

@@ -73,14 +73,14 @@ const CASES: readonly Case[] = [
   ['batch', 'eth_call', -32_600, 'batch too large'],
 ];
 
-describe('a refusal’s meaning', () => {
+describe("the meaning of a node's refusal", () => {
   for (const [kind, method, code, message, status = 200] of CASES) {
     it(`${kind}: ${method}, HTTP ${status}, ${code}, "${message}"`, () => {
       assert.equal(classifyRefusal({ method, status, code, message }), kind);
     });
   }
 
-  it('is not about the chain if it does not mention it', () => {
+  it('is not about the chain if its text does not mention the chain', () => {
     for (const method of ['eth_call', 'eth_estimateGas', 'eth_getLogs', 'eth_getBalance']) {
       for (const code of [-32_000, -32_603, -32_700, 0, 1, 2, 4, 500]) {
         const said = { method, status: 200, code, message: 'upstream connect error' };
@@ -104,7 +104,7 @@ describe('the pause that a node requests', () => {
     assert.equal(retryAfterMs({ ...nothing, message: 'Try again in 3 seconds' }, now), 3_000);
   });
 
-  it('is not invented, and at most ten minutes', () => {
+  it('is `null` if none is requested, and never more than ten minutes', () => {
     assert.equal(retryAfterMs(nothing, now), null);
     assert.equal(retryAfterMs({ ...nothing, header: 'soon' }, now), null);
     assert.equal(retryAfterMs({ ...nothing, header: '86400' }, now), 600_000);

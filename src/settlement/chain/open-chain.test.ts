@@ -47,7 +47,7 @@ test('the start continues if no address is reachable', async () => {
   assert.equal((await linesOfStart([NOWHERE, NOWHERE])).length, 2);
 });
 
-test('a chain that answers only after the start is checked then, before it signs', async () => {
+test('a chain that answers only after the start is checked before anything is signed', async () => {
   const node = await startFaultyNode(network.node.rpcUrl);
   node.mood = 'down';
   const told = { rpcUrls: [node.url], usdcDomain: { name: null, version: null } };
@@ -65,7 +65,7 @@ test('a chain that answers only after the start is checked then, before it signs
   await Promise.all([good.close(), wrong.close(), node.stop()]);
 });
 
-test('a provider of another chain ends the start, the second one as well', async () => {
+test('a provider of another chain ends the start, even if it is the second one', async () => {
   const [good = ''] = network.config.rpcUrls;
   const opening = openChain({ ...network.config, rpcUrls: [good, foreign.url] }, silentLog);
   await assert.rejects(opening, (error) => {

@@ -66,7 +66,7 @@ describe('the check before a payment', () => {
     assert.equal(await reasonFor({ perPayment: null }), 'approval_insufficient');
   });
 
-  it('names approval before funds, and funds before limits', async () => {
+  it('reports a missing approval before funds, and funds before limits', async () => {
     const nothing = { usdc: 0n, allowance: 0n, perPayment: 1n };
     assert.equal(await reasonFor(nothing), 'approval_insufficient');
     assert.equal(await reasonFor({ ...nothing, allowance: 2_000_000n }), 'insufficient_funds');
@@ -74,13 +74,13 @@ describe('the check before a payment', () => {
     assert.equal(await reasonFor(funded), 'limit_exceeded');
   });
 
-  it('declines for a merchant that the contract does not know', async () => {
+  it('declines payments to a merchant that the contract does not know', async () => {
     const payer = await addPayer();
     const result = await check({ ...sale(payer), merchantNumber: 99n });
     assert.deepEqual(result, { status: 'declined', reason: 'settlement_failed' });
   });
 
-  it('sees a revoked policy at once', async () => {
+  it('notices a revoked policy immediately', async () => {
     const payer = await addPayer();
     const revoke = encodeFunctionData({ abi: settlementAbi, functionName: 'revokePolicy' });
     await network.send(payer, network.config.settlement, revoke);
@@ -91,7 +91,7 @@ describe('the check before a payment', () => {
     assert.equal((await readPayerAccount(network.chain, payer.address)).policy.status, 'revoked');
   });
 
-  it('checks many payments at once', async () => {
+  it('checks many payments in one call', async () => {
     const payer = await addPayer();
     const before = node.calls.get('eth_call') ?? 0;
     const results = await Promise.all(Array.from({ length: 80 }, () => check(sale(payer))));
@@ -100,7 +100,7 @@ describe('the check before a payment', () => {
     assert(calls <= 12, `${calls} calls for 80 checks`);
   });
 
-  it('is repeated within the tap if a node cannot answer', async () => {
+  it('is repeated during the tap if a node cannot answer', async () => {
     const payer = await addPayer();
     for (const failures of [1, 2]) {
       let left = failures * LOOKS_WITHIN_A_TRY;
@@ -112,7 +112,7 @@ describe('the check before a payment', () => {
     node.refuse = () => null;
   });
 
-  it('says unavailable when no node answers, and declines nothing', async () => {
+  it('reports `unavailable` when no node answers, and declines nothing', async () => {
     const payer = await addPayer();
     node.mood = 'down';
     assert.deepEqual(await check(sale(payer)), { status: 'unavailable' });
@@ -120,7 +120,7 @@ describe('the check before a payment', () => {
     assert.deepEqual(await check(sale(payer)), { status: 'ok' });
   });
 
-  it('says unavailable while the contract is paused, and declines nothing', async () => {
+  it('reports `unavailable` while the contract is paused, and declines nothing', async () => {
     const payer = await addPayer();
     await switchContract(network, 'pauseSettling');
     assert.deepEqual(await check(sale(payer)), { status: 'unavailable' });

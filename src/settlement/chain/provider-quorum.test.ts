@@ -68,7 +68,7 @@ describe('success at inclusion', () => {
     assert.equal(outcome?.succeeded, true);
   });
 
-  it('asks two addresses while the receipt is still on its way', async () => {
+  it("asks the second address while the first one's receipt is still on its way", async () => {
     const heard: string[] = [];
     const hears = (method: string): NonNullable<Behavior['answer']> => {
       return (call, own) => {
@@ -100,7 +100,7 @@ describe('success at inclusion', () => {
     });
   }
 
-  it('does not count one provider twice: for its receipt, and as the second one', async () => {
+  it('does not count one provider both for its receipt and as the second provider', async () => {
     const denies = names(null);
     is(0, {
       answer: (call, own, head) =>
@@ -115,7 +115,7 @@ describe('success at inclusion', () => {
     assert(isAsked);
   });
 
-  it('counts one block later while no second provider answers', async () => {
+  it('counts one block later if no second provider answers', async () => {
     is(1, { whole: () => 'cut' });
     const id = await include();
     await headFollowed(node(0));

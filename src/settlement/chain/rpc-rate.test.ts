@@ -7,7 +7,7 @@ const OTHER = { urgent: false, withinMs: 2_000 };
 const clock = () => performance.now();
 
 describe('a ceiling of requests per second', () => {
-  it('lets taps through at once when the rest has used up its share', async () => {
+  it('lets taps through immediately when other requests have used up their share', async () => {
     const ceiling = createCeiling(10, clock);
     for (let i = 0; i < 6; i++) await ceiling.take(1, OTHER);
     const order: string[] = [];
@@ -17,7 +17,7 @@ describe('a ceiling of requests per second', () => {
     assert.deepEqual(order, ['tap', 'tap', 'tap', 'tap', 'the rest']);
   });
 
-  it('serves taps first among those that wait', async () => {
+  it('serves taps first among waiting requests', async () => {
     const ceiling = createCeiling(10, clock);
     await ceiling.take(10, TAP);
     const order: string[] = [];
@@ -36,20 +36,20 @@ describe('a ceiling of requests per second', () => {
     assert(performance.now() - started >= 950, `${performance.now() - started} ms`);
   });
 
-  it('refuses a request that would wait too long, and continues without it', async () => {
+  it('refuses a request that would wait too long, and serves the others', async () => {
     const ceiling = createCeiling(5, clock);
     await ceiling.take(5, TAP);
     await assert.rejects(ceiling.take(5, { urgent: false, withinMs: 50 }), /the configured limit/);
     await ceiling.take(1, TAP);
   });
 
-  it('lets through a portion of the largest size that it reports', async () => {
+  it('grants a request of the largest size that it reports', async () => {
     const ceiling = createCeiling(5, clock);
     assert.equal(ceiling.largest, 5);
     await ceiling.take(ceiling.largest, OTHER);
   });
 
-  it('does not exist unless it is configured', async () => {
+  it('applies only if it is configured', async () => {
     const ceiling = createCeiling(null, clock);
     await Promise.all(Array.from({ length: 1_000 }, () => ceiling.take(100, OTHER)));
     assert.equal(ceiling.largest, Number.POSITIVE_INFINITY);

@@ -53,7 +53,7 @@ describe('JSON-RPC over several nodes', () => {
     return rpc;
   }
 
-  it('asks the preferred node, and the next one while that fails', async () => {
+  it('asks the preferred node, and the next node while the preferred one fails', async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     const rpc = connect(a, b);
     assert.equal(await rpc.call('eth_test', []), 'a');
@@ -67,7 +67,7 @@ describe('JSON-RPC over several nodes', () => {
     }
   });
 
-  it('does not ask a node that just failed before the others', async () => {
+  it('asks a node that just failed after the others', async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     const rpc = connect(a, b);
     a.reply = () => ({ silent: true });
@@ -79,7 +79,7 @@ describe('JSON-RPC over several nodes', () => {
     assert(performance.now() - started < 150);
   });
 
-  it('does not blame a node for requests that our own ceiling held back', async () => {
+  it('does not blame a node for requests that our own rate limit held back', async () => {
     const a = await startNode('a');
     const limits = { timeoutsMs: [200], perSecond: 2, log: silentLog };
     const rpc = connectRpc({ urls: [a.url], chainId: CHAIN, ...limits });
@@ -162,7 +162,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.equal(await rpc.call('eth_test', []), 'b');
   });
 
-  it('checks sooner if a provider answers as one of another chain would', async (t) => {
+  it("checks sooner if a provider's answer suggests another chain", async (t) => {
     const pass = jumpingClock(t);
     const [a, b] = [await startNode('a'), await startNode('b')];
     const rpc = connect(a, b);
@@ -178,7 +178,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.deepEqual(a.calls, ['eth_chainId', 'eth_test', 'eth_test', 'eth_chainId']);
   });
 
-  it('checks at once if an answer contradicts what is known', async () => {
+  it('checks immediately if an answer contradicts known blocks', async () => {
     const a = await startNode('a');
     const rpc = connect(a);
     assert.equal(await rpc.call('eth_test', []), 'a');
@@ -192,7 +192,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.equal(await rpc.call('eth_test', []), 'a');
   });
 
-  it('pauses a provider for as long as it asks, even if it is the only one', async () => {
+  it('pauses a provider for as long as it requests, even if it is the only one', async () => {
     const a = await startNode('a');
     const rpc = connect(a);
     assert.equal(await rpc.call('eth_test', []), 'a');
@@ -208,7 +208,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.equal(await rpc.call('eth_test', []), 'a');
   });
 
-  it("keeps a node's answers of a batch, and asks the next one for the rest", async () => {
+  it("keeps a node's answers to a batch, and asks the next node for the rest", async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     const busy = { body: { error: { code: -32_029, message: 'Too Many Requests' } } };
     a.reply = (call) => (call.method === 'eth_one' ? busy : { body: { result: 'a' } });
@@ -221,7 +221,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.deepEqual(b.calls, ['eth_chainId', 'eth_one']);
   });
 
-  it('decides nothing from an invalid result', async () => {
+  it('concludes nothing from an invalid result', async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     b.reply = () => ({ body: { result: '0x5208' } });
     for (const result of [null, '0x', '5208', 21_000, {}, '0x1']) {
@@ -258,7 +258,7 @@ describe('JSON-RPC over several nodes', () => {
     }
   });
 
-  it('sends each provider its own headers, with its own time-out', async () => {
+  it('sends each provider its own headers, and applies its own time-out', async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     const urls = [a.url, b.url.replace('http://', 'http://user:word@')];
     const headers = [{ authorization: 'Bearer first' }, { 'x-plan': 'second' }];
@@ -274,7 +274,7 @@ describe('JSON-RPC over several nodes', () => {
     await rpc.close();
   });
 
-  it('reports that no node answers, without the keys in URLs', async () => {
+  it('reports that no node answers without showing keys from URLs', async () => {
     const a = await startNode('a');
     a.reply = () => ({ silent: true });
     const lines: unknown[] = [];
@@ -287,7 +287,7 @@ describe('JSON-RPC over several nodes', () => {
     assert(!JSON.stringify(lines).includes('secret'));
   });
 
-  it('gives the answers of a long batch in the order of its calls', async () => {
+  it('returns the answers to a long batch in the order of the calls', async () => {
     const a = await startNode('a');
     a.reply = (call) => ({ body: { result: call.method } });
     const calls = Array.from({ length: 120 }, (_, i) => ({ method: `m${i}`, params: [] }));

@@ -68,7 +68,7 @@ describe('a node that announces blocks', () => {
     assert.equal(second.parentHash, first.hash);
   });
 
-  it('is connected again when the connection is cut, and polling continues meanwhile', async () => {
+  it('is connected again when the connection breaks, and polling continues meanwhile', async () => {
     const own = subscribe();
     await until(own.isLive, 'no subscription');
     wire.onClientBytes = () => 'cut';
@@ -98,7 +98,7 @@ describe('a node that announces blocks', () => {
 });
 
 describe('the URL at which a node announces blocks', () => {
-  it('is the RPC URL with another scheme, at Infura also another path', () => {
+  it('is the RPC URL with another scheme, and with another path for Infura', () => {
     assert.equal(headsUrlOf('https://x.example/v2/k?a=b'), 'wss://x.example/v2/k?a=b');
     assert.equal(headsUrlOf('http://127.0.0.1:8545'), 'ws://127.0.0.1:8545/');
     assert.equal(headsUrlOf('https://a.infura.io/v3/k'), 'wss://a.infura.io/ws/v3/k');

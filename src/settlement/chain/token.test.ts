@@ -37,7 +37,7 @@ async function refusal(settings: Partial<NetworkSettings>): Promise<string> {
   return error.message;
 }
 
-test("a token's name and version are read from it if they are not set", async () => {
+test("a token's name and version are read from the token if they are not set", async () => {
   const told = { name: 'Test USD Coin', version: '1' };
   assert.deepEqual(await openedDomain(UNSET), told);
   assert.deepEqual(await openedDomain({ ...UNSET, name: told.name }), told);
@@ -59,7 +59,7 @@ test('a settlement contract of another token ends the start', async () => {
   assert.match(other, new RegExp(`settles in ${usdc}, but CHAIN_TESTNET_USDC is`, 'i'));
 });
 
-test('without a node the start continues with the settings', async () => {
+test('the start continues with the settings if no node answers', async () => {
   const away = { rpcUrls: ['http://127.0.0.1:1'], usdcDomain: { name: 'Set', version: null } };
   const chain = await openChain({ ...network.config, ...away }, silentLog);
   await chain.close();
@@ -109,7 +109,7 @@ for (const [given, usdcDomain] of [
   });
 }
 
-test('a renamed token that does not report its name is a problem until it does', async (t) => {
+test('a renamed token that does not report its name is a problem until it does so', async (t) => {
   const chain = await openChain(network.config, silentLog);
   const token = { rpc: network.rpc, usdc: network.config.usdc };
   const undo = await renameToken(token, { name: RENAMED, isReported: false });

@@ -50,13 +50,13 @@ function wrapped(signature: Hex): Hex {
 }
 
 describe('an account without code', () => {
-  it('signs with its own key alone', async () => {
+  it('accepts signatures by its own key only', async () => {
     const [account, stranger] = [newWallet(), newWallet()];
     assert.equal(await bothOf(account.address, await sign(account)), 'valid, valid');
     assert.equal(await bothOf(account.address, await sign(stranger)), 'invalid, invalid');
   });
 
-  it('may write v as 0 or 1, and the chain gets what it accepts', async () => {
+  it('may write v as 0 or 1, and the chain gets the form that it accepts', async () => {
     const account = newWallet();
     const signature = await sign(account);
     const v = Number(slice(signature, 64)) - 27;
@@ -68,7 +68,7 @@ describe('an account without code', () => {
     }
   });
 
-  it('that signs as only a contract can is one that is not deployed yet', async () => {
+  it('with a signature that only contracts accept is a wallet not deployed yet', async () => {
     const account = newWallet();
     const long = concat([await sign(account), '0xab']);
     assert.equal(await bothOf(account.address, long), 'not_deployed, not_deployed');
@@ -78,14 +78,14 @@ describe('an account without code', () => {
 });
 
 describe('a contract wallet', () => {
-  it('is asked, and its key decides nothing by itself', async () => {
+  it('decides about its signature, whatever the key of its address signs', async () => {
     const { from, account } = await addContractWallet(network, { usdc: 0n });
     assert.equal(await bothOf(from, await sign(account)), 'valid, valid');
     assert.equal(await bothOf(from, await sign(newWallet())), 'invalid, invalid');
     assert.equal(await bothOf(from, '0x'), 'invalid, invalid');
   });
 
-  it('that still wraps its signatures is given its own part of them', async () => {
+  it('that still wraps its signatures gets only the inner signature', async () => {
     const { from: signer, account } = await addContractWallet(network, { usdc: 0n });
     const inner = await sign(account);
     const signed = { signer, digests: [DIGEST], signature: wrapped(inner), by: 'token' } as const;
@@ -93,7 +93,7 @@ describe('a contract wallet', () => {
     assert.deepEqual(verdict, { status: 'valid', index: 0, signature: inner });
   });
 
-  it('gets its signature as it made it, whatever its last byte is', async () => {
+  it('gets its signature unchanged, whatever the last byte is', async () => {
     const { from: signer, account } = await addContractWallet(network, { usdc: 0n });
     const inner = concat([slice(await sign(account), 0, 64), '0x01']);
     assert.equal(size(inner), 65);
@@ -103,7 +103,7 @@ describe('a contract wallet', () => {
 });
 
 describe('an account that has delegated (EIP-7702)', () => {
-  it('signs for the token as its delegate says, which may be another key', async () => {
+  it('signs for the token as its delegate decides, even with another key', async () => {
     const [account, device] = [newWallet(), newWallet()];
     await delegate(network, account.address, { key: device.address });
     assert.equal(await bothOf(account.address, await sign(device)), 'valid, valid');
@@ -111,7 +111,7 @@ describe('an account that has delegated (EIP-7702)', () => {
     assert.equal(await bothOf(account.address, await sign(newWallet())), 'invalid, invalid');
   });
 
-  it('to code that confirms nothing is told so by name, and its key still signs in', async () => {
+  it('to code that confirms nothing is refused by name, and its key still signs in', async () => {
     const account = newWallet();
     await delegate(network, account.address, { to: network.config.usdc });
     assert.equal(await bothOf(account.address, await sign(account)), 'delegate_refuses, valid');
@@ -119,7 +119,7 @@ describe('an account that has delegated (EIP-7702)', () => {
 });
 
 describe('a signature of a payment', () => {
-  it('is judged by the code that the account has, as by the package for x402', async () => {
+  it('is valid if and only if the package for x402 accepts it', async () => {
     const check = async ({ from: signer, signatureOf }: CasePresented) => {
       const signature = await signatureOf(DIGEST);
       const signed = { signer, digests: [DIGEST], signature, by: 'token' } as const;
@@ -130,7 +130,7 @@ describe('a signature of a payment', () => {
 });
 
 describe('a node that does not answer', () => {
-  it('says nothing about a signature, and the contract’s rule needs none for a key', async () => {
+  it('leaves a signature undecided, unless the contract decides and a key signed', async () => {
     const account = newWallet();
     const urls = ['http://127.0.0.1:9'];
     const rpc = connectRpc({ urls, chainId: network.config.chainId, log: silentLog });

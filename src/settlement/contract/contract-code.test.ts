@@ -18,7 +18,7 @@ function written(at: number, values: Uint8Array): Hex {
   return bytesToHex(bytes);
 }
 
-it('the contract of this release is known, whatever its constructor wrote into it', () => {
+it("this release's contract is recognized, whatever values its constructor wrote into it", () => {
   assert.equal(isCurrentContract(deployedBytecode), true);
   assert.ok(immutables.length >= 4, 'token, delays and domain');
   for (const [start, length] of immutables) {
@@ -26,7 +26,7 @@ it('the contract of this release is known, whatever its constructor wrote into i
   }
 });
 
-it('one other byte makes it another contract, and so does a byte more or less', () => {
+it('a changed, additional or missing byte makes it a different contract', () => {
   const isImmutable = (at: number) =>
     immutables.some(([start, length]) => at >= start && at < start + length);
   const original = hexToBytes(deployedBytecode);

@@ -45,7 +45,7 @@ const log: RawLog = {
 };
 
 describe('events of the contract', () => {
-  it('are decoded by hand as the general decoder decodes them', () => {
+  it('are decoded by hand with the same result as by the general decoder', () => {
     const topics = log.topics as [Hex, ...Hex[]];
     const decoded = decodeEventLog({ abi: settlementAbi, data: log.data, topics });
     assert.equal(decoded.eventName, 'PaymentSettled');
@@ -69,7 +69,7 @@ describe('events of the contract', () => {
     });
   });
 
-  it('of other contracts are ignored, and unknown ones do no harm', () => {
+  it('of other contracts are ignored, and so are unknown events', () => {
     const foreign = { ...log, address: PAYER } as const;
     const unknown = { ...log, topics: [padHex('0x9', { size: 32 })] };
     const events = readEvents(CONTRACTS, [foreign, unknown]);

@@ -24,7 +24,7 @@ const DEADLINE = 4_000_000_000n;
 /** A delay that is longer than the test, so that no scheduled operation becomes executable. */
 const DELAY = 86_400n;
 
-describe('a step on the contract that this service did not make', () => {
+describe('a change on the contract that this service did not make', () => {
   let world: RelayerWorld;
   let stopMining: () => Promise<void>;
   const merchants: TestMerchant[] = [];
@@ -124,7 +124,7 @@ describe('a step on the contract that this service did not make', () => {
     } as const;
   }
 
-  it('raises no alarm if it is older than the service, such as the deployment', async () => {
+  it('raises no alarm if it is older than the service, as the deployment is', async () => {
     const { db } = world.database;
     const known = await db.query(
       `select subject from chain_alarms
@@ -134,7 +134,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  it('raises one alarm: a pause, a role, other rates', async () => {
+  it('raises one alarm, whether it is a pause, a role or other rates', async () => {
     const { guardian } = world.network;
     await govern(guardian, 'pauseSettling');
     const args = [roleId('operator'), guardian.address] as const;
@@ -160,7 +160,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await alarms(), [], 'a person has looked at it');
   });
 
-  it('can be listed: the holders of roles since when, and the operations that wait', async () => {
+  it('can be listed: who holds which role since when, and pending operations', async () => {
     const { chain, admin, guardian, watcher, config } = world.network;
     const timelock = timelockOf(config.settlement);
     const found = await readRoles(world.database.db, chain, config.settlement);
@@ -191,7 +191,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await alarms(), [], 'an end is no alarm');
   });
 
-  it('raises an alarm: another proposer, another delay before operations', async () => {
+  it('raises an alarm if it is another proposer, or another delay of operations', async () => {
     const { guardian, config } = world.network;
     const timelock = timelockOf(config.settlement);
     const args = [roleId('proposer'), guardian.address] as const;
@@ -203,7 +203,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await alarms(), ['CallScheduled', 'CallScheduled']);
   });
 
-  it('raises an alarm if the registrar’s key was stolen, and none if we used it', async () => {
+  it('raises an alarm if a thief used the registrar’s key, and none if we used it', async () => {
     const ours = await world.ask({
       kind: 'wallet_change',
       payload: await proposal(nextMerchant()),
@@ -226,7 +226,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.equal(mailed.length, 1, 'told once');
   });
 
-  it('raises no alarm if a merchant’s own wallet does it', async () => {
+  it('raises no alarm if a merchant’s own wallet made it', async () => {
     const merchant = nextMerchant();
     const { wallet } = merchant;
     const { rpc, config, send } = world.network;
@@ -235,7 +235,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  it('raises an alarm even if all is read again, unless one was raised before', async () => {
+  it('raises an alarm after all events are read again, unless it raised one before', async () => {
     assert.deepEqual(await alarms({ rebuild: true }), []);
     await world.database.db.query(
       `delete from chain_alarms where kind = 'contract_changed' and subject like 'CeilingChanged%'`,
@@ -251,7 +251,7 @@ describe('a step on the contract that this service did not make', () => {
     return stolen.wallet;
   }
 
-  it('raises its alarm after all if the process dies while it is recorded', async () => {
+  it('raises its alarm even if the process dies while recording it', async () => {
     const wallet = await stealWallet();
     isDying = true;
     await assert.rejects(alarms(), /dies/);
@@ -260,7 +260,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.equal(mailed.at(-1)?.wallet, wallet);
   });
 
-  it('raises an alarm and sends a mail in the first run after a recovery', async () => {
+  it('raises an alarm and sends an email in the first run after a recovery', async () => {
     const wallet = await stealWallet();
     await schedule(ratesOf(50));
     // Writes the same as `finishRecovery`.
@@ -271,7 +271,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.equal(mailed.at(-1)?.wallet, wallet);
   });
 
-  it('also raises them if the restored copy is older than the first run', async () => {
+  it('raises both even if the restored copy is older than the first run', async () => {
     const { db } = world.database;
     await db.query(`delete from chain_alarms where kind = 'contract_changed'`);
     await db.query('delete from reconciliation_cursors');

@@ -187,7 +187,7 @@ test('a change of old withdrawals is found', async () => {
   assert.deepEqual(await find(selectWithdrawalDifferences, EVER), expected);
 });
 
-test('a refund that a reorganization has moved to an earlier block is kept once', async () => {
+test('a refund that a reorganization moved to an earlier block is stored only once', async () => {
   const { db } = database;
   const tx_hash = `0xmoved${'0'.repeat(57)}`;
   const told = {

@@ -110,7 +110,7 @@ describe('reconciliation', () => {
     assert.equal(looks, 2, 'the events were read again');
   });
 
-  it('reads a final block again until its events are there', async () => {
+  it('reads a final block again until a node returns its events', async () => {
     await settle(2_000_000n);
     const { chain } = world.network;
     const final: Chain = {
@@ -131,7 +131,7 @@ describe('reconciliation', () => {
     assert.deepEqual(second.differences, []);
   });
 
-  it('finds a payment that the database does not know, until it does', async () => {
+  it('finds a payment that the database lacks, until it is booked', async () => {
     const intent = await world.pay({ payer, amount: 7_000_000n });
     await world.outcomes([intent]);
     assert.deepEqual(await kinds(), ['payment_unknown_here']);
@@ -143,7 +143,7 @@ describe('reconciliation', () => {
     assert.equal(await world.count(open), 0);
   });
 
-  it('keeps apart what no row or transaction of ours explains, until two decide', async () => {
+  it('records unexplained events as foreign until two operators decide', async () => {
     const tenant = { accountId: 'acct_test', livemode: false };
     const { db } = world.database;
     const intent = await world.pay({ payer, amount: 7_050_000n });
@@ -174,7 +174,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('finds later what was final before it was old enough to be compared', async () => {
+  it('finds later what was in a final block but too young to be compared', async () => {
     const intent = await world.pay({ payer, amount: 7_100_000n });
     await world.outcomes([intent]);
     await world.network.mine(70);
@@ -184,7 +184,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('finds a payment whose money differs, and one that the chain does not know', async () => {
+  it('finds a payment whose amount differs, and one that the chain lacks', async () => {
     const { paymentId } = await settle(8_000_000n);
     await query(`update payments set amount = 8000001 where id = '${paymentId}'`);
     assert.deepEqual(await kinds(), ['payment_differs']);
@@ -219,7 +219,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('moves a payment to its new place on the chain after a reorganization', async () => {
+  it('moves a payment to its new position on the chain after a reorganization', async () => {
     const { paymentId } = await settle(8_700_000n);
     const { db } = world.database;
     const place = () =>
@@ -249,7 +249,7 @@ describe('reconciliation', () => {
     assert.ok(isDone);
   };
 
-  it('keeps foreign refunds and withdrawals apart, too', async () => {
+  it('records foreign refunds and withdrawals as foreign, too', async () => {
     const tenant = { accountId: 'acct_test', livemode: false };
     const { db } = world.database;
     const { paymentId } = await settle(8_900_000n);
@@ -302,7 +302,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), [], 'nobody is reminded of what was refused');
   });
 
-  it('finds refunds and withdrawals that only one side knows', async () => {
+  it('finds refunds and withdrawals that only the chain or only the ledger has', async () => {
     const { paymentId } = await settle(9_000_000n);
     const refund = await world.ask({
       kind: 'refund',
@@ -344,7 +344,7 @@ describe('reconciliation', () => {
     await query(`update chain_requests set number = number - 1 where subject_id = 'wdr_test'`);
   });
 
-  it('compares old refunds and withdrawals if they change, and all by command', async () => {
+  it('compares old refunds and withdrawals that change, and all of them on command', async () => {
     const change = async (set: string) => {
       await query(`update refunds set ${set} where id = 're_test'`);
       await query(`update withdrawals set ${set} where id = 'wdr_test'`);
@@ -401,7 +401,7 @@ describe('reconciliation', () => {
     assert.equal(await world.count(paid), 3);
   });
 
-  it('later compares what an interrupted run has read', async () => {
+  it('later compares the blocks that an interrupted run has read', async () => {
     const intent = await world.pay({ payer, amount: 9_500_000n });
     await world.outcomes([intent]);
     await world.network.mine(80);
@@ -413,7 +413,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('books a withdrawal that a wallet makes by itself once it is final', async () => {
+  it('books a withdrawal that a wallet makes without the service once it is final', async () => {
     const { network, merchant } = world;
     await network.rpc.call('anvil_setBalance', [merchant.wallet.address, '0xde0b6b3a7640000']);
     const data = encodeFunctionData({
@@ -435,7 +435,7 @@ describe('reconciliation', () => {
     }
   });
 
-  it('finds the same after reading everything again, and rebuilds what was lost', async () => {
+  it('finds the same after reading everything again, and rebuilds lost rows', async () => {
     const before = await query('select * from chain_payments order by number');
     await query('delete from chain_payments');
     await query('update settlement_number_blocks set next_block = 1 where not livemode');
@@ -449,7 +449,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('keeps finding balances right when blocks become final', async () => {
+  it('finds no balance wrong when blocks become final', async () => {
     await settle(4_000_000n);
     await world.network.mine(80);
     assert.deepEqual(await kinds(), []);
@@ -488,7 +488,7 @@ describe('reconciliation', () => {
       assert.deepEqual(await found(), [], 'a sale changes nothing about it');
     });
 
-    it('are not reported again for dust, but for a whole USDC, with the accepted sum', async () => {
+    it('are reported again after growing by a whole USDC, but not by dust', async () => {
       await give(600_000n);
       assert.deepEqual(await found(), []);
       await give(399_999n);
@@ -503,7 +503,7 @@ describe('reconciliation', () => {
       assert.deepEqual(await found(), []);
     });
 
-    it('are reported at once if there are fewer than an operator has accepted', async () => {
+    it('are reported immediately if there are fewer than an operator has accepted', async () => {
       const { db } = world.database;
       const told = { surplus: '1000003' };
       await db.query(
@@ -517,7 +517,7 @@ describe('reconciliation', () => {
     });
   });
 
-  it('prints a line per difference and ends with 1', async () => {
+  it('prints a line per difference and exits with 1', async () => {
     const lines: string[] = [];
     const print = (line: string) => lines.push(line);
     assert.equal(await reportReconciliation([deps()], print, NO_GRACE), 0);

@@ -59,7 +59,7 @@ test('differences that remain after a recovery are left to operators', async () 
   assert.deepEqual(await find(UNKNOWN), uncured);
 });
 
-test('a difference found after a recovery gets another recovery', async () => {
+test('a difference found after a recovery requests another recovery', async () => {
   const before = await find(UNKNOWN);
   const asked = await find(UNKNOWN, LATER);
   assert.deepEqual(asked, { requests: before.requests + 1, alarms: before.alarms });
@@ -68,7 +68,7 @@ test('a difference found after a recovery gets another recovery', async () => {
   assert.deepEqual(await find(UNKNOWN, LATER), { ...asked, alarms: uncured });
 });
 
-test('a refund waits for a payment that is being settled, over all recoveries', async () => {
+test('a refund waits for a payment that is being settled, through all recoveries', async () => {
   const { db } = database;
   const number = 4_711;
   await db.query(
