@@ -78,7 +78,7 @@ describe('a block that a node announces', () => {
 
   const asks = (method: string) => requests.filter((methods) => methods.includes(method));
 
-  it('is asked for together with the receipts that it should hold', async () => {
+  it('is requested together with the receipts that it should contain', async () => {
     await open();
     await payOne();
     requests = [];
@@ -87,7 +87,7 @@ describe('a block that a node announces', () => {
     for (const methods of asks(RECEIPT)) assert.equal(methods[0], HEAD, methods.join());
   });
 
-  it('is asked for while the second address is asked for its word', async () => {
+  it('is requested while the second address is asked to confirm the receipt', async () => {
     await open(2);
     await payOne();
     requests = [];
@@ -96,7 +96,7 @@ describe('a block that a node announces', () => {
     assert.deepEqual(order.toSorted(), [RECEIPT, BY_HASH].toSorted(), 'each of them once');
   });
 
-  it('is not asked for by its number at a node that is far away', async () => {
+  it('is not requested by its number from a distant node', async () => {
     await open();
     await payOne();
     behave({ delayMs: () => FAR_MS });
@@ -110,14 +110,14 @@ describe('a block that a node announces', () => {
     assert.deepEqual(asked, []);
   });
 
-  it('settles what its node does not show at first', async () => {
+  it('settles a payment that its node does not show at first', async () => {
     await open();
     behave(firstReceipts(1, () => ({ result: null })));
     await payOne();
     assert.equal((await settledNumbers(world.network)).length, 1);
   });
 
-  it('settles nothing in a block that is not the chain’s', async () => {
+  it('settles no payment whose receipt names a block outside the chain', async () => {
     await open();
     behave(firstReceipts(1, inBlock(`0x${'ab'.repeat(32)}`)));
     await payOne();
@@ -125,7 +125,7 @@ describe('a block that a node announces', () => {
     assert.equal(await world.count(`select count(*) from ${forged}`), 0);
   });
 
-  it('costs no more calls than a provider gives for nothing', async () => {
+  it("costs no more calls than providers' free plans allow", async () => {
     await open();
     await payOne();
     await sleep(2_000);

@@ -17,7 +17,7 @@ const LONGER_THAN_DEFERRED_MS = 3_000;
  * Payments booked by recovery. This database has lost the bytes that paid them, but nodes may still
  * have them.
  */
-describe('what was booked from the chain alone', () => {
+describe('a payment booked from the chain alone', () => {
   let database: TestDatabase;
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
@@ -115,7 +115,7 @@ describe('what was booked from the chain alone', () => {
     assert.equal(await count('chain_alarms'), 0);
   }
 
-  it('is answered when the lost bytes pay it after all, and later refunds go on', async () => {
+  it('is found if the lost bytes pay it after all, and later refunds work', async () => {
     const lost = await undoRefund();
     await until(async () => (await count('chain_requests where tries > 0')) === 1);
     // A node that still has the payment's bytes includes them in its next block.
@@ -123,12 +123,12 @@ describe('what was booked from the chain alone', () => {
     await isPaidOnce(lost);
   });
 
-  it('is paid once more by two workers that look at the same blocks', async () => {
+  it('is paid only once more by two workers that check the same blocks', async () => {
     world.startRelayer();
     await isPaidOnce(await undoRefund());
   });
 
-  it('is paid once more when the worker dies between its look and the sending', async () => {
+  it('is paid only once more if the worker dies between checking and sending', async () => {
     const lost = await refundFromChain();
     await relayer.stop();
     const child = world.spawnRelayer('reorganizations.queued_again');
@@ -146,7 +146,7 @@ describe('what was booked from the chain alone', () => {
     await isPaidOnce(lost);
   });
 
-  it('is not queued for a look that another worker’s has overtaken', async () => {
+  it("is not queued again because of a check that another worker's has overtaken", async () => {
     const lost = await refundFromChain();
     const { db } = database;
     const rows = await selectAnswered(db, { livemode: false, after: 0n });
@@ -158,7 +158,7 @@ describe('what was booked from the chain alone', () => {
     assert.equal(await hasSucceeded(lost.id), false);
   });
 
-  it('keeps a refund of it waiting, however long it takes to be paid again', async () => {
+  it('keeps its refund waiting, however long it takes to be paid again', async () => {
     const { db } = database;
     const block = await world.count('select max(block_number) as count from chain_transactions');
     const approval = (nonce: number, amount: bigint) =>

@@ -19,7 +19,7 @@ import { headFollowed } from '#testing/relayer-turns.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-describe('a refund that is refused for now', () => {
+describe('a refund that is temporarily refused', () => {
   let world: OddWorld<ProviderProxy>;
   let payer: PrivateKeyAccount;
   let relayer: Relayer;
@@ -76,7 +76,7 @@ describe('a refund that is refused for now', () => {
     relayer = world.startRelayer();
   }
 
-  it('because USDC blocks the payer, waits, costs no gas, and is paid when it may be', async () => {
+  it('because USDC blocks the payer, waits, costs no gas, and is paid when allowed', async () => {
     await block(true);
     const before = await world.count('select count(*) from chain_transactions');
     const id = await refund();
@@ -101,7 +101,7 @@ describe('a refund that is refused for now', () => {
     assert.equal((await world.outcomes([id]))[0]?.succeeded, true);
   });
 
-  it('waits for the next hour when enough was refunded; a withdrawal does not', async () => {
+  it('waits for the next hour if the ceiling is reached; a withdrawal does not', async () => {
     const { network } = world;
     const govern = (functionName: 'lowerCeiling' | 'restoreCeiling', usdc: number) => {
       const by = functionName === 'lowerCeiling' ? network.guardian : network.admin;
@@ -137,7 +137,7 @@ describe('a refund that is refused for now', () => {
     await tryAgain();
   });
 
-  it('fails with transfer_blocked after 24 hours, not before', async () => {
+  it('fails with transfer_blocked after 24 hours, and not before', async () => {
     await block(true);
     const id = await refund();
     await untilBlocked(id);
@@ -161,7 +161,7 @@ describe('a refund that is refused for now', () => {
     await block(false);
   });
 
-  it('can be given up while it waits, and only then', async () => {
+  it('can be canceled while it waits, and only then', async () => {
     await block(true);
     const id = await refund();
     await untilBlocked(id);
@@ -186,7 +186,7 @@ describe('a refund that is refused for now', () => {
   });
 
   /** Unlike refunds, other jobs fail after three tries without a result. */
-  it('because it is mined at the wrong moment, three times, is paid the fourth time', async () => {
+  it('because it is mined at the wrong moment three times, is paid the fourth time', async () => {
     const { network } = world;
     await stopMining();
     const before = await network.usdcOf(payer.address);

@@ -81,7 +81,7 @@ const startLagging: StartNode = async (chainId) => {
   return node;
 };
 
-describe("taps, refunds and withdrawals end rightly while the chain's clock", () => {
+describe("taps, refunds and withdrawals end correctly while the chain's clock", () => {
   let database: TestDatabase;
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
@@ -155,8 +155,8 @@ describe("taps, refunds and withdrawals end rightly while the chain's clock", ()
   }
 });
 
-describe('what is paid out', () => {
-  it('is not refused by a block that is older than the request', async () => {
+describe('a payout', () => {
+  it('is not refused because of a block that is older than the request', async () => {
     const terms = { payoutHold: DAY_S };
     // An idle chain is not polled during this test. In production, polls are seconds apart.
     const idle = () => ({ idleHeadMs: 600_000 });

@@ -38,7 +38,7 @@ describe('a relayer killed between two steps', () => {
   });
 
   for (const point of POINTS) {
-    it(`settles each payment once when it died at ${point}`, async () => {
+    it(`settles each payment once if it died at ${point}`, async () => {
       const child = world.spawnRelayer(point);
       const ids = await world.payMany(payers.map((payer) => ({ payer })));
       await child.ended;

@@ -28,7 +28,7 @@ describe('the deadline of a payment', () => {
   const signed = () => world.count('select count(*) from chain_transactions');
 
   for (const left of ['9.5 seconds', '-30 hours']) {
-    it(`is obeyed: nothing is signed for a payment with ${left} left`, async () => {
+    it(`is kept: nothing is signed for a payment with ${left} left`, async () => {
       const late = await world.pay({ payer });
       await setLeft(late, left);
       const inTime = await world.pay({ payer });
@@ -46,7 +46,7 @@ describe('the deadline of a payment', () => {
     });
   }
 
-  it('is obeyed also for one that goes alone because its batch gave no answer', async () => {
+  it('is kept for a payment that is sent alone because its batch gave no result', async () => {
     const late = await world.pay({ payer });
     const inTime = await world.pay({ payer });
     await world.database.db.query('update chain_requests set tries = 1');
@@ -85,7 +85,7 @@ describe('the deadline of a payment', () => {
 
   const isAnswered = (id: string) => () => haveOutcomes(world, [id]);
 
-  it('that has passed by the chain’s clock alone does not end it: it goes out again', async () => {
+  it('does not end it if only the chain’s clock has passed it: it is sent again', async () => {
     const id = await sign();
     await pass(70);
     await until(isAnswered(id));
@@ -95,7 +95,7 @@ describe('the deadline of a payment', () => {
     assert.equal(await world.count(reverted), 1, 'the first bytes came too late');
   });
 
-  it('ends it two blocks after its bytes have expired, and no sooner', async () => {
+  it('ends it two blocks after its bytes expire, and no sooner', async () => {
     const id = await sign();
     await setLeft(id, '0 seconds');
     await pass(70);
@@ -109,7 +109,7 @@ describe('the deadline of a payment', () => {
     assert.equal(await spent(), 0n);
   });
 
-  it('also ends what a pool forgot, and sending those bytes later moves nothing', async () => {
+  it('ends a payment that a pool forgot, and sending its bytes later moves nothing', async () => {
     const id = await sign();
     await world.network.rpc.call('anvil_dropAllTransactions', []);
     await setLeft(id, '0 seconds');
@@ -129,7 +129,7 @@ describe('the deadline of a payment', () => {
     assert.equal(await spent(), 0n);
   });
 
-  it('holds for bytes that a worker stored and another finds 30 hours later', async () => {
+  it('applies to bytes that one worker stored and another finds 30 hours later', async () => {
     const worker = world.spawnRelayer('settlement.signed_committed');
     const id = await world.pay({ payer });
     await world.network.mine();
@@ -157,7 +157,7 @@ describe('the deadline of a payment', () => {
     return ids;
   }
 
-  it('does not end what the chain settled in time, though its receipt was never read', async () => {
+  it('does not end a payment settled in time whose receipt was never read', async () => {
     const ids = await settleUnseen(1);
     world.startRelayer({ relayerKeys: [] });
     await until(() => haveOutcomes(world, ids));
@@ -166,7 +166,7 @@ describe('the deadline of a payment', () => {
     assert.equal(await spent(), 1_004_500n);
   });
 
-  it('ends those whose numbers other payments have used, with an alarm for each', async () => {
+  it('ends payments whose numbers others have used, with an alarm for each', async () => {
     const ids = await settleUnseen(2);
     await world.database.db.query(
       `update chain_requests set payload = jsonb_set(payload, '{amount}', '"1600000"')`,
@@ -203,7 +203,7 @@ describe('the deadline of a payment', () => {
     });
   }
 
-  it('does not let payments share a batch with one that has half of their time left', async () => {
+  it('keeps payments out of a batch with one that has half of their time left', async () => {
     const late = await world.pay({ payer });
     await setLeft(late, '25 seconds');
     const inTime = await world.pay({ payer });

@@ -94,7 +94,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       await sleep(200);
     }
 
-    it('though its batch settled others: those are settled again, without it', async () => {
+    it('though its batch settled other payments: they are settled again, without it', async () => {
       await open();
       const [good] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
       const [poor] = (await world.network.addPayers(1, { allowance: 0n })) as [PrivateKeyAccount];
@@ -117,7 +117,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       assert.equal(declined?.succeeded, false);
     });
 
-    it('though its batch had reverted as a whole', async () => {
+    it('although the batch had reverted as a whole', async () => {
       await open();
       const payers = await world.network.addPayers(2);
       const start = await head();
@@ -141,7 +141,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       assert.equal(await count('chain_alarms'), 0);
     });
 
-    it('though no cancellation can outbid the old bytes at the fee ceiling', async () => {
+    it('although no cancellation can outbid the old bytes at the fee ceiling', async () => {
       await open(CEILING);
       const [poor] = (await world.network.addPayers(1, { allowance: 0n })) as [PrivateKeyAccount];
       const fee = `0x${BASE_FEE.toString(16)}`;
@@ -159,7 +159,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       assert.equal(await count('chain_alarms'), 0);
     });
 
-    it('or the ledger follows the chain, when that mines the old bytes by itself', async () => {
+    it('or the ledger follows the chain, if the chain mines the old bytes anyway', async () => {
       await open();
       const [poor] = (await world.network.addPayers(1, { allowance: 0n })) as [PrivateKeyAccount];
       const start = await head();

@@ -109,12 +109,12 @@ describe('the deployment of a wallet', () => {
     return { subject, hasCode };
   }
 
-  it('is sent again when a reorganization undoes it', async () => {
+  it('is sent again if a reorganization undoes it', async () => {
     const { hasCode } = await undone();
     await until(hasCode);
   });
 
-  it('is not sent again and again by a factory that refuses after a reorganization', async () => {
+  it('is not repeated forever if its factory refuses after a reorganization', async () => {
     const { subject, hasCode } = await undone();
     const before = await sent();
     await world.network.rpc.call('anvil_setCode', [FACTORY, HOSTILE_CODE]);

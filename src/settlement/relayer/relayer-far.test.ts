@@ -22,7 +22,7 @@ after(async () => {
   await database.close();
 });
 
-test('what is sent alone is simulated side by side, at a node that is far away', async () => {
+test('jobs that are sent alone are simulated concurrently at a distant node', async () => {
   const simulated: number[] = [];
   const [node] = world.nodes as [ProviderProxy];
   node.behavior = { delayMs: () => FAR_MS };
@@ -39,7 +39,7 @@ test('what is sent alone is simulated side by side, at a node that is far away',
   assert.ok(Math.max(...together) >= 4, `${Math.max(...together)} at once`);
 });
 
-test('a payment does not wait for the answer to the broadcast of the one before', async () => {
+test('a payment does not wait until the previous broadcast is answered', async () => {
   const [node] = world.nodes as [ProviderProxy];
   const { payer } = world;
   node.behavior = null;

@@ -16,7 +16,7 @@ import {
 
 const WAIT_MS = 15_000;
 
-describe('the relayer, when chain and nodes misbehave', () => {
+describe('the relayer, while chain and nodes misbehave', () => {
   let database: TestDatabase;
   let world: OddWorld<FaultyNode>;
   let first: FaultyNode;
@@ -59,7 +59,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     assert.equal(balance, BigInt(ids.length) * 1_000_000n);
   }
 
-  it('settles once although the answers to its broadcasts are lost', async () => {
+  it('settles a payment once although the answers to its broadcasts are lost', async () => {
     first.mood = 'losing answers to broadcasts';
     second.mood = 'losing answers to broadcasts';
     world.startRelayer();
@@ -69,7 +69,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     await settledOnce(ids);
   });
 
-  it('sends again what a node has promised to broadcast and forgot', async () => {
+  it('sends a transaction again that a node accepted and forgot', async () => {
     first.mood = 'dropping broadcasts';
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
@@ -81,7 +81,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
   });
 
   for (const mood of ['down', 'limiting the rate', 'hanging'] as const) {
-    it(`goes to the next node when the first is ${mood}`, async () => {
+    it(`asks the next node when the first is ${mood}`, async () => {
       first.mood = mood;
       world.startRelayer();
       const ids = await world.payMany(payers.map((payer) => ({ payer })));
@@ -102,7 +102,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     assert(await waitUntil(done, WAIT_MS), 'nobody looked at the chain');
   }
 
-  it('waits while no node answers, and goes on when one does', async () => {
+  it('waits while no node answers, and continues when one does', async () => {
     world.startRelayer();
     const before = await world.pay({ payer: payers[0] as PrivateKeyAccount });
     await submitted();
@@ -157,7 +157,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     await settledOnce(ids);
   });
 
-  it('fails nobody when a batch reverts as a whole: each is settled alone', async () => {
+  it('declines no payment when a batch reverts as a whole: each is settled alone', async () => {
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     await submitted();
@@ -173,7 +173,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     assert.equal(await world.count(mined), 1 + payers.length);
   });
 
-  it('offers more when fees have risen above what it offered', async () => {
+  it('offers higher fees when fees have risen above its offer', async () => {
     world.startRelayer();
     const { rpc } = world.network;
     await world.network.mine();

@@ -14,7 +14,7 @@ import { headFollowed } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { Overrides } from '#testing/test-network.ts';
 
-describe('what the relayer has called settled', () => {
+describe('a payment that the relayer has reported as settled', () => {
   let database: TestDatabase;
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
@@ -66,7 +66,7 @@ describe('what the relayer has called settled', () => {
   const approval = (nonce: number, amount: bigint) =>
     signApproval(world.network, payer, { nonce, amount });
 
-  it('is final once the chain calls its block final', async () => {
+  it('is final once the chain reports its block as final', async () => {
     await open();
     world.startRelayer();
     await settle();
@@ -75,7 +75,7 @@ describe('what the relayer has called settled', () => {
     await until(async () => (await count(`chain_transactions where status = 'finalized'`)) === 1);
   });
 
-  it('waits for as many confirmations as the network asks for', async () => {
+  it('has waited for as many confirmations as the network requires', async () => {
     const odd = await startOddWorld(startProviderProxy, { database, config: { confirmations: 3 } });
     const [proxy] = odd.nodes as [ProviderProxy];
     world = odd;
@@ -95,7 +95,7 @@ describe('what the relayer has called settled', () => {
     assert.equal(outcome?.facts?.blockNumber, mined?.number.toString());
   });
 
-  it('is told of by the node where it offers a subscription', async () => {
+  it("is found through a node's announcement of blocks if the node offers that", async () => {
     await open((rpcUrl) => ({ headsUrl: rpcUrl.replace('http', 'ws'), headPollMs: 60_000 }));
     world.startRelayer();
     await world.network.mine();
@@ -103,7 +103,7 @@ describe('what the relayer has called settled', () => {
     assert.equal((await world.outcome(id))?.succeeded, true);
   });
 
-  it('follows the chain, without an alarm, when a reorganization moves it', async () => {
+  it('gets its new position, without an alarm, if a reorganization moves it', async () => {
     await open();
     world.startRelayer();
     const id = await settle();
@@ -132,7 +132,7 @@ describe('what the relayer has called settled', () => {
     assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 1_000_000n);
   });
 
-  it('is doubted loudly when it fails after a reorganization, and paid once it can', async () => {
+  it('raises an alarm if it fails after a reorganization, and is paid once it can be', async () => {
     await open();
     world.startRelayer();
     const id = await settle();
@@ -153,7 +153,7 @@ describe('what the relayer has called settled', () => {
     assert.equal((await world.outcome(id))?.succeeded, true);
   });
 
-  it('is sent again when the ledger books it while its second sending fails', async () => {
+  it('is sent again if the ledger books it while its second transaction fails', async () => {
     await open();
     world.startRelayer();
     const id = await settle();
@@ -183,7 +183,7 @@ describe('what the relayer has called settled', () => {
     assert.equal((await world.outcome(id))?.succeeded, true);
   });
 
-  it('is paid again also where no transaction of ours carries it, as after a restore', async () => {
+  it('is paid again even if no transaction of ours carries it, as after a restore', async () => {
     await open();
     world.startRelayer();
     const id = await settle();
@@ -203,7 +203,7 @@ describe('what the relayer has called settled', () => {
     assert.equal(await count('chain_alarms'), 0);
   });
 
-  it('is not charged after all when it had failed before a reorganization', async () => {
+  it('is not charged after all if it had failed before a reorganization', async () => {
     await open();
     world.startRelayer();
     const { rpc } = world.network;

@@ -36,7 +36,7 @@ function listening(sent: unknown[]): Behavior {
   };
 }
 
-it('no nonce is used again because one of two addresses has forgotten it', async () => {
+it('no nonce is used twice because one of two addresses has forgotten it', async () => {
   for (let times = 0; times < EARLIER; times++) await payOne();
   const [first, second] = world.nodes as [ProviderProxy, ProviderProxy];
   const sent: unknown[] = [];

@@ -24,7 +24,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 const ROUNDS = 6;
 const CRASHED_MS = 20_000;
 
-describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
+describe('results whose commit a crash of PostgreSQL has undone', () => {
   let temporary: TemporaryFolder;
   let postgres: ChaosDatabase;
   let database: TestDatabase;
@@ -99,7 +99,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     }
   }
 
-  it('are read again also where nothing of the senders has failed', async () => {
+  it('are read again even if no call of the senders has failed', async () => {
     const ids = await sendAll();
     await until(async () => (await count('submitted')) === 0, 100);
     // Undo the commits in the rows, as a crash would, in a way that the worker cannot notice.
@@ -112,7 +112,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     assert((await world.outcomes(ids)).every((outcome) => outcome.succeeded));
   });
 
-  it('are read from the chain again by a worker that kept its senders, of several', async () => {
+  it('are read from the chain again by one of several workers that kept its senders', async () => {
     await until(async () => (await world.count('select count(*) from relayer_senders')) > 0, 40);
     let lost = 0;
     for (let round = 0; round < ROUNDS && lost === 0; round++) {

@@ -31,7 +31,7 @@ const WAIT_MS = 60_000;
 const OUT_MS = 1_500;
 const LOOK_MS = 20;
 
-describe('the only node answers nonsense, which decides nothing, and all is paid once:', () => {
+describe('nonsense from the only node decides nothing, and everything is paid once:', () => {
   let world: BusyWorld<ProviderProxy>;
   let proxy: ProviderProxy;
 

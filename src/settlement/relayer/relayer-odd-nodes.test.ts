@@ -17,7 +17,7 @@ import { headFollowed } from '#testing/relayer-turns.ts';
 const GONE = 'missing trie node: the state is not available';
 
 /** Nodes that cannot answer one kind of request, but answer all others. */
-describe('one question that a node cannot answer', () => {
+describe('one request that a node cannot answer', () => {
   let database: TestDatabase;
   let world: OddWorld<FaultyNode>;
   let node: FaultyNode;
@@ -78,7 +78,7 @@ describe('one question that a node cannot answer', () => {
   const isOldCall = (call: NodeCall) =>
     isCall(call) && call.params[1] !== 'latest' && Number(call.params[1]) <= revertedIn;
 
-  it('does not hold up the outcomes of others, and a person is told', async () => {
+  it('does not delay other results, and operators are alerted', async () => {
     await revertRefund(isCall);
     await settleAll();
     assert.equal(await world.outcome(reverted), null);
@@ -93,7 +93,7 @@ describe('one question that a node cannot answer', () => {
     assert.equal((await world.outcome(reverted))?.succeeded, true);
   });
 
-  it('is decided from the head where the state of its block is gone', async () => {
+  it("is decided from the head's state if its block's state was pruned", async () => {
     await revertRefund(isCall);
     await switchContract(world.network, 'unpauseRefunding');
     await passHeads();
@@ -103,7 +103,7 @@ describe('one question that a node cannot answer', () => {
     assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 4_000_000n);
   });
 
-  it('about one receipt leaves the other receipts readable', async () => {
+  it('for one receipt leaves the other receipts readable', async () => {
     const [payer] = payers as [PrivateKeyAccount];
     const asked = await world.pay({ payer });
     await world.network.pending();

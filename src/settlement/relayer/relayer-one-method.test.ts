@@ -34,7 +34,7 @@ const OUT_MS = 700;
 const BLOCK_MS = 60;
 const WAIT_MS = 60_000;
 
-describe('the only node fails one method for a while, and all is paid once:', () => {
+describe('the only node fails one method for a while, and everything is paid once:', () => {
   let world: BusyWorld<FaultyNode>;
   let node: FaultyNode;
   let payments = 0;

@@ -58,7 +58,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
   const sent = () => world.count(`select count(*) from chain_transactions where kind = 'payment'`);
   const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
 
-  it('is sent again after 1, 2, 4 and more seconds, not in every block', async () => {
+  it('is sent again after 1, 2, 4 and more seconds, and not in every block', async () => {
     const before = await sent();
     const stopMining = world.network.mineEvery(100);
     await sleep(WATCHED_MS);
@@ -68,7 +68,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
     assert.equal(await balance(), 0n);
   });
 
-  it('waits a minute at most between two attempts', async () => {
+  it('waits at most a minute between two tries', async () => {
     const { db } = world.database;
     // Another attempt of the job may still be in progress.
     await until(async () => {
@@ -89,7 +89,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
     assert.ok(((await pauses())[0]?.seconds ?? 0) <= 60);
   });
 
-  it('after a day it is sent no more: an alarm names payer, merchant and sum', async () => {
+  it('is not sent after a day: an alarm names payer, merchant and sum', async () => {
     const { db } = world.database;
     await db.query(
       `update chain_requests set owed_since = now() - interval '25 hours', next_attempt = now()
@@ -115,7 +115,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
     assert.deepEqual(row, { status: 'queued', applied: true });
   });
 
-  it('and a refund of it waits, however old it is', async () => {
+  it('keeps its refund waiting, however old the refund is', async () => {
     const refund = await askRefund(world, paymentId, AMOUNT);
     await world.database.db.query(
       `update chain_requests set created = now() - interval '2 days' where subject_id = $1`,
@@ -127,7 +127,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
     assert.equal(await world.outcome(refund), null);
   });
 
-  it('settles at once when an operator has it sent again and the payer can pay', async () => {
+  it('settles immediately if an operator resends it and the payer can pay', async () => {
     const { rpc } = world.network;
     await rpc.call('eth_sendRawTransaction', [await approval(4, 10n ** 12n)]);
     await world.database.db.query(
@@ -139,7 +139,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
     assert.equal((await world.outcome(intent))?.succeeded, true);
   });
 
-  it('one by authorization is sent again until that ends, and then an alarm names it', async () => {
+  it('is sent again until its authorization expires, and then an alarm names it', async () => {
     const { db } = world.database;
     const { rpc } = world.network;
     const [owner] = (await world.network.addPayers(1, { usdc: 2n * AMOUNT })) as [

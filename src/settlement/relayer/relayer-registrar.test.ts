@@ -7,7 +7,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const DEADLINE = 4_000_000_000n;
 
-describe("the registrar's key in a process of its own", () => {
+describe("the registrar's key in a separate process", () => {
   let world: RelayerWorld;
   let stopMining: () => Promise<void>;
 
@@ -36,7 +36,7 @@ describe("the registrar's key in a process of its own", () => {
       `select count(*) from relayer_senders where role = '${role}' and lease_until > now()`,
     );
 
-  it('registers what the worker without it leaves, and takes none of its senders', async () => {
+  it('registers the merchants that a worker leaves, and takes none of its senders', async () => {
     const [payer] = await world.network.addPayers(1);
     assert(payer !== undefined);
     const operators = world.network.config.relayerKeys.length;
@@ -59,7 +59,7 @@ describe("the registrar's key in a process of its own", () => {
     assert.equal(again?.succeeded, true);
   });
 
-  it('lets a worker without it start while registrations are not final', async () => {
+  it('lets a worker without the key start while registrations are not final', async () => {
     world.startRelayer({ relayerKeys: [] });
     await world.outcomes([await register()]);
     const config = { ...world.network.config, registrarKey: null };

@@ -106,9 +106,9 @@ describe('a refund that a reorganization undoes', () => {
   it('is paid again with another proof when its payment has moved to another batch', () =>
     isPaidAgain(applyAll));
 
-  it('is paid again when nobody had heard of its success yet', () =>
+  it('is paid again if its success was not applied yet', () =>
     isPaidAgain(() => Promise.resolve()));
 
-  it('is paid again also when the ledger hears of its success only meanwhile', () =>
+  it('is paid again even if its success is applied meanwhile', () =>
     isPaidAgain(applyOnceMinedAgain));
 });

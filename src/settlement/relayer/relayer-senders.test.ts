@@ -76,7 +76,7 @@ describe('relayer senders', () => {
     assert(performance.now() - died < TEST_LEASE_MS + 6_000);
   });
 
-  it('change nothing any more for a worker that has lost them', async () => {
+  it('change nothing for a worker that has lost them', async () => {
     world.startRelayer();
     const [id = ''] = await world.payMany(payers.slice(0, 1).map((payer) => ({ payer })));
     await world.network.pending();
@@ -114,7 +114,7 @@ describe('relayer senders', () => {
     return ids;
   }
 
-  it('fill a nonce with a cancellation when no node takes its transaction', async () => {
+  it('fill a nonce with a cancellation if no node accepts its transaction', async () => {
     world.startRelayer();
     await until(
       'select count(*) from relayer_senders where lease_owner is not null',
@@ -129,7 +129,7 @@ describe('relayer senders', () => {
     assert.equal((await settledNumbers(world.network)).length, 6);
   });
 
-  it('send again what a cancellation has replaced', async () => {
+  it('send the jobs again that a cancellation has replaced', async () => {
     world.startRelayer();
     const to = privateKeyToAccount(generatePrivateKey()).address;
     const payload = { to, amount: '7000000' };

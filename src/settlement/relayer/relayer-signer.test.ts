@@ -45,7 +45,7 @@ interface Example {
   readonly accounts: readonly { readonly key_file?: string; readonly functions: string[] }[];
 }
 
-describe('a relayer whose keys a signer keeps', () => {
+describe('a relayer whose keys are in a remote signer', () => {
   let database: TestDatabase;
   let world: RelayerWorld;
   let signer: RemoteSigner;
@@ -104,7 +104,7 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.equal(await unsigned(), 0);
   }
 
-  it('settles, refunds and registers, and has stored all bytes that it sent', async () => {
+  it('settles, refunds and registers, and has stored all bytes that it has sent', async () => {
     start();
     const [payer] = payers as [PrivateKeyAccount];
     const paymentId = await settleSale(world, { payer, amount: 5_000_000n });
@@ -129,7 +129,7 @@ describe('a relayer whose keys a signer keeps', () => {
   });
 
   for (const point of POINTS) {
-    it(`settles each payment once when it died at ${point}`, async () => {
+    it(`settles each payment once if it died at ${point}`, async () => {
       const child = world.spawnRelayer(point, keysAt(signer));
       const ids = await payAll();
       await child.ended;
@@ -139,7 +139,7 @@ describe('a relayer whose keys a signer keeps', () => {
     });
   }
 
-  it('waits for a signer that is down, and sends the same nonces when it is back', async () => {
+  it('waits for a signer that is down, and then sends the same nonces', async () => {
     await signer.down();
     start();
     const ids = await payAll();
@@ -155,7 +155,7 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.deepEqual(await nonces(), given);
   });
 
-  it('tells of a signer that refuses, and goes on with one that does not', async () => {
+  it('alerts operators to a signer that refuses, and continues with another', async () => {
     await signer.stop();
     signer = await startSigner(['pauseSettling']);
     const relayer = start();
@@ -170,7 +170,7 @@ describe('a relayer whose keys a signer keeps', () => {
     await settledOnce(ids);
   });
 
-  it('sends no deployment of a wallet, which the signer would refuse, and goes on', async () => {
+  it('sends no wallet deployment, which the signer would refuse, and continues', async () => {
     start();
     const [deployed] = await world.outcomes([
       await world.ask({ kind: 'wallet_deployment', payload: DEPLOYMENT }),
@@ -208,7 +208,7 @@ describe('a relayer whose keys a signer keeps', () => {
     return subject;
   }
 
-  it('gives up a deployment whose key moved behind the signer, and frees its nonce', async () => {
+  it('cancels a deployment whose key moved behind the signer, and frees its nonce', async () => {
     const subject = await moveDeployment();
     await world.network.rpc.call('anvil_dropAllTransactions', []);
     stopMining = world.network.mineEvery(100);
@@ -239,7 +239,7 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.equal((await world.outcomes([subject]))[0]?.succeeded, true);
   });
 
-  it('leaves a deployment to a worker with a key, and refuses it if there is none', async () => {
+  it('leaves a deployment to a worker with a key, and fails it if there is none', async () => {
     const { config } = world.network;
     const { relayerKeys } = keysAt(signer);
     const behind = { relayerKeys: relayerKeys.slice(0, 2), registrarKey: null };
@@ -264,7 +264,7 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.equal(await deployments(), 1);
   });
 
-  it('goes on with its other senders while one signer hangs, and then lies', async () => {
+  it('continues with its other senders while one signer hangs, and then lies', async () => {
     let answer: string | null = null;
     const odd = createServer((_, response) => {
       if (answer !== null) response.end(answer);
@@ -297,7 +297,7 @@ describe('a relayer whose keys a signer keeps', () => {
     }
   });
 
-  it('takes what a signer owes into the process when its key comes back', async () => {
+  it("signs missing bytes itself when a signer's key returns to the process", async () => {
     await signer.down();
     const relayer = start();
     const ids = await payAll();
@@ -307,7 +307,7 @@ describe('a relayer whose keys a signer keeps', () => {
     await settledOnce(ids);
   });
 
-  it('outbids bytes that its signer knows and a database that was put back does not', async () => {
+  it('outbids bytes that its signer knows and a restored database lacks', async () => {
     const { chainId } = world.network.config;
     for (const key of signer.keys.slice(0, -1)) {
       await signerOf(key).signTransaction({
@@ -320,7 +320,7 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  it('sends no old bytes while it asks for a cancellation transaction in their place', async () => {
+  it('sends no old bytes while it requests a cancellation that replaces them', async () => {
     await stopMining();
     start();
     const [payer] = payers as [PrivateKeyAccount];
@@ -350,7 +350,7 @@ describe('a relayer whose keys a signer keeps', () => {
     );
   });
 
-  it('fills a nonce whose payments have expired while the signer was down', async () => {
+  it('fills a nonce whose payments expired while the signer was down', async () => {
     await signer.down();
     start();
     const [payer] = payers as [PrivateKeyAccount];

@@ -24,7 +24,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const DEADLINE = 4_000_000_000n;
 
-describe('the relayer, for what is sent alone', () => {
+describe('the relayer, for jobs that are sent alone', () => {
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
   let stopMining: () => Promise<void>;
@@ -46,7 +46,7 @@ describe('the relayer, for what is sent alone', () => {
   const refund = (paymentId: string, amount: bigint) => askRefund(world, paymentId, amount);
   const withdraw = (amount: bigint) => askWithdrawal(world, amount);
 
-  it('pays a refund to the payer, out of the merchant balance', async () => {
+  it("pays a refund to the payer, from the merchant's balance", async () => {
     const paymentId = await settle(5_000_000n);
     const before = { merchant: await balance(), payer: await world.network.usdcOf(payer.address) };
     const [outcome] = await world.outcomes([await refund(paymentId, 2_000_000n)]);
@@ -55,7 +55,7 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal(await world.network.usdcOf(payer.address), before.payer + 2_000_000n);
   });
 
-  it('never refunds more than was paid, however many refunds race', async () => {
+  it('never refunds more than was paid, however many refunds are concurrent', async () => {
     const paymentId = await settle(5_000_000n);
     await settle(50_000_000n);
     const before = await world.network.usdcOf(payer.address);
@@ -68,7 +68,7 @@ describe('the relayer, for what is sent alone', () => {
     assert(outcomes.every((one) => one.succeeded || one.reason === 'transaction_reverted'));
   });
 
-  it('proves a refund from the chain alone when its own rows are gone', async () => {
+  it('proves a refund from the chain alone if its own rows are missing', async () => {
     const paymentId = await settle(3_000_000n);
     await world.database.db.query('delete from chain_payments');
     const [outcome] = await world.outcomes([await refund(paymentId, 3_000_000n)]);
@@ -90,7 +90,7 @@ describe('the relayer, for what is sent alone', () => {
     });
   });
 
-  it('pays no withdrawal to a wallet that is not registered any more', async () => {
+  it('pays no withdrawal to a wallet that is no longer registered', async () => {
     await settle(2_000_000n);
     const before = await balance();
     const payload = {
@@ -103,7 +103,7 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal(await balance(), before);
   });
 
-  it('lets a withdrawal wait while a wallet is announced, and pays it afterwards', async () => {
+  it('keeps a withdrawal waiting while a new wallet is proposed, and then pays it', async () => {
     await settle(2_000_000n);
     const next = privateKeyToAccount(generatePrivateKey());
     const { merchantNumber } = world.merchant;
@@ -141,7 +141,7 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal(await balance(), before - 1_000_000n);
   });
 
-  it('fails a withdrawal with the contract’s reason when another left nothing', async () => {
+  it('fails a withdrawal with the contract’s reason if another one left no balance', async () => {
     await settle(6_000_000n);
     const all = await balance();
     // Request both at the same time, so that usually both are simulated before either is in a
@@ -167,7 +167,7 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal(await balance(), before);
   });
 
-  it('answers a payment that is settled already with its own settlement', async () => {
+  it('gives an already settled payment its earlier result', async () => {
     const intent = await world.pay({ payer, amount: 1_500_000n });
     const [first] = await world.outcomes([intent]);
     const before = await world.network.usdcOf(payer.address);
@@ -183,7 +183,7 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal(await world.network.usdcOf(payer.address), before);
   });
 
-  it('raises an alarm when a number belongs to another payment, and charges nobody', async () => {
+  it('raises an alarm if another payment has used a number, and charges no payer', async () => {
     const intent = await world.pay({ payer, amount: 1_500_000n });
     await world.outcomes([intent]);
     const before = await world.network.usdcOf(payer.address);
@@ -212,7 +212,7 @@ describe('the relayer, for what is sent alone', () => {
     assert.deepEqual(again, first);
   });
 
-  it('enrols a payer that owns no gas, who can pay then', async () => {
+  it('stores a policy of a payer without gas, who can then pay', async () => {
     const { chain, config } = world.network;
     const newcomer = privateKeyToAccount(generatePrivateKey());
     const amount = 9_000_000n;
@@ -263,7 +263,7 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal(paid?.succeeded, true);
   });
 
-  it('declines nobody while settling is paused: a payment waits for its deadline', async () => {
+  it('declines no payment while settling is paused: it waits until its deadline', async () => {
     const { chain, rpc } = world.network;
     await switchContract(world.network, 'pauseSettling');
     const check = createPaymentCheck(chain);
@@ -290,7 +290,7 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal((await world.outcomes([inTime]))[0]?.succeeded, true);
   });
 
-  it('tells a person when a refund waits for sums that the ledger does not know', async () => {
+  it('alerts operators if a refund waits for sums that the ledger lacks', async () => {
     const { db } = world.database;
     const paymentId = await settle(3_000_000n);
     const lost = await refund(paymentId, 1_000_000n);
@@ -309,7 +309,7 @@ describe('the relayer, for what is sent alone', () => {
     await db.query('delete from chain_requests where subject_id = $1', [later]);
   });
 
-  it('fails no refund for a fault of ours: it waits, and a person is told', async () => {
+  it('fails no refund because of our own fault: it waits, and operators are alerted', async () => {
     const paymentId = await settle(3_000_000n);
     const { db } = world.database;
     const payload = await refundPayload(world, paymentId, 1_000_000n);
@@ -322,7 +322,7 @@ describe('the relayer, for what is sent alone', () => {
     assert.equal((await world.outcomes([refunded]))[0]?.succeeded, true);
   });
 
-  it('fails a request that cannot be written down, and goes on with the others', async () => {
+  it('fails a job that cannot be encoded, and continues with the others', async () => {
     const broken = world.pay({ payer, orderId: 'much too long for the contract' });
     const ids = [await broken, await world.pay({ payer })];
     const outcomes = await world.outcomes(ids);

@@ -44,7 +44,7 @@ describe('transfers that the operator pays for', () => {
         where kind = 'transfer' and role = '${role}'`,
     );
 
-  it('are sent by the sponsor’s key alone while there is one', async () => {
+  it('are sent only with the sponsor’s key if there is one', async () => {
     const relayer = world.startRelayer();
     const [done] = await world.outcomes([await transfer()]);
     assert.equal(done?.succeeded, true);
@@ -56,7 +56,7 @@ describe('transfers that the operator pays for', () => {
     await relayer.stop();
   });
 
-  it('and by an operator’s, if they were accepted before that key was taken away', async () => {
+  it('are sent with an operator’s if the sponsor’s was removed meanwhile', async () => {
     const accepted = await transfer();
     const relayer = world.startRelayer({ sponsorKey: null });
     const [done] = await world.outcomes([accepted]);
@@ -66,7 +66,7 @@ describe('transfers that the operator pays for', () => {
   });
 
   for (const point of POINTS) {
-    it(`are made once when the relayer died at ${point}`, async () => {
+    it(`are made once if the relayer died at ${point}`, async () => {
       const { network } = world;
       const before = await network.usdcOf(network.admin.address);
       const child = world.spawnRelayer(point);

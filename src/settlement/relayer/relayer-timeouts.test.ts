@@ -21,7 +21,7 @@ const waits = (waitsFor: CountsRule['waitsFor'], ms = 0): readonly CountsRule[] 
   { from: LARGE, waitsFor, ms },
 ];
 
-describe('how long a payment waits is decided by its sum', () => {
+describe('the time that a payment waits depends on its sum', () => {
   let database: TestDatabase;
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
@@ -68,7 +68,7 @@ describe('how long a payment waits is decided by its sum', () => {
     await rpc.call('anvil_reorg', [head - Number(blockNumber) + 1, []]);
   }
 
-  it('a small one counts in its block, and a large one beside it when that is safe', async () => {
+  it('a small one counts in its block, a large one beside it when the block is safe', async () => {
     await open({ countsFrom: waits('safe') });
     const [small = '', large = ''] = await world.payMany([
       { payer, amount: SMALL },
@@ -91,7 +91,7 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal((await world.outcome(large))?.succeeded, true);
   });
 
-  it('one that waits longer than others take is no payment that the ledger lacks', async () => {
+  it('a large one that still waits is not reported as missing in the ledger', async () => {
     await open({ countsFrom: waits('time', 1_500) });
     const { chain } = world.network;
     await database.db.query(`insert into accounts (id, name, created)
@@ -119,14 +119,14 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.deepEqual(await differences(), []);
   });
 
-  it('a block that cannot be undone is safe at once', async () => {
+  it('a block that cannot be undone is safe immediately', async () => {
     await open({ countsFrom: waits('finalized'), profile: profileNamed('arc') });
     const large = await world.pay({ payer, amount: LARGE });
     await until(async () => (await world.outcome(large)) !== null);
     assert.equal(await held(), null);
   });
 
-  it('time counts from when the block was seen, and restarts after it is lost', async () => {
+  it('the wait begins when the block is seen, and again if the block is lost', async () => {
     await open({ countsFrom: waits('time', 900) });
     const large = await world.pay({ payer, amount: LARGE });
     await until(async () => (await held()) !== null);
@@ -144,7 +144,7 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal((await world.outcome(large))?.succeeded, true);
   });
 
-  it('what the chain refuses is known at once, however large it is', async () => {
+  it('a refusal counts immediately, however large the sum', async () => {
     await open({ countsFrom: waits('safe') });
     const [poor] = (await world.network.addPayers(1, { usdc: 0n })) as [PrivateKeyAccount];
     const large = await world.pay({ payer: poor, amount: LARGE });
@@ -152,7 +152,7 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal((await world.outcome(large))?.succeeded, false);
   });
 
-  it('ends a payment of a fast chain no sooner than one of a slow chain', async () => {
+  it('a payment on a fast chain ends no sooner than one on a slow chain', async () => {
     const odd = await startOddWorld(startProviderProxy, {
       database,
       config: { minBlockMs: 1_000, profile: { ...CUSTOM, blockMs: 200 } },
@@ -177,7 +177,7 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal(await world.network.usdcOf(payer.address), 10n ** 12n);
   });
 
-  it('delays payments for as long as the operator says', async () => {
+  it('payments wait for the time that the operator has set', async () => {
     await open({ settleEveryMs: 800 });
     const first = await world.pay({ payer, amount: SMALL });
     await until(async () => (await world.outcome(first)) !== null);
@@ -192,7 +192,7 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.ok(apartMs >= 750, `${apartMs} ms`);
   });
 
-  it('blocks that share a second are told apart by when they were seen', async () => {
+  it('blocks that share a timestamp are distinguished by when they were seen', async () => {
     await open({ profile: { ...CUSTOM, blockMs: 200 } });
     const stopMining = world.network.mineEvery(200);
     await world.outcomes([await world.pay({ payer, amount: SMALL })]);

@@ -54,7 +54,7 @@ describe('the relayer', () => {
     assert.equal(await world.network.usdcOf(payer.address), USDC - pulled(2_500_000n));
   });
 
-  it('declines each payer alone, with the exact reason, and settles the others', async () => {
+  it('declines single payers with the exact reasons, and settles the others', async () => {
     const [good, poor, unapproved, capped, stranger] = await Promise.all([
       addPayer(),
       addPayer({ usdc: 10n }),
@@ -90,7 +90,7 @@ describe('the relayer', () => {
     assert.equal(await world.network.usdcOf(payer.address), 0n);
   });
 
-  it('lets an intent be tried again after a decline, under the same number', async () => {
+  it('lets an intent be paid after a decline, under the same number', async () => {
     const payer = await addPayer({ usdc: 0n });
     const intent = await world.pay({ payer });
     assert.equal((await world.outcomes([intent]))[0]?.reason, 'insufficient_funds');

@@ -12,7 +12,7 @@ const WAIT_MS = 20_000;
 /** Selector of the call that reads the hourly ceiling and its use. */
 const CEILING = toFunctionSelector('ceiling()');
 
-it('raises an alarm when half, and when four fifths, of the hourly ceiling is used', async () => {
+it('operators get an alarm when half, and four fifths, of the hourly ceiling is used', async () => {
   const world = await startOddWorld(startProviderProxy, { config: { idleHeadMs: 50 } });
   const [proxy] = world.nodes as [ProviderProxy];
   const { network, database } = world;

@@ -19,7 +19,7 @@ const at = (baseFeePerGas: bigint, { tip = 0n, dataFee = 0n } = {}) => ({
   dataFee,
 });
 
-test('a balance is reported as the number of payments that it pays for', () => {
+test('a balance is reported as the number of payments that it covers', () => {
   // 95,000 gas for a payment alone in a transaction.
   assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI)), 1_052n);
   assert.equal(paymentsLeftOf(COIN / 10n, at(2n * GWEI)), 526n);
@@ -52,7 +52,7 @@ describe('the gas balance of the senders', () => {
 
   after(() => world.stop());
 
-  it('pays for the same number of payments in worker, console and metrics', async () => {
+  it('covers the same number of payments in worker, console and metrics', async () => {
     const worker = await idleRelayer(world);
     const { maxPriorityFeePerGas } = present(worker.fees, 'fees');
     assert.ok(maxPriorityFeePerGas > 0n, 'the relayer offers a tip');
@@ -68,7 +68,7 @@ describe('the gas balance of the senders', () => {
     assert.equal(reportOf(worker, performance.now()).paymentsLeft, Number(sum));
   });
 
-  it('lasts as many days as it pays for at the rate of the last week', async () => {
+  it("lasts for the number of days that it covers at last week's rate", async () => {
     const { db } = world.database;
     const { livemode } = world.network.config;
     const now = new Date();

@@ -38,7 +38,7 @@ describe('a transaction that is not mined yet', () => {
 
   afterEach(() => world.stop());
 
-  it('is not sent again for blocks that came before it, while nobody looked', async () => {
+  it('is not sent again because of blocks that were mined before it was sent', async () => {
     await world.network.mine(9);
     const id = await world.pay({ payer });
     await world.network.pending();
@@ -50,7 +50,7 @@ describe('a transaction that is not mined yet', () => {
     assert.equal(broadcasts.length, 1);
   });
 
-  it('is sent again when two blocks have come without it', async () => {
+  it('is sent again after two blocks without it', async () => {
     proxy.behavior = {
       keeps: (call) => {
         if (call.method !== 'eth_sendRawTransaction') return false;
@@ -66,7 +66,7 @@ describe('a transaction that is not mined yet', () => {
     assert.equal(broadcasts[0], broadcasts[1]);
   });
 
-  it('is sent again though hundreds of blocks have come at once before it', async () => {
+  it('is sent again although hundreds of blocks were mined just before it', async () => {
     // Mine in parts: on a busy machine, mining 800 blocks takes longer than a node's time limit.
     for (let i = 0; i < 8; i++) await world.network.rpc.call('anvil_mine', ['0x64']);
     const stopMining = world.network.mineEvery(100);

@@ -8,28 +8,28 @@ import { failed } from '#settlement/relayer/rows/request-kinds.ts';
 
 const REFUSED = failed('transaction_reverted', null);
 
-describe('what was paid before a reorganization undid it', () => {
+describe('a job that was done before a reorganization undid it', () => {
   for (const kind of ['payment', 'refund', 'withdrawal'] as const) {
-    it(`is still owed when the chain refuses the ${kind} now`, () => {
+    it(`must be resent even if the chain now refuses the ${kind}`, () => {
       assert.equal(isStillOwed({ kind, owed: true }, REFUSED), true);
     });
 
-    it(`is not owed when the ledger never called the ${kind} paid`, () => {
+    it(`need not be resent if the ledger never booked the ${kind}`, () => {
       assert.equal(isStillOwed({ kind, owed: false }, REFUSED), false);
     });
   }
 
-  it('is not owed when a factory of wallets refuses it now, for it may refuse forever', () => {
+  it('need not be resent if a factory refuses it now, because it may refuse forever', () => {
     assert.equal(isStillOwed({ kind: 'wallet_deployment', owed: true }, REFUSED), false);
   });
 
-  it('is told to a person where the payer may have no money any more', () => {
+  it('is reported to operators if the payer may have no money left', () => {
     assert.equal(isReportedUndone({ kind: 'payment', owed: true }, REFUSED), true);
     assert.equal(isReportedUndone({ kind: 'payment', owed: false }, REFUSED), false);
     assert.equal(isReportedUndone({ kind: 'refund', owed: true }, REFUSED), false);
   });
 
-  it('is told, and not sent again, where no money moves', () => {
+  it('is reported, and not resent, if it moves no money', () => {
     assert.equal(isStillOwed({ kind: 'enrolment', owed: true }, REFUSED), false);
     assert.equal(isReportedUndone({ kind: 'enrolment', owed: true }, REFUSED), true);
   });

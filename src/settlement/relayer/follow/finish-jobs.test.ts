@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => world.stop());
 
-test('batches and times to settle are those of payments, not of what is sent alone', async () => {
+test('batch sizes and settlement times count payments, not jobs that are sent alone', async () => {
   const [payer] = await world.network.addPayers(1);
   const { address } = present(payer, 'payer');
   const [poor] = await world.network.addPayers(1, { allowance: 0n });

@@ -21,32 +21,32 @@ function seen(...blocks: readonly RecentBlock[]): Map<string, RecentBlock> {
   return recent;
 }
 
-describe('blocks that were seen', () => {
+describe('known blocks', () => {
   it('lead from a head down to its ancestors', () => {
     const recent = seen(block(7), block(8), block(9));
     assert.deepEqual(ancestorOf(recent, block(10), 7n), block(7));
     assert.deepEqual(ancestorOf(recent, block(10), 9n), block(9));
   });
 
-  it('lead nowhere over one that was not seen', () => {
+  it('lead nowhere across an unknown block', () => {
     assert.equal(ancestorOf(seen(block(7), block(9)), block(10), 7n), null);
     assert.equal(ancestorOf(seen(), block(10), 9n), null);
   });
 
-  it('say nothing of the head itself, nor of what lies above it', () => {
+  it('include neither the head itself nor blocks above it', () => {
     const recent = seen(block(9), block(10), block(11));
     assert.equal(ancestorOf(recent, block(10), 10n), null);
     assert.equal(ancestorOf(recent, block(10), 11n), null);
   });
 
-  it('lead to the ancestors of their own branch', () => {
+  it('lead to the ancestors on their own fork', () => {
     const recent = seen(block(7), block(8), block(9), block(8, 'b', ''));
     assert.deepEqual(ancestorOf(recent, block(9, 'b'), 8n), block(8, 'b', ''));
     assert.equal(ancestorOf(recent, block(9, 'b'), 7n)?.hash, hashOf(7));
     assert.deepEqual(ancestorOf(recent, block(10), 8n), block(8));
   });
 
-  it('are not kept for ever', () => {
+  it('are not kept forever', () => {
     const recent = seen(...Array.from({ length: 200 }, (_, index) => block(index + 1)));
     assert.equal(recent.size, 64);
     assert.notEqual(ancestorOf(recent, block(201), 137n), null);

@@ -51,7 +51,7 @@ test('a block that left the chain is never marked final: its payments are sent a
   assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 1_000_000n);
 });
 
-test('a node may lag by the newest block; on a shorter chain that block is gone', async () => {
+test('a lagging node may lack the newest block; a shorter chain has lost that block', async () => {
   await world.pay({ payer, settleWithinS: 600 });
   await settle();
   const head = await newest();
@@ -64,7 +64,7 @@ test('a node may lag by the newest block; on a shorter chain that block is gone'
   assert.equal(await withStatus('signed'), 1);
 });
 
-test('a block is missed from where no node that lags may lack it, and no earlier', async () => {
+test('a block counts as missing once no lagging node can lack it, and no sooner', async () => {
   await world.pay({ payer, settleWithinS: 600 });
   await settle();
   const waiting = await withStatus('mined');

@@ -424,7 +424,7 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   confirming: ['signed', 'unsigned', 'stuck'],
 };
 
-it('one phase follows another as the comment over the union says', () => {
+it('one phase follows another as the comment on the union says', () => {
   const found = new Map<string, Set<string>>();
   for (const situation of Object.keys(SITUATIONS) as Situation[]) {
     const { phase } = SITUATIONS[situation];
@@ -471,7 +471,7 @@ const sequences = fc.tuple(
 );
 
 describe('any sequence of observations', () => {
-  it('keeps every byte that was stored, and the nonce', () => {
+  it('keeps all bytes that were stored, and the nonce', () => {
     fc.assert(
       fc.property(sequences, ([start, names]) => {
         replay(start, names).reduce((before, after) => {

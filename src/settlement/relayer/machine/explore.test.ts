@@ -18,7 +18,7 @@ const MOST_STATES_OF_A_FAULT = 150_000;
  */
 const CALM_EACH_OF_A_FAULT = 101;
 
-describe('all that can happen to one transaction, and to two', () => {
+describe('everything that can happen to one transaction, and to two', () => {
   const met = nothingMet();
   const explored: Exploration[] = [];
 
@@ -31,7 +31,7 @@ describe('all that can happen to one transaction, and to two', () => {
     });
   }
 
-  it('is a million states, with every observation, every effect and every phase', (test) => {
+  it('reaches a million states, every observation, every effect and every phase', (test) => {
     const states = explored.reduce((sum, one) => sum + one.states, 0);
     test.diagnostic(`${states} states in all`);
     assert(states >= FEWEST_STATES, `only ${states} states`);
@@ -55,7 +55,7 @@ describe('all that can happen to one transaction, and to two', () => {
   });
 });
 
-describe('a mistake in the step', () => {
+describe('a mistake planted in `step`', () => {
   for (const { name, breaks, bounds, step } of [...PLANTED, ...RELAPSES]) {
     it(`shows: ${name}`, (test) => {
       const calmEach = CALM_EACH_OF_A_FAULT;

@@ -16,14 +16,14 @@ const histories = readdirSync(FOLDER).flatMap((name) => {
 });
 
 describe('histories of relayers in trouble', () => {
-  it('have the same phases and effects when their observations are folded again', () => {
+  it('have the same phases and effects when their observations are replayed', () => {
     assert(histories.length > 0, 'there are no histories');
     for (const { name, history } of histories) {
       assert.deepEqual(replay(history), [], `${name}, transaction ${history.start.id}`);
     }
   });
 
-  it('are long enough to show mistakes of the step', (test) => {
+  it('are long enough to reveal mistakes in `step`', (test) => {
     const shown = PLANTED.filter(({ step }) =>
       histories.some(({ history }) => {
         try {

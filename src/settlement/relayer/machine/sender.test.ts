@@ -30,7 +30,7 @@ describe('a sender', () => {
     }
   });
 
-  it('has the status of what keeps it from work for longest', () => {
+  it('has the status of the condition that keeps it from work for longest', () => {
     const open = new Map([[1n, OWED]]);
     assert.equal(statusOf(NEW_SENDER, open), 'asking_signer');
     assert.equal(statusOf(seen(STARVED), open), 'starved');
@@ -38,7 +38,7 @@ describe('a sender', () => {
     assert.equal(statusOf(seen(STARVED, DRAINING, STOPPED), open), 'stopped');
   });
 
-  it('works again once it is funded and within its share, and is never restarted', () => {
+  it('works again once it is funded and within its share, but never after it was stopped', () => {
     const funded = { isStarved: false, paymentsLeft: 9n } as const;
     const shared = { isDraining: false } as const;
     assert.equal(statusOf(seen(STARVED, DRAINING, funded, shared), new Map()), 'idle');

@@ -57,7 +57,7 @@ const state = async () => {
 };
 const SUBMITTED = () => ({ status: 'submitted', transaction_id: own, tries: 0 });
 
-test('an outcome is written by the transaction of its request, and by no other', async () => {
+test('a result is stored by the transaction of its job, and by no other', async () => {
   const write = (transactionId: bigint | null) =>
     database.db.transaction((tx) =>
       writeOutcomes(tx, [{ requestId, transactionId, result: { succeeded: true } }]),
@@ -69,7 +69,7 @@ test('an outcome is written by the transaction of its request, and by no other',
   assert.deepEqual(await write(own), [], 'it has its outcome');
 });
 
-test('a request is queued again out of its own transaction, and of no other', async () => {
+test('a job is queued again from its own transaction, and from no other', async () => {
   const again = (transactionId: bigint) =>
     database.db.transaction((tx) => requeue(tx, [{ requestId, transactionId }]));
   const retired = () =>
@@ -98,7 +98,7 @@ const ended = async () => {
   return rows[0];
 };
 
-test('a correction of an outcome waits for the worker that is applying it', async () => {
+test('the correction of a result waits for the worker that is applying it', async () => {
   await end('succeeded', null);
   const first = await underWay(database.db, (tx) =>
     tx.query('update chain_requests set applied_at = now() where id = $1', [requestId]),
@@ -112,7 +112,7 @@ test('a correction of an outcome waits for the worker that is applying it', asyn
   );
 });
 
-test('an outcome can be corrected until it was applied, then only its place', async () => {
+test('a result can be corrected until it is applied, then only its position', async () => {
   const result = { succeeded: false };
   const replace = () => database.db.transaction((tx) => replaceOutcome(tx, { requestId, result }));
   await end('succeeded', new Date());
@@ -126,7 +126,7 @@ test('an outcome can be corrected until it was applied, then only its place', as
   assert.deepEqual(await ended(), { status: 'failed', outcome: result, applied: false });
 });
 
-test('a declined payment is revived to be applied again, and no other', async () => {
+test('only a declined payment is revived, to be applied again', async () => {
   const outcome = { succeeded: true };
   const revive = () => database.db.transaction((tx) => reviveDeclined(tx, requestId, outcome));
   await end('succeeded', new Date());
@@ -137,7 +137,7 @@ test('a declined payment is revived to be applied again, and no other', async ()
   assert.deepEqual(await ended(), { status: 'succeeded', outcome, applied: false });
 });
 
-test('the next nonce of a sender is raised behind the chain, and never lowered', async () => {
+test("a sender's next nonce is raised to the chain's, and never lowered", async () => {
   const { db } = database;
   const raise = (nextNonce: bigint) =>
     db.transaction((tx) => raiseNextNonce(tx, { livemode: false, sender: 0, nextNonce }));
@@ -152,7 +152,7 @@ test('the next nonce of a sender is raised behind the chain, and never lowered',
   assert.deepEqual(await nonces(), raised);
 });
 
-test('an alarm is open once per kind and subject, as it was raised first', async () => {
+test('one alarm per kind and subject is open, with its first details', async () => {
   const { db } = database;
   const raise = (...alarms: readonly Alarm[]) =>
     db.transaction((tx) => insertAlarms(tx, false, alarms, new Date()));
@@ -174,7 +174,7 @@ test('an alarm is open once per kind and subject, as it was raised first', async
   assert.deepEqual(await alarms(), [...raised, { kind: 'number_taken', number: '5' }]);
 });
 
-test('settlements of a long range of blocks are all written, in several statements', async () => {
+test('all settlements of a long range of blocks are stored, in several statements', async () => {
   const count = 1_201;
   const settled = Array.from({ length: count }, (_, n): SettledInBlock => {
     const fees = { feeAcquirer: 1n, feeProtocol: 1n, cashback: 0n };

@@ -20,7 +20,7 @@ const REQUEST = {
   settleWithinS: null,
 };
 
-describe('a refund is answered', () => {
+describe('a refund counts as done', () => {
   const request: OpenRequest = {
     ...REQUEST,
     kind: 'refund',
@@ -52,7 +52,7 @@ describe('a refund is answered', () => {
   });
 });
 
-describe('a withdrawal is answered', () => {
+describe('a withdrawal counts as done', () => {
   const request: OpenRequest = {
     ...REQUEST,
     kind: 'withdrawal',
@@ -83,7 +83,7 @@ describe('a withdrawal is answered', () => {
   });
 });
 
-describe('a payment is answered', () => {
+describe('a payment counts as done', () => {
   const request: OpenRequest = {
     ...REQUEST,
     kind: 'payment',

@@ -45,7 +45,7 @@ const OF_SEVERAL = {
 };
 
 for (const [name, work] of Object.entries(OF_SEVERAL)) {
-  test(`leases are ${name} from the lowest sender up: no two workers deadlock`, async () => {
+  test(`leases are ${name} from the lowest sender up, so no workers deadlock`, async () => {
     const { db } = database;
     const first = await underWay(db, (tx) =>
       tx.query('select from relayer_senders where sender = 1 for no key update'),
@@ -79,7 +79,7 @@ test('only leases of this worker and network with current fencing tokens are ren
 
 const HELD = { relayer: { livemode: false, owner: 'worker' }, sender: 1, fencingToken: 0n };
 
-test('a sender is locked for as long as the transaction that works it lasts', async () => {
+test('a sender is locked until the database transaction that uses it ends', async () => {
   const { db } = database;
   const working = await underWay(db, (tx) => lockHeldSender(tx, HELD));
   const free = await db.query('select sender from relayer_senders for share skip locked');
@@ -87,7 +87,7 @@ test('a sender is locked for as long as the transaction that works it lasts', as
   assert.deepEqual(free.map((row) => Object(row).sender).sort(), [2, 3]);
 });
 
-test('no sender is worked while nobody knows whether the ledger is complete', async () => {
+test('no sender is used while it is unknown whether the ledger is complete', async () => {
   const { db } = database;
   const lock = () => db.transaction((tx) => lockHeldSender(tx, HELD));
   assert.equal(await lock(), 0n);
@@ -96,7 +96,7 @@ test('no sender is worked while nobody knows whether the ledger is complete', as
   release();
 });
 
-test('two workers that look for a sender at once take different ones', async () => {
+test('two workers that look for a sender at the same time take different ones', async () => {
   const { db } = database;
   await lease(null);
   const rows = await db.query<{ address: Hex }>('select address from relayer_senders');

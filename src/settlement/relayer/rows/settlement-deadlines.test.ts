@@ -16,12 +16,12 @@ function payment(leftS: number, settleWithinS = 60) {
 }
 
 describe('the deadline of a payment', () => {
-  it('lets it be signed with ten seconds left, and not with less', () => {
+  it('allows signing it with ten seconds left, and not with less', () => {
     assert.equal(hasTimeLeft(payment(10), NOW), true);
     assert.equal(hasTimeLeft({ deadline: addMs(NOW, 9_999), settleWithinS: 60 }, NOW), false);
   });
 
-  it('is told to the contract in the chain’s own time, whatever our clock says', () => {
+  it('is given to the contract in the chain’s own time, whatever our clock says', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -86_400, max: 86_400 }),
@@ -45,7 +45,7 @@ describe('the deadline of a payment', () => {
     assert.equal(until.toISOString(), '2026-10-01T12:00:20.000Z');
   });
 
-  it('is over in the first block after it, and not in its own', () => {
+  it('has passed in a block with a later time, and not in one with its own', () => {
     const block = { time: new Date('2026-10-01T12:00:20.000Z') };
     assert.equal(isExpired({ validUntil: block.time }, block), false);
     assert.equal(isExpired({ validUntil: addSeconds(block.time, -1) }, block), true);
@@ -54,7 +54,7 @@ describe('the deadline of a payment', () => {
 });
 
 describe('a batch', () => {
-  it('holds no deadlines further apart than half of the time given', () => {
+  it('contains no deadlines further apart than half of the time given', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 10, max: 600 })), (lefts) => {
         const groups = groupByDeadline(
@@ -71,7 +71,7 @@ describe('a batch', () => {
     );
   });
 
-  it('is one where they lie as close as those of a rush do', () => {
+  it('contains all payments of a rush, whose deadlines are close together', () => {
     const rush = Array.from({ length: 200 }, (_, index) => payment(60 - index / 100));
     assert.equal(groupByDeadline(rush, NOW).length, 1);
   });

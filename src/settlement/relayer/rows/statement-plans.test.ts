@@ -160,7 +160,7 @@ async function addPayments(from: number, to: number): Promise<void> {
   for (const statement of FILL) await database.db.query(statement, [from, to]);
 }
 
-test('no statement of a payment reads those of the past, whatever the planner knows', async () => {
+test('no statement of a payment reads all past payments, whatever the planner knows', async () => {
   await checkAll('nothing');
   for (let count = 0; count < 600; count += 40) {
     await addPayments(count + 1, count + 40);

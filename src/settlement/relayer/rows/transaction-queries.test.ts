@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 after(() => database.close());
 
-test('a payment that one worker is about to sign is passed over by the others', async () => {
+test('a payment that one worker is about to sign is skipped by the others', async () => {
   const { db } = database;
   const claim = async (limit: number) => {
     const wanted = { livemode: false, authorized: false, limit };
@@ -46,7 +46,7 @@ test('a payment that one worker is about to sign is passed over by the others', 
   assert.deepEqual(await claim(3), ids);
 });
 
-test('so is what one worker is about to send alone, and what no longer waits', async () => {
+test('so is a job that one worker is about to send alone, or that no longer waits', async () => {
   const { db } = database;
   const lock = () => db.transaction((tx) => lockQueued(tx, ids));
   const first = await underWay(db, (tx) => lockQueued(tx, ids.slice(0, 1)));
@@ -64,7 +64,7 @@ const UNSIGNED: Omit<NewTransaction, 'wanted'> = {
   ...{ validUntil: null, signedAtMs: null, attempts: [], requests: [] },
 };
 
-test('a higher offer for a call never takes the place of its cancellation', async () => {
+test('a higher offer for a call never replaces its cancellation', async () => {
   const { db } = database;
   const now = new Date();
   const feesOf = (wei: bigint) => ({ maxFeePerGas: wei, maxPriorityFeePerGas: wei });
@@ -107,7 +107,7 @@ test('a nonce is open while its transaction is signed and not mined', async () =
   assert.deepEqual(open, [{ sender: 1, nonce: 1n }]);
 });
 
-test('two workers that revive the same declined payment do so one after the other', async () => {
+test('two workers revive the same declined payment one after the other', async () => {
   const { db } = database;
   await db.query(
     `update chain_requests set status = 'failed', outcome = '{}', applied_at = now() where id = $1`,

@@ -14,18 +14,18 @@ const STEADY = blockTimesOf(0, 1_000, 2_010, 3_000);
 describe('waiting payments are sent', () => {
   const batch = { at: 3_050, payments: 1, delayMs: 40, tookMs: 10 };
 
-  it('after a short time when blocks are irregular', () => {
+  it('after a short time if blocks are irregular', () => {
     assert.equal(batchDueAt(batch, NO_BLOCK_TIMES, 3_060), 3_090);
     assert.equal(batchDueAt(NO_BATCH, NO_BLOCK_TIMES, 3_060), Number.NEGATIVE_INFINITY);
   });
 
-  it('after a tenth of a block on a fast chain with a node far away', () => {
+  it('after a tenth of a block on a fast chain with a distant node', () => {
     const fast = blockTimesOf(0, 200, 402, 600);
     const far = { ...batch, at: 640, tookMs: 60 };
     assert.equal(batchDueAt(far, fast, 650), 660);
   });
 
-  it('shortly before the block when the chain is steady', () => {
+  it('shortly before the block if blocks are regular', () => {
     assert.equal(batchDueAt(batch, STEADY, 3_060), 3_900);
   });
 
@@ -33,11 +33,11 @@ describe('waiting payments are sent', () => {
     assert.equal(batchDueAt({ ...batch, tookMs: 100 }, STEADY, 3_060), 3_720);
   });
 
-  it('after a short time when the block is too near', () => {
+  it('after a short time if the next block is too near', () => {
     assert.equal(batchDueAt({ ...batch, at: 3_900 }, STEADY, 3_910), 3_940);
   });
 
-  it('when a batch is probably full', () => {
+  it('when a batch is probably three quarters full', () => {
     const busy = { ...batch, payments: 50, delayMs: 100 };
     assert.equal(batchDueAt(busy, STEADY, 3_060), 3_200);
   });

@@ -5,7 +5,7 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
 
 /** A batch of RPC calls is spread over several nodes, and the node that returns the logs lags. */
-describe('a payment that was settled before, while a node leaves its event out', () => {
+describe('a payment that was settled before, while a node omits its event', () => {
   let world: BusyWorld<ProviderProxy>;
   let proxy: ProviderProxy;
   /** The number of log requests so far, and the number from which on all logs are returned. */
@@ -55,7 +55,7 @@ describe('a payment that was settled before, while a node leaves its event out',
 
   const alarms = () => world.count('select count(*) from chain_alarms');
 
-  it('is found when the logs are asked for again', async () => {
+  it('is found when the logs are requested again', async () => {
     completeFrom = 2;
     const { intent, first } = await askAgain();
     assert.deepEqual(await factsOf(intent), first);
@@ -63,7 +63,7 @@ describe('a payment that was settled before, while a node leaves its event out',
     assert.equal(await alarms(), 0);
   });
 
-  it("is neither declined nor said to be somebody else's", async () => {
+  it("is neither declined nor reported as another payment's number", async () => {
     const { intent, first } = await askAgain();
     const deadline = performance.now() + 10_000;
     while (asked < 12) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readBroadcastError } from '#settlement/relayer/send/sign-and-broadcast.ts';
 
-describe('what a node says to a broadcast', () => {
+describe("a node's answer to a broadcast", () => {
   // Error texts of geth, reth, erigon and anvil.
   const cases = {
     'already known': 'waiting',
@@ -19,7 +19,7 @@ describe('what a node says to a broadcast', () => {
     'intrinsic gas too low': 'unsendable',
   };
   for (const [text, verdict] of Object.entries(cases)) {
-    it(`takes "${text}" for ${verdict}`, () => {
+    it(`"${text}" means ${verdict}`, () => {
       assert.equal(readBroadcastError(text), verdict);
     });
   }

@@ -40,7 +40,7 @@ function endOf(payload: Transfer) {
   return endOfTransfer(network.chain, request);
 }
 
-test('what somebody has sent has succeeded, by the token’s own event', async () => {
+test('a transfer that someone else sent has succeeded, by the token’s own event', async () => {
   const transfer = await sign();
   await network.send(network.admin, network.config.usdc, transferCall(transfer));
   const { number } = await network.chain.newest();
@@ -49,7 +49,7 @@ test('what somebody has sent has succeeded, by the token’s own event', async (
   assert.equal(result.facts.blockNumber, String(number));
 });
 
-test('what its owner has canceled has failed', async () => {
+test('a transfer that its owner canceled has failed', async () => {
   const { usdcDomain, chainId, usdc } = network.config;
   const transfer = await sign();
   const signature = await payer.signTypedData({
@@ -71,7 +71,7 @@ test('what its owner has canceled has failed', async () => {
   assert.equal((await endOf(transfer)).succeeded, false);
 });
 
-test('what could still be sent is open, until a minute after it has run out', async () => {
+test('a transfer is undecided until a minute after its authorization expires', async () => {
   const transfer = await sign();
   const endsAt = Number(transfer.validBefore);
   const open = (error: unknown) => error instanceof RpcUnavailable;

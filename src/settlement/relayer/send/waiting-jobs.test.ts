@@ -21,7 +21,7 @@ describe('jobs that wait for a node', () => {
 
   after(() => world.stop());
 
-  it('delay no younger job, even when all of them are due again', async () => {
+  it('delay no younger job, even if all of them are due again', async () => {
     const relayer = await idleRelayer(world);
     const sender = present([...relayer.senders.values()][0], 'sender');
     // The chain does not have the refund's payment, so each poll defers the refund.

@@ -62,7 +62,7 @@ describe('a worker beside others', () => {
     ]);
   });
 
-  it('takes no request that another one works on, and does not wait for it', async () => {
+  it('takes no job that another worker is working on, and does not wait for it', async () => {
     const payment = await world.pay({ payer });
     const faucet = await world.ask({
       kind: 'faucet',
@@ -84,7 +84,7 @@ describe('a worker beside others', () => {
     await database.db.query('delete from chain_requests where subject_id = any($1)', subjects);
   });
 
-  it('with an outdated fencing token writes no result, and its successor does', async () => {
+  it('with an outdated fencing token stores no result, and its successor does', async () => {
     const payment = await world.pay({ payer });
     assert.equal(await sendPaymentsNow(sender()), 1);
     await world.network.mine();
@@ -98,7 +98,7 @@ describe('a worker beside others', () => {
     assert.equal((await world.outcome(payment))?.succeeded, true);
   });
 
-  it('keeps its fencing token while it writes a result', async () => {
+  it('keeps its fencing token while it stores a result', async () => {
     const { fencingToken } = sender();
     const held = {
       livemode: false,
@@ -115,7 +115,7 @@ describe('a worker beside others', () => {
     await assert.rejects(late, SenderLost);
   });
 
-  it('opens no block again of senders that others hold', async () => {
+  it('reopens no blocks of senders that others hold', async () => {
     const blockHash = `0x${'bb'.repeat(32)}` as const;
     await database.db.query(
       `update chain_transactions set status = 'mined', block_hash = $1 where sender = 0`,
@@ -130,7 +130,7 @@ describe('a worker beside others', () => {
     assert.deepEqual(await reopened([0, 1]), [{ sender: 0 }]);
   });
 
-  it('with an outdated fencing token keeps no lease', async () => {
+  it('with an outdated fencing token renews no lease', async () => {
     await takeOver();
     await database.db.query(`update relayer_senders set lease_owner = 'quick'`);
     await keepSenders(worker);

@@ -79,7 +79,7 @@ async function openTheft(database: TestDatabase, nodes: number): Promise<Theft> 
 }
 
 // The first suite waits for half a minute. Meanwhile the tests of the second suite run in turn.
-describe('a sender whose key somebody else has', { concurrency: 2 }, () => {
+describe('a sender whose key a thief has', { concurrency: 2 }, () => {
   describe('at a single address', singleAddress);
   describe('at two addresses', { concurrency: 1 }, twoAddresses);
 });
@@ -97,7 +97,7 @@ function singleAddress(): void {
     await database.close();
   });
 
-  it('is not called stolen before it has shown it twice', async () => {
+  it('does not count as stolen before the address has shown it twice', async () => {
     const { world, overtake } = theft;
     const id = await overtake(300);
     const began = performance.now();
@@ -123,7 +123,7 @@ function twoAddresses(): void {
   });
   afterEach(() => theft.close());
 
-  it('stops, and what it carried settles once on another', async () => {
+  it('stops, and its payments settle once through another', async () => {
     const {
       world,
       database: { db },
@@ -142,7 +142,7 @@ function twoAddresses(): void {
     assert.equal(senders.length, 1, 'one other sender has signed');
   });
 
-  it('stops when it is taken up, without a recovery, and the others go on', async () => {
+  it('stops when a worker takes it, without a recovery, and the others continue', async () => {
     const { world, payers, mineEvery, payOne, steal } = theft;
     mineEvery(50);
     const relayer = world.startRelayer();
@@ -166,7 +166,7 @@ function twoAddresses(): void {
     assert.deepEqual(await Promise.all([ALARMS, RECOVERIES].map(world.count)), [1, 0]);
   });
 
-  it('stops while nothing is under way on it', async () => {
+  it('stops while it is idle', async () => {
     const { world, steal } = theft;
     const worker = await idleRelayer(world);
     const sender = present([...worker.senders.values()][0], 'sender');
@@ -191,7 +191,7 @@ function twoAddresses(): void {
     assert.deepEqual(createBalanceRound(worker)(), []);
   });
 
-  it('is not suspected because nodes show no receipts', async () => {
+  it('is not stopped because nodes show no receipts', async () => {
     const { world, mineEvery, payOne } = theft;
     for (const node of world.nodes) {
       node.behavior = {

@@ -32,7 +32,7 @@ async function settle(worker: RelayerState, sender: number): Promise<void> {
   await mine(worker);
 }
 
-test('a sender ahead of the chain sends its own again, and fills what it lacks', async () => {
+test('a sender ahead of the chain resends its transactions, and fills empty nonces', async () => {
   const { db } = world.database;
   const first = await idleRelayer(world);
   await settle(first, 1);
