@@ -23,7 +23,10 @@ export interface RequestPayloads {
     payer: Hex;
     amount: string;
     orderId: string;
-    /** If set, the payer signed this one payment, which is sent in a transaction of its own. */
+    /**
+     * The payer's signature of this payment alone. If set, the payment is sent in a separate
+     * transaction.
+     */
     authorization?: PaymentAuthorization;
     /**
      * Context that the result returns unchanged if the chain settles the payment after it was
@@ -98,9 +101,9 @@ export interface PaymentAuthorization {
    * id.
    */
   readonly bindsOrder?: false;
-  /** Unix seconds: the token accepts it in blocks after this time. Omitted if 0. */
+  /** Unix seconds: the token accepts the authorization in blocks after this time. Omitted if 0. */
   readonly validAfter?: string;
-  /** Unix seconds: the token accepts it in blocks before this time. */
+  /** Unix seconds: the token accepts the authorization in blocks before this time. */
   readonly validBefore: string;
   /** 65 bytes if a key signed; any length if a contract wallet (ERC-1271) signed. */
   readonly signature: Hex;

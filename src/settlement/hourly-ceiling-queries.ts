@@ -44,7 +44,7 @@ export async function countSales(
 }
 
 /**
- * Reads, in one snapshot, the sums that each account has settled this hour and has in progress.
+ * Reads, in one snapshot, the sum that each account has settled this hour or has in progress.
  * @returns one entry per account, in the given order.
  */
 export async function selectUses(

@@ -43,11 +43,10 @@ export async function readDelay(chain: Chain, settlement: Hex): Promise<bigint> 
 }
 
 /**
- * Checks the contract at a production start. Its delays are immutable, so a contract that was
+ * Checks the contract at a start in production. Its delays are immutable, so a contract that was
  * deployed with short test delays must never hold money. If the chain is unreachable, the service
  * starts anyway.
- * @throws StartError if a delay is too short, or if accounts other than its guardians can cancel
- * operations of its timelock.
+ * @throws StartError if a delay is too short, or if the timelock's roles are wrong.
  */
 export async function requireSafeContract(chain: Chain, log: Log): Promise<void> {
   const { settlement, network } = chain.config;
@@ -80,7 +79,8 @@ function requireDelay(
 
 /**
  * Checks the timelock's roles at each start, because operations can change them.
- * @throws StartError
+ * @throws StartError if its guardians cannot cancel operations, some accounts cannot execute them,
+ * or it has another admin.
  */
 export async function requireTimelock(chain: Chain): Promise<void> {
   const { settlement, network } = chain.config;

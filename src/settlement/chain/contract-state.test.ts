@@ -56,7 +56,7 @@ test('the contract’s state and pending changes are read from the chain', async
   assert.deepEqual(after.outflow, { perHour: 500_000_000n, used: 0n });
 });
 
-/** Tests contracts that a production start must refuse. */
+/** Contracts that a start in production must refuse. */
 test('a contract needs its delays, and guardians who can cancel operations', async () => {
   await assert.rejects(requireSafeContract(network.chain, silentLog), {
     name: 'StartError',

@@ -11,7 +11,7 @@ const ORACLE_ABI = parseAbi(['function getL1FeeUpperBound(uint256) view returns 
 const FRESH_MS = 60_000;
 
 /**
- * Returns the wei that it costs to publish transactions of these sizes, on chains that charge for
+ * Returns the cost, in wei, of publishing transactions of these sizes, on chains that charge for
  * publication. If the oracle does not answer, the cost counts as zero.
  */
 export async function dataFees(chain: Chain, sizes: readonly number[]): Promise<bigint[]> {

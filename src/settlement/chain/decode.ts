@@ -30,7 +30,7 @@ export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { o
   return { ok: false, revertData: revertDataOf(refusal.data), message: refusal.message };
 }
 
-/** Nodes report revert data in different fields. */
+/** Returns the revert data, which nodes report in different fields. */
 function revertDataOf(data: unknown): unknown {
   if (typeof data === 'object' && data !== null && 'data' in data) return data.data;
   return data;

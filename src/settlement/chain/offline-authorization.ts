@@ -18,7 +18,7 @@ export interface OfflineAuthorization {
   readonly signature: Hex;
 }
 
-/** The sale that the nonce commits to. */
+/** The sale to which the authorization's nonce commits. */
 export interface OfflineSale {
   readonly merchantNumber: bigint;
   readonly amount: bigint;

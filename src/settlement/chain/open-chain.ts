@@ -35,8 +35,8 @@ const CHECK_MS = 1_000;
 /**
  * Opens the chain of a network. Nodes that are unreachable now are used as soon as they answer and
  * pass the same checks.
- * @throws StartError if a node belongs to another chain, no contract is deployed at an address, or
- * the contracts there do not match the settings.
+ * @throws StartError if a node belongs to another chain, no contract is deployed at an address, the
+ * contracts do not match the settings, or the fee ceiling is too low.
  */
 export async function openChain(config: NetworkSettings, log: Log): Promise<Chain> {
   const { rpcUrls: urls, chainId, rpcHeaders: headers, rpcTimeoutsMs: timeoutsMs } = config;

@@ -95,7 +95,7 @@ async function askAround(rpc: Rpc, receipts: readonly Receipt[]): Promise<Word[]
   const addresses = independentProviders(rpc.inOrder());
   const hashes = receipts.map(({ txHash }) => txHash);
   const said: NamedBlocks[] = [];
-  // Asks two providers concurrently, and further ones only if those two disagree.
+  // Ask two providers concurrently, and further providers only if those two disagree.
   while (said.length < addresses.length) {
     const next = addresses.slice(said.length, said.length === 0 ? AGREEING : said.length + 1);
     said.push(...(await Promise.all(next.map((address) => blocksOf(address, hashes)))));

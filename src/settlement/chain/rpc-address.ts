@@ -27,7 +27,10 @@ export interface Address {
    * refused all of them.
    */
   noLogsUntil: number;
-  /** True if its head does not advance, or is far behind; other providers are then tried first. */
+  /**
+   * True if the provider's head does not advance, or is far behind. Other providers are then tried
+   * first.
+   */
   isStale: boolean;
   /** Returns one reply per call. Never throws. */
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<Reply[]>;

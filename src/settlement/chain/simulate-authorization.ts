@@ -51,8 +51,8 @@ const IN_THE_WAY: ReadonlySet<PaymentReason> = new Set<PaymentReason>([
 ]);
 
 /**
- * Simulates the contract and the token, so that no gas is spent on a payment that they would
- * refuse.
+ * Simulates the payment in the contract and in the token, so that no gas is spent on a payment that
+ * either would refuse.
  */
 export async function checkAuthorization(
   chain: Chain,

@@ -76,8 +76,8 @@ const SIGNATURE_GAS = 500_000n;
  */
 const PROGRAM_GAS = 700_000n;
 /**
- * Gas for the deployment of a wallet: several times what known wallets need, and the maximum that
- * an operator pays for one.
+ * Gas limit for the deployment of a wallet: several times what known wallets need, and the most
+ * that an operator pays for.
  */
 export const DEPLOYMENT_GAS = 1_000_000n;
 /** Gas per byte of call data: the higher price (EIP-7623) plus the cost of init code. */

@@ -79,8 +79,8 @@ const CHANGED_MARGIN_MS = HOUR_MS;
 const TOKEN_DIFFERENCE = 'token_balance_differs';
 
 /**
- * Compares every payment, refund and withdrawal, each merchant's balance, and the contracts'
- * tokens.
+ * Compares the payments, refunds and withdrawals that may have changed, each merchant's balance,
+ * and the contracts' tokens.
  */
 export async function compare(run: Comparing): Promise<DifferenceRow[]> {
   const all: DifferenceRow[] = [];
@@ -172,8 +172,9 @@ async function findOpenTokens({
 const GROWTH_THAT_ASKS = 1_000_000n;
 
 /**
- * Describes a surplus without its exact sum, which changes with each sale: an operator's acceptance
- * ends when the details change. `accepted` is the part that an operator has accepted.
+ * Returns the details of a surplus: its sum, and the part that an operator has accepted. They omit
+ * the sums held and owed, because those change with each sale, and an acceptance ends when the
+ * details change.
  */
 function surplusDetails(surplus: bigint, open: OpenDifferenceRow | undefined) {
   const told = { surplus: `${surplus}` };

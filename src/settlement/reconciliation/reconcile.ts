@@ -60,11 +60,11 @@ const GRACE_MS = 60_000;
 const FOREIGN_GRACE_MS = 15_000;
 
 /**
- * Reads and stores the contract's events since the last run, and compares in both directions: every
- * payment, refund and withdrawal, each merchant's balance, and the contract's tokens. Differences
- * become rows, which stay open until a run no longer finds them. Reconciliation never corrects
- * payments, refunds or withdrawals; only the books get an entry. Events that no row explains are
- * recorded as foreign.
+ * Reads and stores the contract's events since the last run. Compares, in both directions, the
+ * payments, refunds and withdrawals that may have changed, each merchant's balance, and the
+ * contract's tokens. Differences become rows, which stay open until a run no longer finds them.
+ * Reconciliation never corrects payments, refunds or withdrawals; only the books get an entry.
+ * Events that no row explains are recorded as foreign.
  * @throws RpcUnavailable if no node answers; the cursor is then unchanged.
  */
 export async function reconcileOnce(

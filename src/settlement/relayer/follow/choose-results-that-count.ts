@@ -273,7 +273,7 @@ async function afterRevert(
   const answer = await replay(chain, call, receipt.blockNumber);
   if (answer === undefined || answer.ok) return again;
   const revert = readRevert(answer.revertData);
-  // Resend it with another proof or sum. `sendUnbatched` limits these attempts.
+  // The job is sent again with another proof or sum. `sendUnbatched` limits its tries.
   if (revert.kind === 'passing') return again;
   if (whyItWaits(revert, request.kind) !== null) return { status: 'again', waits: true };
   if (revert.kind !== 'done_before') {

@@ -411,7 +411,7 @@ describe('a transaction and an observation', () => {
 });
 
 /**
- * The phases that may follow each phase, according to the comment on `Transaction`. Every open
+ * The phases that may follow each phase, as listed in the comment on `Transaction`. Every open
  * phase may also be followed by `done`.
  */
 const FOLLOWS: Readonly<Record<string, readonly string[]>> = {

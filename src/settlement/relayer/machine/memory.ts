@@ -123,7 +123,7 @@ export function inNonceOrder(sender: Pick<HeldSender, 'open'>): OpenTransaction[
   return [...sender.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
 }
 
-/** Returns the newest values of those of the given transactions that are still open. */
+/** Returns the newest values of the given transactions, without those that are no longer open. */
 export function stillOpen(
   { open }: Pick<HeldSender, 'open'>,
   which: readonly TransactionRef[],

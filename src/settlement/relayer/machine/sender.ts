@@ -25,7 +25,10 @@ export type SenderStatus =
 /** Facts that this process knows about a sender, apart from its transactions. */
 export interface SenderFacts {
   readonly isStopped: boolean;
-  /** True if the sender is beyond this worker's share. */
+  /**
+   * True if this worker holds more senders than its share, and must release this one once it is
+   * idle.
+   */
   readonly isDraining: boolean;
   readonly isStarved: boolean;
   /**

@@ -247,7 +247,10 @@ export type Observation =
   | { readonly kind: 'result_unreadable' }
   /** Blocks that this process followed have left the chain. */
   | { readonly kind: 'reorganized' }
-  /** Other processes have changed rows, so all receipts are requested again. */
+  /**
+   * Receipts may differ now, because blocks were skipped or transactions are sent again, so request
+   * all of them.
+   */
   | { readonly kind: 'ask_again' }
   /** As of the head, the chain has used the transaction's nonce. */
   | { readonly kind: 'nonce_used' }
@@ -271,9 +274,9 @@ export type Observation =
 export type Refusal =
   /** The bytes offer less than the chain requires now. */
   | 'underpriced'
-  /** The sender's balance does not cover them. */
+  /** The sender's balance does not cover the bytes' gas. */
   | 'unfunded'
-  /** No node will ever take these bytes. */
+  /** No node will ever accept these bytes. */
   | 'unsendable';
 
 /** An action that must follow. If it commits something, the commit is the next observation. */
