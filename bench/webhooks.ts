@@ -8,7 +8,7 @@ import { newId } from '#core/ids.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { insertAccount, openBench, type WebhookBench } from '#testing/webhooks.ts';
-import { sign, signingKey } from '#webhooks/sign.ts';
+import { sign, signingKey } from '#webhooks/sign-delivery.ts';
 import { median, percentile, report } from './report.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Scope } from '#accounts/scopes.ts';
+import type { Scope } from '#accounts/api-key-scopes.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';

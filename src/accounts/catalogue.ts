@@ -16,7 +16,7 @@ import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { basisPointsOf, rateAt, unknownTaxRate } from '#prices/asked-lines.ts';
+import { basisPointsOf, rateAt, unknownTaxRate } from '#prices/check-asked-lines.ts';
 
 /**
  * Maximum number of items. A till shows them as buttons; a shop with more goods scans codes

@@ -1,5 +1,6 @@
 import { selectAccount } from '#accounts/account-queries.ts';
 import { type ApiKeyRow, lockApiKey, updateApiKey } from '#accounts/api-key-queries.ts';
+import type { Scope } from '#accounts/api-key-scopes.ts';
 import {
   auditedKey,
   checkExpiry,
@@ -8,7 +9,6 @@ import {
   kybRequired,
   readAllowlist,
 } from '#accounts/create-api-key.ts';
-import type { Scope } from '#accounts/scopes.ts';
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';

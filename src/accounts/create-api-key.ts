@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { type ApiKeyRow, apiKeys, countUsableApiKeys } from '#accounts/api-key-queries.ts';
-import type { Scope } from '#accounts/scopes.ts';
+import type { Scope } from '#accounts/api-key-scopes.ts';
 import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';

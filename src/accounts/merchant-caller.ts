@@ -1,4 +1,4 @@
-import type { Scope } from '#accounts/scopes.ts';
+import type { Scope } from '#accounts/api-key-scopes.ts';
 import type { ResponseHeaders } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 

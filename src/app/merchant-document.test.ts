@@ -8,7 +8,7 @@ import { declaredMerchantRoutes } from '#app/declared-routes.ts';
 import { MERCHANT_ACCESS, merchantDocument } from '#app/merchant-document.ts';
 import { merchantWebhooks } from '#app/merchant-webhooks.ts';
 import { ERROR_CODES, statusOf } from '#core/error-codes.ts';
-import { EVENT_TYPES } from '#events/types.ts';
+import { EVENT_TYPES } from '#events/event-types.ts';
 import { errorsByStatus } from '#http/route-errors.ts';
 
 const routes = declaredMerchantRoutes();

@@ -25,7 +25,7 @@ import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { payOutPeriods } from '#payouts/automatic-payout.ts';
 import { followAllWallets, mailingOf } from '#payouts/follow-wallets.ts';
 import { mailProposal } from '#payouts/foreign-wallet-mails.ts';
-import { dropExpired } from '#people/drop-expired.ts';
+import { dropExpired } from '#people/delete-expired.ts';
 import { notifyOwners } from '#people/endpoint-mail.ts';
 import { type Mailer, startMailWorker } from '#people/mail.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
@@ -33,7 +33,7 @@ import { createRateRefresher, refreshIntervals } from '#prices/refresh-rates.ts'
 import { notifyPayers } from '#push/notify-payers.ts';
 import type { VapidKeys } from '#push/vapid.ts';
 import { startRecovery } from '#recovery/recover.ts';
-import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
+import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';

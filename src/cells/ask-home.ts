@@ -19,10 +19,10 @@ import { DAY_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { type PayerRow, selectPayerByAddress } from '#payers/payer-queries.ts';
-import type { Tapped } from '#payments/attempt.ts';
 import type { Visit } from '#payments/credentials/visiting.ts';
 import { HOME_CELL_AWAY } from '#payments/decline-codes.ts';
 import type { AskHome } from '#payments/pay-request.ts';
+import type { Tapped } from '#payments/payment-attempt.ts';
 
 /** The time for which the answer of a pass's home cell is cached. */
 export const KEPT_MS = 60_000;

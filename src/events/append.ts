@@ -5,8 +5,8 @@ import { networkOf, type Tenant } from '#core/mode.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { type EventType, familyOf } from '#events/types.ts';
-import { CURRENT_API_VERSION } from '#events/versions.ts';
+import { type EventType, familyOf } from '#events/event-types.ts';
+import { CURRENT_API_VERSION } from '#events/event-versions.ts';
 
 export { CURRENT_API_VERSION };
 

@@ -1,7 +1,7 @@
 import type { Sql } from '#db/database.ts';
-import type { RateTax, SaleLines } from '#prices/lines.ts';
-import type { PaidQuote } from '#prices/quote.ts';
+import type { PaidQuote } from '#prices/quote-price.ts';
 import { refundTaxes } from '#prices/refund-taxes.ts';
+import type { RateTax, SaleLines } from '#prices/sale-lines.ts';
 
 interface RefundedSale {
   readonly id: string;

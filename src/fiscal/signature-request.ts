@@ -2,8 +2,13 @@ import { createHash } from 'node:crypto';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
 import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
-import { renderLines, type SaleLines, taxTable } from '#prices/lines.ts';
-import { type PaidQuote, type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote.ts';
+import {
+  type PaidQuote,
+  type PastQuote,
+  renderPaidQuote,
+  renderQuote,
+} from '#prices/quote-price.ts';
+import { renderLines, type SaleLines, taxTable } from '#prices/sale-lines.ts';
 
 /** A request to a signer to sign a receipt. */
 export interface UnsignedReceipt {

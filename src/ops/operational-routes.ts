@@ -6,7 +6,7 @@ import { RELEASE } from '#core/release.ts';
 import { equalInConstantTime } from '#core/secrets.ts';
 import { limitByAddress, PROBES } from '#http/address-rate-limit.ts';
 import { isAskedAt, isOwnName } from '#http/asked-host.ts';
-import { checkFraming } from '#http/framing.ts';
+import { checkFraming } from '#http/check-framing.ts';
 import { checkReadiness } from '#ops/health.ts';
 import type { ProcessHealth } from '#ops/process-health.ts';
 import { CUSTOM } from '#settlement/chain-profiles.ts';

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { StartError } from '#core/start-error.ts';
 import { keepSignerCertificate } from '#ops/signer-certificate.ts';
-import { serveSigner } from '#signer/serve.ts';
-import { readSettings } from '#signer/settings.ts';
+import { serveSigner } from '#signer/serve-signer.ts';
+import { readSettings } from '#signer/signer-settings.ts';
 
 // npm run signer -- <settings.json>: runs the signer, which keeps keys away from the programs that
 // send (configure.md). npm run signer -- certificate <key> <certificate> <host>…: creates the TLS

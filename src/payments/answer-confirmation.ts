@@ -9,7 +9,7 @@ import { checkHourShare } from '#payments/check-hourly-share.ts';
 import { decideApproval } from '#payments/decide-approval.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
 import { asOf, byAccountClock, type PaymentIntent, transition } from '#payments/payment-intent.ts';
-import { saveSteps } from '#payments/save.ts';
+import { saveSteps } from '#payments/save-intent-steps.ts';
 import { requestSettlement } from '#payments/settlement-job.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
 import { deleteRefusals, insertRefusal } from '#risk/risk-queries.ts';

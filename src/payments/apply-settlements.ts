@@ -35,7 +35,7 @@ import { insertPayments } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
-import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
+import { type Change, saveStates, stepDrafts } from '#payments/save-intent-steps.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
 import { alarmUnfit } from '#settlement/alarms.ts';
 import {

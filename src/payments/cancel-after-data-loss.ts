@@ -6,7 +6,7 @@ import { lockIntents, lockUnpaidIntents } from '#payments/intent-queries.ts';
 import { postponeOffline } from '#payments/offline/offline-queries.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-import { type Change, saveSteps } from '#payments/save.ts';
+import { type Change, saveSteps } from '#payments/save-intent-steps.ts';
 import { dropUnsignedPayments } from '#settlement/chain-requests.ts';
 
 /** Rows per transaction. */

@@ -7,7 +7,7 @@ import type { Database } from '#db/database.ts';
 import { type CancelRequest, cancelIntent } from '#payments/cancel-intent.ts';
 import { lockIntent, updateIntentStates } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
-import { saveSteps } from '#payments/save.ts';
+import { saveSteps } from '#payments/save-intent-steps.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import {
   addIntent,

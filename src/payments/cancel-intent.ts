@@ -7,7 +7,7 @@ import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import { lockIntent } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-import { saveSteps } from '#payments/save.ts';
+import { saveSteps } from '#payments/save-intent-steps.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
 export interface CancelRequest {

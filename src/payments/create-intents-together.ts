@@ -44,9 +44,9 @@ import { insertIntents } from '#payments/intent-queries.ts';
 import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-import { needTaxSettings } from '#prices/asked-lines.ts';
-import { hasDiscount } from '#prices/lines.ts';
+import { needTaxSettings } from '#prices/check-asked-lines.ts';
 import { type RateRow, selectRates } from '#prices/rate-queries.ts';
+import { hasDiscount } from '#prices/sale-lines.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { DrawnNumber } from '#settlement/settlement-numbers.ts';
 

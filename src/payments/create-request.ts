@@ -7,10 +7,10 @@ import { type Atoms, atoms } from '#core/money.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import type { ShownIntent, Tipping } from '#payments/payment-intent.ts';
-import { type AskedLines, readLines, type TaxSettings } from '#prices/asked-lines.ts';
-import type { SaleLines } from '#prices/lines.ts';
-import { type AskedPresentment, lastWorth, type Quote, quote } from '#prices/quote.ts';
+import { type AskedLines, readLines, type TaxSettings } from '#prices/check-asked-lines.ts';
+import { type AskedPresentment, lastWorth, type Quote, quote } from '#prices/quote-price.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
+import type { SaleLines } from '#prices/sale-lines.ts';
 import type { DrawnNumber, SettlementNumbers } from '#settlement/settlement-numbers.ts';
 
 /** The validated body of a request from a merchant's server or a till. */

@@ -1,16 +1,21 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
-import type { Credential } from '#payments/attempt.ts';
 import { agentToken } from '#payments/credentials/agent-token.ts';
 import { authorization } from '#payments/credentials/authorization.ts';
-import type { CredentialKind, TappedKind, Verified, VerifyBy } from '#payments/credentials/kind.ts';
+import type {
+  CredentialKind,
+  TappedKind,
+  Verified,
+  VerifyBy,
+} from '#payments/credentials/credential-kind.ts';
 import { nfcId } from '#payments/credentials/nfc-id.ts';
 import { nfcSun } from '#payments/credentials/nfc-sun.ts';
 import { appleVas, smartTap } from '#payments/credentials/phone-pass.ts';
 import { qr } from '#payments/credentials/qr.ts';
 import { rotatingCode } from '#payments/credentials/rotating-code.ts';
 import { visiting } from '#payments/credentials/visiting.ts';
+import type { Credential } from '#payments/payment-attempt.ts';
 
 /**
  * The kinds of credentials that terminals read. Each has a module in `credentials`. A new kind

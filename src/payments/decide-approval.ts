@@ -5,7 +5,7 @@ import { lockPayer } from '#payers/payer-queries.ts';
 import { assessPayment, readActivities } from '#payments/assess-payment.ts';
 import { kindOf, lockCredential } from '#payments/credential.ts';
 import type { IntentCommand, PaymentIntent } from '#payments/payment-intent.ts';
-import { confirmationAskedAt } from '#payments/save.ts';
+import { confirmationAskedAt } from '#payments/save-intent-steps.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
 
 export type Asked = PaymentIntent & { readonly status: 'requires_action' };

@@ -1,8 +1,8 @@
 import { assertNever, present } from '#core/assert.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import { as, type Row, table } from '#db/table.ts';
-import type { Attempt } from '#payments/attempt.ts';
 import type { PaymentError } from '#payments/decline-codes.ts';
+import type { Attempt } from '#payments/payment-attempt.ts';
 import type {
   AcceptedOffline,
   CancellationReason,
@@ -11,8 +11,8 @@ import type {
   PaymentIntent,
   Tipping,
 } from '#payments/payment-intent.ts';
-import type { SaleLines } from '#prices/lines.ts';
-import type { Quote } from '#prices/quote.ts';
+import type { Quote } from '#prices/quote-price.ts';
+import type { SaleLines } from '#prices/sale-lines.ts';
 
 /** An attempt as stored in JSON. Releases before tips stored none, so a tip of 0 is omitted. */
 export type StoredAttempt = Omit<Attempt, 'tip'> & { readonly tip?: string };

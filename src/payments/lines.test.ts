@@ -5,7 +5,7 @@ import { createIntent } from '#payments/create-intent.ts';
 import type { CreateRequest, NewIntent } from '#payments/create-request.ts';
 import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
-import type { AskedLine } from '#prices/asked-lines.ts';
+import type { AskedLine } from '#prices/check-asked-lines.ts';
 import { putRates } from '#testing/rates.ts';
 import {
   addPayer,

@@ -1,7 +1,7 @@
 import type { Json } from '#core/canonical-json.ts';
 import { toMinorUnits } from '#core/currency-conversion.ts';
 import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
-import { type PaidQuote, renderPaidQuote } from '#prices/quote.ts';
+import { type PaidQuote, renderPaidQuote } from '#prices/quote-price.ts';
 
 /** Returns the quote of an intent, with the tip in the same currency; `null` for a sale in USDC. */
 export function paidQuote(intent: PaymentIntent, tip: bigint): PaidQuote | null {

@@ -7,10 +7,9 @@ import { type Done, decideKeyed } from '#idempotency/decide.ts';
 import { insertKeys, type StoredKey } from '#idempotency/key-queries.ts';
 import { noteStaticTaps, type StaticTap } from '#payers/payer-queries.ts';
 import { type Assessment, assessPayment } from '#payments/assess-payment.ts';
-import type { Attempt } from '#payments/attempt.ts';
 import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import { type Found, kindOf, verify, writeConsumed } from '#payments/credential.ts';
-import type { Verified } from '#payments/credentials/kind.ts';
+import type { Verified } from '#payments/credentials/credential-kind.ts';
 import {
   type BatchTerms,
   checkShare,
@@ -25,6 +24,7 @@ import {
 } from '#payments/pay-context.ts';
 import { countPayLinkAnswers } from '#payments/pay-link-queries.ts';
 import type { PayRequest } from '#payments/pay-request.ts';
+import type { Attempt } from '#payments/payment-attempt.ts';
 import {
   byAccountClock,
   canBePaid,
@@ -33,7 +33,7 @@ import {
   transition,
 } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-import { type Change, confirmationDeadline, saveSteps } from '#payments/save.ts';
+import { type Change, confirmationDeadline, saveSteps } from '#payments/save-intent-steps.ts';
 import { settlementOf } from '#payments/settlement-job.ts';
 import { checkTip } from '#payments/tip-limits.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';

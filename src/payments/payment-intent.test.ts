@@ -12,7 +12,7 @@ import {
   type Transition,
   transition,
 } from '#payments/payment-intent.ts';
-import { confirmationAskedAt, confirmationDeadline } from '#payments/save.ts';
+import { confirmationAskedAt, confirmationDeadline } from '#payments/save-intent-steps.ts';
 import {
   ASKED,
   ASKED_EARLY,

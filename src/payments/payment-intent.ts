@@ -4,10 +4,10 @@ import { addSeconds } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
 import type { Traced } from '#core/tracing.ts';
-import type { Attempt, Tipping } from '#payments/attempt.ts';
 import { type Decline, type PaymentError, paymentError } from '#payments/decline-codes.ts';
-import type { SaleLines } from '#prices/lines.ts';
-import type { Quote } from '#prices/quote.ts';
+import type { Attempt, Tipping } from '#payments/payment-attempt.ts';
+import type { Quote } from '#prices/quote-price.ts';
+import type { SaleLines } from '#prices/sale-lines.ts';
 
 export type { Attempt, Tipping };
 

@@ -2,8 +2,8 @@ import { assertNever } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Atoms, add, atoms } from '#core/money.ts';
 import { as, type Row, table } from '#db/table.ts';
-import type { SaleLines } from '#prices/lines.ts';
-import type { PaidQuote } from '#prices/quote.ts';
+import type { PaidQuote } from '#prices/quote-price.ts';
+import type { SaleLines } from '#prices/sale-lines.ts';
 
 export const PAYMENT_STATUSES = ['succeeded', 'partially_refunded', 'refunded'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];

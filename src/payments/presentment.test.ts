@@ -8,7 +8,7 @@ import { createIntent } from '#payments/create-intent.ts';
 import type { CreateRequest } from '#payments/create-request.ts';
 import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
-import { type Quote, quote } from '#prices/quote.ts';
+import { type Quote, quote } from '#prices/quote-price.ts';
 import { putRates } from '#testing/rates.ts';
 import {
   addPayer,

@@ -26,7 +26,7 @@ import { insertPayments } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent } from '#payments/render.ts';
-import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
+import { type Change, saveStates, stepDrafts } from '#payments/save-intent-steps.ts';
 import type { Hex, OutcomeFacts } from '#settlement/chain-requests.ts';
 import { countSales } from '#settlement/hourly-ceiling-queries.ts';
 

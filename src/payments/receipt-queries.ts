@@ -5,8 +5,8 @@ import { type Fiscal, selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
 import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
 import type { AcceptedOffline } from '#payments/payment-intent.ts';
-import type { RateTax } from '#prices/lines.ts';
-import type { PastQuote } from '#prices/quote.ts';
+import type { PastQuote } from '#prices/quote-price.ts';
+import type { RateTax } from '#prices/sale-lines.ts';
 
 /** The location of a sale, as shown on receipts. */
 interface PlaceOnReceipt {

@@ -6,8 +6,8 @@ import { DECLINES, type PaymentError } from '#payments/decline-codes.ts';
 import type { Payment, PaymentStatus } from '#payments/payment.ts';
 import { byAccountClock, type ShownIntent } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
-import { discountOf, renderLines } from '#prices/lines.ts';
-import { renderPaidQuote, renderQuote } from '#prices/quote.ts';
+import { renderPaidQuote, renderQuote } from '#prices/quote-price.ts';
+import { discountOf, renderLines } from '#prices/sale-lines.ts';
 
 type JsonObject = { [key: string]: Json };
 

@@ -1,7 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
-import type { SaleLines } from '#prices/lines.ts';
+import type { SaleLines } from '#prices/sale-lines.ts';
 
 /** A till's sales and refunds. */
 export interface TotalsRow {

@@ -4,7 +4,7 @@ import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { lockIntent, updateDeadlines } from '#payments/intent-queries.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
-import { saveSteps } from '#payments/save.ts';
+import { saveSteps } from '#payments/save-intent-steps.ts';
 
 /** Returns the intent with its expiry moved to now. */
 function hasten(intent: PaymentIntent, now: Date): PaymentIntent {

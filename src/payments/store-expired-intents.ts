@@ -3,7 +3,7 @@ import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { lockOverdueIntents } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
-import { type Change, saveSteps } from '#payments/save.ts';
+import { type Change, saveSteps } from '#payments/save-intent-steps.ts';
 
 /** Rows per transaction: few enough that no tap waits long for a lock. */
 const BATCH = 200;

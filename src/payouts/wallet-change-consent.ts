@@ -14,7 +14,7 @@ import {
 } from '#payouts/wallet-consent.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import { readPayerAccount } from '#settlement/chain/payer-account.ts';
+import { readPayerAccount } from '#settlement/chain/payer-balance.ts';
 import type { CheckedSignature } from '#settlement/chain/signature-refusals.ts';
 import { readWalletDelay } from '#settlement/chain/wallet-delay.ts';
 import type { Hex } from '#settlement/chain-requests.ts';

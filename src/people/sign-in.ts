@@ -11,10 +11,10 @@ import {
   takeAttempt,
 } from '#people/attempt-limits.ts';
 import { knownDevice } from '#people/known-devices.ts';
-import { endLostFactors } from '#people/lost-factors.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
 import { verifyPassword } from '#people/passwords.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
+import { endLostFactors } from '#people/recover-lost-factor.ts';
 import { type OpenedSession, openSession } from '#people/sessions.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
 

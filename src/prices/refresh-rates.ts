@@ -3,6 +3,7 @@ import { readRate } from '#core/currency-conversion.ts';
 import type { Log } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
+import { askFeeds, MADE_UP_SOURCE, type NoAnswer, sourceOf } from '#prices/ask-feeds.ts';
 import {
   afterAnswer,
   compareFeeds,
@@ -11,7 +12,6 @@ import {
   type KnownRate,
   rateText,
 } from '#prices/compare-feeds.ts';
-import { askFeeds, MADE_UP_SOURCE, type NoAnswer, sourceOf } from '#prices/feeds.ts';
 import {
   claimRefresh,
   lockRates,

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type LineItem, linePrice, type SaleLines, salePrice, taxTable } from '#prices/lines.ts';
 import { refundTaxes } from '#prices/refund-taxes.ts';
+import {
+  type LineItem,
+  linePrice,
+  type SaleLines,
+  salePrice,
+  taxTable,
+} from '#prices/sale-lines.ts';
 
 const line = (unit_amount: number, tax_rate: number): LineItem => {
   return { name: 'x', quantity: 1, unit_amount, tax_rate, tax_inclusive: true, discount: 0 };

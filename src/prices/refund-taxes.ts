@@ -1,4 +1,4 @@
-import { type RateTax, type SaleLines, taxTable } from '#prices/lines.ts';
+import { type RateTax, type SaleLines, taxTable } from '#prices/sale-lines.ts';
 
 /**
  * Computes the taxes of refunds. A refund returns a part of what the customer paid: from the lines

@@ -14,7 +14,7 @@ import {
   type RecoveryRun,
   selectFirstUncompared,
 } from '#settlement/network-recovery-queries.ts';
-import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
+import { noteForeign } from '#settlement/reconciliation/note-foreign-settlements.ts';
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 
 /** Interval at which the depth of the newest blocks is checked. */

@@ -5,7 +5,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { type LocatedPage, selectLocatedPage, TENANT_KEY } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
-import type { PastQuote } from '#prices/quote.ts';
+import type { PastQuote } from '#prices/quote-price.ts';
 import {
   REFUND_FAILURES,
   type Refund,

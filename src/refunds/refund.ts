@@ -1,6 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
-import type { PastQuote } from '#prices/quote.ts';
+import type { PastQuote } from '#prices/quote-price.ts';
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];

@@ -2,7 +2,7 @@ import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
-import { renderQuote } from '#prices/quote.ts';
+import { renderQuote } from '#prices/quote-price.ts';
 import { REFUND_FAILURES, type Refund } from '#refunds/refund.ts';
 
 /** Renders the refund of behavior.md 7. */

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import type { Payment } from '#payments/payment.ts';
-import type { PaidQuote, PastQuote } from '#prices/quote.ts';
+import type { PaidQuote, PastQuote } from '#prices/quote-price.ts';
 import { decideAmount, refundable } from '#refunds/refund-limits.ts';
 
 /**

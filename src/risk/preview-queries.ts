@@ -1,7 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import { atoms } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
-import type { PastPayment } from '#risk/preview.ts';
+import type { PastPayment } from '#risk/preview-risk-rules.ts';
 
 interface PastRow {
   readonly payer_id: string;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { createApiKey } from '#accounts/create-api-key.ts';
-import { SCOPES } from '#accounts/scopes.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Sql, Tx } from '#db/database.ts';

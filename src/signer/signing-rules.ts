@@ -58,8 +58,9 @@ const NOT_A_TRANSACTION: Checked = {
 };
 
 /**
- * Checks a transaction against the limits, without side effects; `memory.ts` checks the nonce. A
- * call without data to the key's own address is always allowed, because it only uses up a nonce.
+ * Checks a transaction against the limits, without side effects; `signed-nonces.ts` checks the
+ * nonce. A call without data to the key's own address is always allowed, because it only uses up a
+ * nonce.
  */
 export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
   const no = (reason: string): Checked => ({ ok: false, reason });

@@ -1,6 +1,6 @@
 import { addMs } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
-import type { Attempt } from '#payments/attempt.ts';
+import type { Attempt } from '#payments/payment-attempt.ts';
 import type { IntentCommand, IntentState, PaymentIntent } from '#payments/payment-intent.ts';
 
 /** A payment intent in every state, and every command, for tests of the state machine. */

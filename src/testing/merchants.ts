@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { insertAccount } from '#accounts/account-queries.ts';
+import { SCOPES, type Scope } from '#accounts/api-key-scopes.ts';
 import { issueApiKey } from '#accounts/create-api-key.ts';
-import { SCOPES, type Scope } from '#accounts/scopes.ts';
 import type { Actor } from '#audit/audit.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';

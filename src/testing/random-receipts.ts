@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
 import { RECEIPT_EXAMPLE } from '#apis/pay/receipt-schema.ts';
-import { type LineItem, linePrice, salePrice, taxTable } from '#prices/lines.ts';
+import { type LineItem, linePrice, salePrice, taxTable } from '#prices/sale-lines.ts';
 
 const EXAMPLE = RECEIPT_EXAMPLE as unknown as ShownReceipt;
 

@@ -1,4 +1,4 @@
-import type { HeldSender } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender } from '#settlement/relayer/machine/relayer-state.ts';
 import { sendPayments } from '#settlement/relayer/send/send-jobs.ts';
 import type { ProviderCall } from '#testing/back-ends.ts';
 

@@ -7,7 +7,7 @@ import { privateKeyToAccount, sign } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { RemoteKey } from '#settlement/signer.ts';
-import { serveSigner } from '#signer/serve.ts';
+import { serveSigner } from '#signer/serve-signer.ts';
 
 /** A signer started with `npm run signer`. */
 export interface RemoteSigner {

@@ -1,5 +1,5 @@
 import { step } from '#settlement/relayer/machine/decide-transaction-step.ts';
-import { steps } from '#settlement/relayer/machine/memory.ts';
+import { steps } from '#settlement/relayer/machine/relayer-state.ts';
 import type {
   Now,
   Observation,

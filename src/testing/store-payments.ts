@@ -5,7 +5,7 @@ import { silentLog } from '#core/log.ts';
 import type { CreateRequest, NewIntent } from '#payments/create-request.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
-import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
+import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
 import type { FailureReason } from '#settlement/chain-requests.ts';
 import {
   addIntent,

@@ -1,10 +1,10 @@
+import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { issueApiKey } from '#accounts/create-api-key.ts';
-import { SCOPES } from '#accounts/scopes.ts';
 import { deviceSurface } from '#apis/device/device-routes.ts';
 import { pairingSurface } from '#apis/device/pairing-routes.ts';
 import type { TestPasses } from '#apis/device/test-pass-routes.ts';
 import { paySurface } from '#apis/pay/pay-routes.ts';
-import { payerSurface } from '#apis/payer/routes.ts';
+import { payerSurface } from '#apis/payer/payer-routes.ts';
 import { createContext } from '#app/api-context.ts';
 import { merchantSurface } from '#app/api-role.ts';
 import { silentLog } from '#core/log.ts';

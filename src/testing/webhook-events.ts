@@ -1,7 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import { appendEvents } from '#events/append.ts';
-import type { EventType } from '#events/types.ts';
+import type { EventType } from '#events/event-types.ts';
 import { eventually, type WebhookBench } from '#testing/webhooks.ts';
 
 /** Writes this many events in one transaction and wakes the workers. */

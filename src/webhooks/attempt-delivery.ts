@@ -5,12 +5,12 @@ import { webhookAttempts, webhookDelay, webhookDuration } from '#core/meters.ts'
 import { redactOwn } from '#core/redact.ts';
 import { decrypt } from '#core/secrets.ts';
 import { isTracing, type Span, startSpan } from '#core/tracing.ts';
-import { renderEventForVersion } from '#events/versions.ts';
+import { renderEventForVersion } from '#events/event-versions.ts';
 import type { EndpointRow } from '#webhooks/endpoint.ts';
 import type { Reply } from '#webhooks/http-exchange.ts';
 import type { DueRow } from '#webhooks/queue-queries.ts';
 import { parseRetryAfter } from '#webhooks/retry-schedule.ts';
-import { type SigningKey, sign, signingKey } from '#webhooks/sign.ts';
+import { type SigningKey, sign, signingKey } from '#webhooks/sign-delivery.ts';
 import { type Network, openTransport, type Transport } from '#webhooks/transport.ts';
 
 /**

@@ -2,7 +2,7 @@ import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { addSeconds, type Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import { getEvent } from '#events/list.ts';
+import { getEvent } from '#events/list-events.ts';
 import {
   type AttemptResult,
   attemptDelivery,
@@ -14,7 +14,7 @@ import { deliveryIdOf } from '#webhooks/delivery-queries.ts';
 import type { EndpointRow, WebhookDeps } from '#webhooks/endpoint.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
 import { sendTest } from '#webhooks/send-test.ts';
-import { newSigningSecret, signingKey } from '#webhooks/sign.ts';
+import { newSigningSecret, signingKey } from '#webhooks/sign-delivery.ts';
 
 /** Age of the old timestamp, in seconds: twice the five minutes that receivers should tolerate. */
 const STALE_SECONDS = 600;

@@ -13,7 +13,7 @@ import {
 } from '#webhooks/endpoint.ts';
 import { countEndpointsLocked, insertEndpoint } from '#webhooks/endpoint-queries.ts';
 import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
-import { newSigningSecret } from '#webhooks/sign.ts';
+import { newSigningSecret } from '#webhooks/sign-delivery.ts';
 
 export interface CreateEndpoint {
   readonly url: string;

@@ -19,7 +19,12 @@ import {
   retarget,
 } from '#webhooks/endpoint-session.ts';
 import { type Ask, type DueRow, type LeasedRow, renewLeases } from '#webhooks/queue-queries.ts';
-import { createRecorder, type Finished, type Recorder, toFinished } from '#webhooks/recorder.ts';
+import {
+  createRecorder,
+  type Finished,
+  type Recorder,
+  toFinished,
+} from '#webhooks/record-attempts.ts';
 import { type Health, healthOf } from '#webhooks/retry-schedule.ts';
 import type { Network } from '#webhooks/transport.ts';
 

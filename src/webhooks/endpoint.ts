@@ -4,7 +4,7 @@ import { networkOf, type Tenant } from '#core/mode.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { Wakeups } from '#db/wakeups.ts';
-import { EVENT_FAMILIES, EVENT_TYPES } from '#events/types.ts';
+import { EVENT_FAMILIES, EVENT_TYPES } from '#events/event-types.ts';
 import type { Network } from '#webhooks/transport.ts';
 
 /** The dependencies of this folder's use cases. */

@@ -8,7 +8,7 @@ import { Abandon } from '#db/database.ts';
 import type { RevealedEndpoint } from '#webhooks/create-endpoint.ts';
 import type { EndpointRow, NoteChange, WebhookDeps } from '#webhooks/endpoint.ts';
 import { lockEndpoint, replaceSecret } from '#webhooks/endpoint-queries.ts';
-import { newSigningSecret } from '#webhooks/sign.ts';
+import { newSigningSecret } from '#webhooks/sign-delivery.ts';
 
 /** The time for which the previous secret also signs (behavior.md 11.3). */
 const OVERLAP_MS = DAY_MS;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
+import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { createApiKey } from '#accounts/create-api-key.ts';
-import { SCOPES } from '#accounts/scopes.ts';
 import { isRefusal } from '#core/answer.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addOwner } from '#testing/people.ts';

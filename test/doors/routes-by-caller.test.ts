@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SCOPES } from '#accounts/scopes.ts';
+import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { consentOf } from '#apis/dashboard/require-second-factor.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { newId } from '#core/ids.ts';

@@ -16,7 +16,7 @@ const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<strin
   ['test/journeys/young-database.test.ts', { YOUNG_ROWS: '100000' }],
   ['src/payments/offline/repeat.test.ts', { MUTATED_RECORDS: '9999' }],
   ['src/payments/races.test.ts', { RACES: '10000' }],
-  ['src/prices/lines.test.ts', { TAXED_CARTS: '100000' }],
+  ['src/prices/sale-lines.test.ts', { TAXED_CARTS: '100000' }],
   ['src/prices/refund-taxes.test.ts', { REFUNDED_SALES: '5000' }],
   ['src/webhooks/fairness.test.ts', { WEBHOOK_BACKLOG: '100000' }],
   ['src/books/formats.test.ts', { BOOKS_DAYS: '10000' }],

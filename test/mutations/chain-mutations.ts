@@ -60,14 +60,14 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'outcomes are written without holding the senders',
-    file: 'src/settlement/relayer/follow/finish-jobs.ts',
+    file: 'src/settlement/relayer/follow/store-job-results.ts',
     by: 'src/settlement/relayer/senders/fencing-token.test.ts',
     from: '      shareHeldSenders(tx, leasesOf(relayer, [',
     to: '      Promise.resolve(leasesOf(relayer, [',
   },
   {
     name: 'what is owed is not sent again',
-    file: 'src/settlement/relayer/follow/finish-jobs.ts',
+    file: 'src/settlement/relayer/follow/store-job-results.ts',
     by: 'src/settlement/relayer/relayer-finality.test.ts',
     from: "    if (isOwed) again.push({ ...one, isRefused: kind === 'payment' });\n",
     to: '',
@@ -203,7 +203,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'what a foreign transaction pushed out is forgotten',
-    file: 'src/settlement/relayer/senders/foreign-key.ts',
+    file: 'src/settlement/relayer/senders/detect-foreign-key-use.ts',
     from: '    await requeue(tx, jobsOf(transaction));\n',
     to: '',
   },

@@ -14,7 +14,7 @@ export interface Proof {
 
 const PROOFS: readonly Proof[] = [
   {
-    file: 'src/settlement/relayer/follow/finish-jobs.ts',
+    file: 'src/settlement/relayer/follow/store-job-results.ts',
     from: '>',
     behind: 'isRevived: revived.length ',
     proof: 'A wake-up is a hint: one too many looks for outcomes once more, and changes nothing.',

@@ -20,7 +20,7 @@ const PAY = [
 const REFUND = [
   'src/refunds/refund-limits.test.ts',
   'src/refunds/create-refund.test.ts',
-  'src/refunds/apply-outcomes.test.ts',
+  'src/refunds/apply-refund-results.test.ts',
 ];
 const WITHDRAW = ['src/payouts/apply-withdrawals.test.ts', 'src/apis/dashboard/journey.test.ts'];
 const KEYS = [
@@ -104,7 +104,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
     'src/payments/pay-taps-together.test.ts',
   ],
   'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
-  'src/settlement/relayer/follow/finish-jobs.ts': [
+  'src/settlement/relayer/follow/store-job-results.ts': [
     ...ORDER,
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/payments/apply-settlements.test.ts',
@@ -176,10 +176,10 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/refunds/create-refund.ts': [...REFUND, 'src/payments/unsettled.test.ts'],
   'src/refunds/refund-queries.ts': [...REFUND, 'test/api/retrieve-refund.test.ts'],
   'src/refunds/refund-limits.ts': REFUND,
-  'src/refunds/apply-outcomes.ts': REFUND,
+  'src/refunds/apply-refund-results.ts': REFUND,
   'src/settlement/relayer/rows/request-kinds.ts': OUTCOMES,
-  'src/settlement/relayer/follow/finish-jobs.ts': [
-    'src/settlement/relayer/follow/finish-jobs.test.ts',
+  'src/settlement/relayer/follow/store-job-results.ts': [
+    'src/settlement/relayer/follow/store-job-results.test.ts',
     ...OUTCOMES,
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-blocked.test.ts',
@@ -206,8 +206,8 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-declined.test.ts',
     'src/settlement/relayer/senders/fencing-token.test.ts',
   ],
-  'src/settlement/relayer/senders/foreign-key.ts': [
-    'src/settlement/relayer/senders/foreign-key.test.ts',
+  'src/settlement/relayer/senders/detect-foreign-key-use.ts': [
+    'src/settlement/relayer/senders/detect-foreign-key-use.test.ts',
     'src/settlement/relayer/senders/repair-nonces.test.ts',
   ],
   'src/settlement/senders.ts': SENDERS,
@@ -231,7 +231,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     ...OUTCOMES,
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
-    'src/refunds/apply-outcomes.test.ts',
+    'src/refunds/apply-refund-results.test.ts',
   ],
   'src/settlement/relayer/rows/settlement-deadlines.ts': DEADLINES,
   'src/settlement/settlement-numbers.ts': [
@@ -271,7 +271,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/apis/dashboard/insight.test.ts',
     'test/api/webhook-deliveries.test.ts',
   ],
-  'src/webhooks/recorder.ts': ['src/webhooks/recorder.test.ts', ...DELIVERIES],
+  'src/webhooks/record-attempts.ts': ['src/webhooks/record-attempts.test.ts', ...DELIVERIES],
 };
 
 /**

@@ -207,7 +207,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a result that could not be recorded is dropped',
-    file: 'src/webhooks/recorder.ts',
+    file: 'src/webhooks/record-attempts.ts',
     from: "        if (recorded !== 'unknown') return recorded;",
     to: "        if (recorded !== 'unknown' || pauseMs > 0) return recorded;",
   },

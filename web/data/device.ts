@@ -1,4 +1,4 @@
-import type { SaleLines } from '#prices/lines.ts';
+import type { SaleLines } from '#prices/sale-lines.ts';
 import { type Answer, type Api, createApi } from './api.ts';
 import { type RefundPart, refundFields } from './refund-part.ts';
 import type {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { linePrice } from '#prices/lines.ts';
+import { linePrice } from '#prices/sale-lines.ts';
 import {
   addItem,
   type Cart,

@@ -5,7 +5,7 @@ import {
   linePrice,
   type SaleLines,
   salePrice,
-} from '#prices/lines.ts';
+} from '#prices/sale-lines.ts';
 
 /** The fields of a catalog item that a cart keeps. */
 export interface Sellable {

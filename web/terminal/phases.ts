@@ -1,4 +1,4 @@
-import type { SaleLines } from '#prices/lines.ts';
+import type { SaleLines } from '#prices/sale-lines.ts';
 import type { ChipSignature, Credential, Intent } from '../data/device.ts';
 import type { OfflineRequest } from '../data/offline-request.ts';
 import type { Cart } from './cart.ts';

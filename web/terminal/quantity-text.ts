@@ -1,4 +1,4 @@
-import type { LineItem } from '#prices/lines.ts';
+import type { LineItem } from '#prices/sale-lines.ts';
 import { textLocale } from '../ui/text/t.ts';
 import { decimalSeparator } from '../ui/typed-sum.ts';
 

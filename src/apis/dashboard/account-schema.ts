@@ -1,6 +1,6 @@
 import Type from 'typebox';
+import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { DOCUMENT_KINDS } from '#accounts/kyb-documents.ts';
-import { SCOPES } from '#accounts/scopes.ts';
 import {
   count,
   EmailOut,

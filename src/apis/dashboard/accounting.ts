@@ -7,7 +7,7 @@ import type { Tenant } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
 import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
-import { type LineItem, type RateTax, taxTable } from '#prices/lines.ts';
+import { type LineItem, type RateTax, taxTable } from '#prices/sale-lines.ts';
 
 /** A row as the API's list shows it, plus fields that help an accountant recognize it. */
 type Row = { readonly [key: string]: Json };

@@ -8,7 +8,7 @@ import { isRefusal } from '#core/answer.ts';
 import { isId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Page } from '#db/paging.ts';
-import { getEvent } from '#events/list.ts';
+import { getEvent } from '#events/list-events.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntent } from '#payments/intent-queries.ts';

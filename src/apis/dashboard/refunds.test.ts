@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { withdrawals } from '#payouts/withdrawal-queries.ts';
-import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
+import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
 import { markBlocked } from '#settlement/blocked-request-queries.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import { addTestPayment } from '#testing/api-objects.ts';

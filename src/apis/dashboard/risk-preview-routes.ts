@@ -7,8 +7,8 @@ import { atoms, MAX_AMOUNT } from '#core/money.ts';
 import { accountTime } from '#db/commit-order.ts';
 import { openObject, Timestamp } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { previewRisk } from '#risk/preview.ts';
 import { selectPastPayments } from '#risk/preview-queries.ts';
+import { previewRisk } from '#risk/preview-risk-rules.ts';
 
 const WEEK_MS = 7 * DAY_MS;
 /**

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { completeSignUp } from '#accounts/sign-up.ts';
+import { completeSignUp } from '#accounts/complete-sign-up.ts';
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import {

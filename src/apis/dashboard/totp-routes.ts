@@ -6,7 +6,7 @@ import { Code, Done } from '#apis/dashboard/person-schema.ts';
 import { answerStrong, factorRef } from '#apis/dashboard/session-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { text, textOut } from '#http/schema.ts';
-import { mailFactorRecovery } from '#people/lost-factors.ts';
+import { mailFactorRecovery } from '#people/recover-lost-factor.ts';
 import {
   beginTotp,
   confirmCodesSaved,

@@ -6,8 +6,8 @@ import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schem
 import { REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { TERMINAL_EXAMPLE, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
 import { ENDPOINT_EXAMPLE, EndpointSchema } from '#apis/merchant/webhook-schema.ts';
-import { EVENT_FAMILIES, EVENT_TYPES } from '#events/types.ts';
-import { CURRENT_API_VERSION, renderEventForVersion } from '#events/versions.ts';
+import { EVENT_FAMILIES, EVENT_TYPES } from '#events/event-types.ts';
+import { CURRENT_API_VERSION, renderEventForVersion } from '#events/event-versions.ts';
 import { compileCheck } from '#http/validate.ts';
 import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 

@@ -1,8 +1,8 @@
 import Type, { type TSchema } from 'typebox';
 import { EXAMPLE_STATES } from '#apis/merchant/event-example-states.ts';
 import { DATA, eventFields } from '#apis/merchant/event-schema.ts';
-import { EVENT_TYPES, type EventType } from '#events/types.ts';
-import { CURRENT_API_VERSION } from '#events/versions.ts';
+import { EVENT_TYPES, type EventType } from '#events/event-types.ts';
+import { CURRENT_API_VERSION } from '#events/event-versions.ts';
 
 /** The schema of a resource as the API shows it, and an example that matches it. */
 export interface ObjectDeclaration {

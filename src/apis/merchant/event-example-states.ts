@@ -1,4 +1,4 @@
-import type { EventType } from '#events/types.ts';
+import type { EventType } from '#events/event-types.ts';
 
 const TAPPED_AT = '2026-10-01T12:00:20.114Z';
 const tapped = { picked_up_at: '2026-10-01T12:00:00.021Z', tapped_at: TAPPED_AT };

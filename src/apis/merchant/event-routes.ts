@@ -2,7 +2,7 @@ import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { EVENT_EXAMPLE } from '#apis/merchant/event-catalog.ts';
 import { EventList, EventListQuery, EventSchema } from '#apis/merchant/event-schema.ts';
 import { isRefusal } from '#core/answer.ts';
-import { getEvent, listEvents } from '#events/list.ts';
+import { getEvent, listEvents } from '#events/list-events.ts';
 import { encodeCursor, readPage } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';

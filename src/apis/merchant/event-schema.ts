@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { EVENT_FAMILIES, EVENT_TYPES } from '#events/types.ts';
+import { EVENT_FAMILIES, EVENT_TYPES } from '#events/event-types.ts';
 import {
   commonFields,
   createdParameters,

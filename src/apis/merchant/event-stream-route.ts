@@ -7,7 +7,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { retainedSince } from '#events/event-retention.ts';
 import { eventStreams } from '#events/event-streams.ts';
-import { findEventPlace } from '#events/list.ts';
+import { findEventPlace } from '#events/list-events.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { nullable, text } from '#http/schema.ts';
-import type { AskedLine, AskedLines } from '#prices/asked-lines.ts';
+import type { AskedLine, AskedLines } from '#prices/check-asked-lines.ts';
 
 /** Upper bound of a price in minor units. The price's value in atoms has a limit of its own. */
 export const MAX_MINOR_UNITS = 1_000_000_000_000_000;

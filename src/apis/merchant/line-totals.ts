@@ -1,6 +1,6 @@
 import { toJsonAtoms } from '#core/money.ts';
 import type { SoldLines } from '#payments/shift-totals-queries.ts';
-import { taxTable } from '#prices/lines.ts';
+import { taxTable } from '#prices/sale-lines.ts';
 
 /** This file computes a shift's totals by item and tax rate, as an object and as rows of a file. */
 

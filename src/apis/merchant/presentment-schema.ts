@@ -3,7 +3,7 @@ import { askedLines, lineFields, MAX_MINOR_UNITS } from '#apis/merchant/line-sch
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { Amount, nullable, Timestamp } from '#http/schema.ts';
 import type { NewIntent } from '#payments/create-request.ts';
-import type { AskedPresentment } from '#prices/quote.ts';
+import type { AskedPresentment } from '#prices/quote-price.ts';
 
 const PresentmentCurrency = Type.String({
   pattern: '^[a-z]{3}$',

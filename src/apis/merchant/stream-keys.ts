@@ -1,7 +1,7 @@
+import type { Scope } from '#accounts/api-key-scopes.ts';
 import { decideKey } from '#accounts/authenticate-api-key.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { selectKeyMerchants } from '#accounts/merchant-queries.ts';
-import type { Scope } from '#accounts/scopes.ts';
 import { isRefusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';

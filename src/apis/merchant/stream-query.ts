@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type Refusal, refuse } from '#core/answer.ts';
-import { EVENT_FAMILIES, EVENT_TYPES, familyOf } from '#events/types.ts';
+import { EVENT_FAMILIES, EVENT_TYPES, familyOf } from '#events/event-types.ts';
 
 /** Stands for the oldest event. No event ID has this form. */
 export const START = 'start';

@@ -2,7 +2,7 @@ import type { ReceiptLine } from '#apis/pay/receipt-slip.ts';
 import { named } from '#core/isolates.ts';
 import type { Fiscal } from '#fiscal/fiscal-queries.ts';
 import type { MerchantOnReceipt } from '#payments/receipt-queries.ts';
-import { fullPrice, type LineItem, type RateTax } from '#prices/lines.ts';
+import { fullPrice, type LineItem, type RateTax } from '#prices/sale-lines.ts';
 import type { Writer } from '#texts/text.ts';
 
 /** The contents of a sale, as its receipt shows them. */

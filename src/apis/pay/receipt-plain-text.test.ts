@@ -9,7 +9,7 @@ import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
 import { RECEIPT_EXAMPLE } from '#apis/pay/receipt-schema.ts';
 import { LANGUAGES, PSEUDO_LANGUAGE } from '#core/languages.ts';
 import { exactUsdc, headlineUsdc, readableUsdc } from '#core/money.ts';
-import { taxTable } from '#prices/lines.ts';
+import { taxTable } from '#prices/sale-lines.ts';
 import { RANDOM_RECEIPT } from '#testing/random-receipts.ts';
 import { writerFor } from '#texts/text.ts';
 import { ticketBytes } from '../../../reader/src/printing/escpos.ts';

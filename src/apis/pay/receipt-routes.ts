@@ -7,8 +7,8 @@ import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type Receipt, type RefundOnReceipt, selectReceipt } from '#payments/receipt-queries.ts';
 import { findReceipt, type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
-import { discountOf, taxTable } from '#prices/lines.ts';
-import { type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote.ts';
+import { type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote-price.ts';
+import { discountOf, taxTable } from '#prices/sale-lines.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 

@@ -1,8 +1,12 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
 import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/answer-own-page.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import {
+  AgentTokenSchema,
+  NewAgentTokenBody,
+  NewAgentTokenSchema,
+} from '#apis/payer/payer-schema.ts';
 import { renderTokens } from '#apis/payer/render-tokens.ts';
-import { AgentTokenSchema, NewAgentTokenBody, NewAgentTokenSchema } from '#apis/payer/schema.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { listOf } from '#http/schema.ts';

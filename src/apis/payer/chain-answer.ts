@@ -1,5 +1,5 @@
 import { requestPolls } from '#apis/payer/payer-long-polls.ts';
-import { PayerRequestSchema } from '#apis/payer/schema.ts';
+import { PayerRequestSchema } from '#apis/payer/payer-schema.ts';
 import { type Answer, answerWith, type Refusal, resourceMissing } from '#core/answer.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';

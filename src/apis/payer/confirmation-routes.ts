@@ -1,17 +1,17 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { confirmationPolls } from '#apis/payer/payer-long-polls.ts';
-import { ConfirmationSchema, ConfirmationsQuery, shortListOf } from '#apis/payer/schema.ts';
+import { ConfirmationSchema, ConfirmationsQuery, shortListOf } from '#apis/payer/payer-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { answerConfirmation, payerOf } from '#payments/answer-confirmation.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { Attempt } from '#payments/attempt.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import { renderPaid } from '#payments/paid-quote.ts';
+import type { Attempt } from '#payments/payment-attempt.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
 

@@ -1,5 +1,5 @@
 import type { PayerCaller } from '#apis/payer/authenticate-payer.ts';
-import { NetworkSchema, shortListOf } from '#apis/payer/schema.ts';
+import { NetworkSchema, shortListOf } from '#apis/payer/payer-schema.ts';
 import { answerWith } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';

@@ -7,7 +7,7 @@ import {
   NewPassSchema,
   PassSchema,
   PayerSchema,
-} from '#apis/payer/schema.ts';
+} from '#apis/payer/payer-schema.ts';
 import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';

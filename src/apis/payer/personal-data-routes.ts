@@ -2,14 +2,14 @@ import Type from 'typebox';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { CardSchema } from '#apis/payer/card-schema.ts';
 import { ChipSchema } from '#apis/payer/chip-routes.ts';
-import { renderTokens } from '#apis/payer/render-tokens.ts';
 import {
   AgentTokenSchema,
   PassSchema,
   PayerPaymentSchema,
   PayerRequestSchema,
   PayerSchema,
-} from '#apis/payer/schema.ts';
+} from '#apis/payer/payer-schema.ts';
+import { renderTokens } from '#apis/payer/render-tokens.ts';
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';

@@ -1,5 +1,5 @@
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
-import { NonceSchema, PayerSchema, SessionSchema, SignInBody } from '#apis/payer/schema.ts';
+import { NonceSchema, PayerSchema, SessionSchema, SignInBody } from '#apis/payer/payer-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';

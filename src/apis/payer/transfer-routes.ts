@@ -1,6 +1,6 @@
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
-import { TransferBody } from '#apis/payer/schema.ts';
+import { TransferBody } from '#apis/payer/payer-schema.ts';
 import { readWallet } from '#apis/payer/wallet-state.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
@@ -13,7 +13,7 @@ import { deployerFor } from '#payments/deploy-wallet.ts';
 import { addressBucket, takeAttempt } from '#people/attempt-limits.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { isAuthorizationUsed } from '#settlement/chain/payer-account.ts';
+import { isAuthorizationUsed } from '#settlement/chain/payer-balance.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { canSponsor } from '#settlement/status/relayer-status.ts';
 

@@ -10,7 +10,7 @@ import {
   type PayerAccount,
   readPayerAccount,
   readPermitNonce,
-} from '#settlement/chain/payer-account.ts';
+} from '#settlement/chain/payer-balance.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 

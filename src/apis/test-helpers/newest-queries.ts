@@ -1,7 +1,7 @@
 import type { Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
-import type { EventType } from '#events/types.ts';
+import type { EventType } from '#events/event-types.ts';
 
 /** Returns the body of the newest event about this object, as it is delivered. */
 export async function selectNewestBody(

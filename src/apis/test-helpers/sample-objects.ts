@@ -4,7 +4,7 @@ import { REFUND_EXAMPLE } from '#apis/merchant/refund-schema.ts';
 import { TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { type IdKind, newId } from '#core/ids.ts';
-import type { EventType } from '#events/types.ts';
+import type { EventType } from '#events/event-types.ts';
 import { paymentError } from '#payments/decline-codes.ts';
 import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 

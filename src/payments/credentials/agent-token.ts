@@ -12,7 +12,7 @@ import {
   hashOf,
   type Secret,
   type Stored,
-} from '#payments/credentials/kind.ts';
+} from '#payments/credentials/credential-kind.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 

@@ -11,7 +11,7 @@ import {
   passKind,
   type Secret,
   type TappedKind,
-} from '#payments/credentials/kind.ts';
+} from '#payments/credentials/credential-kind.ts';
 
 const FORM = /^nfc_[\x21-\x7e]{1,196}$/;
 

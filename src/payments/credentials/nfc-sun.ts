@@ -10,7 +10,12 @@ import {
   useUpTaps,
 } from '#payers/card-queries.ts';
 import { cardUrl, parseCardUrl } from '#payers/card-url.ts';
-import { checkPass, foundBy, type Stored, type TappedKind } from '#payments/credentials/kind.ts';
+import {
+  checkPass,
+  foundBy,
+  type Stored,
+  type TappedKind,
+} from '#payments/credentials/credential-kind.ts';
 
 interface Presented {
   readonly type: 'nfc_sun';

@@ -11,7 +11,12 @@ import {
   sweepUsedTaps,
 } from '#payers/phone-pass-queries.ts';
 import { type PhoneKind, type PhoneTap, parsePhoneTap } from '#payers/phone-tap.ts';
-import { type FoundPass, foundBy, passKind, type TappedKind } from '#payments/credentials/kind.ts';
+import {
+  type FoundPass,
+  foundBy,
+  passKind,
+  type TappedKind,
+} from '#payments/credentials/credential-kind.ts';
 
 interface Presented<T> {
   readonly type: T;

@@ -14,7 +14,7 @@ import {
   passKind,
   type Secret,
   type TappedKind,
-} from '#payments/credentials/kind.ts';
+} from '#payments/credentials/credential-kind.ts';
 
 interface Found extends FoundPass<'qr'> {
   /** The code; `null` for an attempt in progress, whose code was consumed before. */

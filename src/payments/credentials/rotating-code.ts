@@ -8,7 +8,12 @@ import {
   selectPayersOfRotating,
   updateRotatingKey,
 } from '#payers/rotating-key-queries.ts';
-import { type FoundPass, foundBy, passKind, type TappedKind } from '#payments/credentials/kind.ts';
+import {
+  type FoundPass,
+  foundBy,
+  passKind,
+  type TappedKind,
+} from '#payments/credentials/credential-kind.ts';
 
 interface Presented {
   readonly type: 'rotating_code';

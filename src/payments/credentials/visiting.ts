@@ -1,7 +1,7 @@
 import type { PayerRow } from '#payers/payer-queries.ts';
-import type { Tapped } from '#payments/attempt.ts';
-import type { CredentialKind } from '#payments/credentials/kind.ts';
+import type { CredentialKind } from '#payments/credentials/credential-kind.ts';
 import type { Decline } from '#payments/decline-codes.ts';
+import type { Tapped } from '#payments/payment-attempt.ts';
 
 /** A credential of another cell that was presented in this cell, and its home cell's response. */
 export interface Visit {

@@ -10,7 +10,7 @@ import type { RebuiltSale } from '#payments/offline/offline-queries.ts';
 import type { BounceReason } from '#payments/offline/offline-states.ts';
 import { type ChainVerdict, countedAt, type Signed } from '#payments/offline/signed-sale.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
-import type { SaleLines } from '#prices/lines.ts';
+import type { SaleLines } from '#prices/sale-lines.ts';
 import type { DrawnNumber } from '#settlement/settlement-numbers.ts';
 
 /** A verified sale that had no row when it arrived, with the chain's verdict. */

@@ -13,16 +13,16 @@ import {
   utcDay,
 } from '#payments/offline/signed-sale.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import type { CheckResult } from '#settlement/chain/check-payment.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { offlineNonce } from '#settlement/chain/offline-authorization.ts';
-import { isAuthorizationUsed } from '#settlement/chain/payer-account.ts';
-import type { CheckResult } from '#settlement/chain/payment-check.ts';
+import { isAuthorizationUsed } from '#settlement/chain/payer-balance.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
   type AuthorizedPayment,
   checkAuthorization,
 } from '#settlement/chain/simulate-authorization.ts';
-import { isTokenStopped } from '#settlement/chain/token-stop.ts';
+import { isTokenStopped } from '#settlement/chain/token-paused.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { OfflineLimits } from '#terminals/offline-limits.ts';
 

@@ -25,14 +25,14 @@ import {
 } from '#payments/offline/signed-sale.ts';
 import { decideForwarded, offlineIsOff, type Taken } from '#payments/offline/take-forwarded.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
-import { type AskedLines, needTaxSettings, readLines } from '#prices/asked-lines.ts';
-import type { SaleLines } from '#prices/lines.ts';
+import { type AskedLines, needTaxSettings, readLines } from '#prices/check-asked-lines.ts';
+import type { SaleLines } from '#prices/sale-lines.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import { NO_NUMBER } from '#settlement/chain/check-payment.ts';
 import {
   type OfflineAuthorization,
   verifyOffline,
 } from '#settlement/chain/offline-authorization.ts';
-import { NO_NUMBER } from '#settlement/chain/payment-check.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { checkSettles } from '#settlement/readiness.ts';

@@ -22,7 +22,7 @@ import type { BounceReason } from '#payments/offline/offline-states.ts';
 import { type ChainVerdict, readOfflineRates } from '#payments/offline/signed-sale.ts';
 import { RETRY_MS } from '#payments/offline/take-forwarded.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
-import { saveStates, stepDrafts } from '#payments/save.ts';
+import { saveStates, stepDrafts } from '#payments/save-intent-steps.ts';
 import { requestSettlement } from '#payments/settlement-job.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
 import type { Chain } from '#settlement/chain/chain.ts';

@@ -35,7 +35,7 @@ import {
 import { toPaymentAuthorization, utcDay } from '#payments/offline/signed-sale.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
-import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
+import { type Change, saveStates, stepDrafts } from '#payments/save-intent-steps.ts';
 import { settlementOf } from '#payments/settlement-job.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';

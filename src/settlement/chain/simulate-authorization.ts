@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData, size } from 'viem';
 import type { CallAnswer, Chain } from '#settlement/chain/chain.ts';
+import type { CheckResult } from '#settlement/chain/check-payment.ts';
 import { decodeView, quantity } from '#settlement/chain/decode.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import {
@@ -9,7 +10,6 @@ import {
   readRates,
   sameRates,
 } from '#settlement/chain/fee-rates.ts';
-import type { CheckResult } from '#settlement/chain/payment-check.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { type Deployment, simulateDeployed } from '#settlement/chain/verify-signature.ts';
 import type { PaymentAuthorization } from '#settlement/chain-requests.ts';

@@ -8,7 +8,7 @@ import { forgetCompared, markCompared } from '#settlement/network-recovery-queri
 import { compare } from '#settlement/reconciliation/compare-ledgers.ts';
 import { followChain } from '#settlement/reconciliation/follow-chain.ts';
 import type { NoteRulesDeps } from '#settlement/reconciliation/note-contract-changes.ts';
-import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
+import { noteForeign } from '#settlement/reconciliation/note-foreign-settlements.ts';
 import {
   type DifferenceRow,
   moveCompared,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { silentLog } from '#core/log.ts';
 import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
-import { createPaymentCheck } from '#settlement/chain/payment-check.ts';
+import { createPaymentCheck } from '#settlement/chain/check-payment.ts';
 import { connectRpc } from '#settlement/chain/rpc.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { askRefund, askWithdrawal } from '#testing/relayer-scene.ts';

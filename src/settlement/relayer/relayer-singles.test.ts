@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { readPayerAccount, readPermitNonce } from '#settlement/chain/payer-account.ts';
-import { createPaymentCheck } from '#settlement/chain/payment-check.ts';
+import { createPaymentCheck } from '#settlement/chain/check-payment.ts';
+import { readPayerAccount, readPermitNonce } from '#settlement/chain/payer-balance.ts';
 import { NOT_IN_TIME, type RequestPayloads } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import {

@@ -6,9 +6,12 @@ import { describeError } from '#core/log.ts';
 import { CommitUnknown } from '#db/database.ts';
 import { blockInterval } from '#settlement/chain/block-times.ts';
 import { configuredSenders } from '#settlement/chain/configure-senders.ts';
-import { carryOutAll, handleOverdue } from '#settlement/relayer/follow/carry-out-overdue.ts';
 import { collectReceipts } from '#settlement/relayer/follow/collect-receipts.ts';
 import { endDead } from '#settlement/relayer/follow/decline-dead-payments.ts';
+import {
+  carryOutAll,
+  handleOverdue,
+} from '#settlement/relayer/follow/resend-or-replace-overdue.ts';
 import { type Change, startHeadWatcher } from '#settlement/relayer/follow/watch-heads.ts';
 import { watchBlocks } from '#settlement/relayer/follow/watch-reorganizations.ts';
 import {
@@ -16,7 +19,7 @@ import {
   type OnError,
   type RelayerDeps,
   type RelayerState,
-} from '#settlement/relayer/machine/memory.ts';
+} from '#settlement/relayer/machine/relayer-state.ts';
 import { startReporter } from '#settlement/relayer/report.ts';
 import { SenderLost } from '#settlement/relayer/rows/sender-queries.ts';
 import { startPayments, startUnbatched } from '#settlement/relayer/send/send-loops.ts';

@@ -1,6 +1,6 @@
+import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { issueApiKey } from '#accounts/create-api-key.ts';
-import { SCOPES } from '#accounts/scopes.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { signMerchantConsent } from '#sandbox/demo-wallets.ts';

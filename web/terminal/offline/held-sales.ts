@@ -1,4 +1,4 @@
-import type { SaleLines } from '#prices/lines.ts';
+import type { SaleLines } from '#prices/sale-lines.ts';
 import type { Hex } from '../../data/bytes.ts';
 import type { Forwarded, OfflineRecord } from '../../data/offline-payments.ts';
 import type { Slip } from '../phases.ts';

@@ -1,4 +1,4 @@
-import { withDiscountInLines } from '#prices/lines.ts';
+import { withDiscountInLines } from '#prices/sale-lines.ts';
 import { type Hex, toHex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device.ts';
 import { batchesOf, type ForwardApi } from '../../data/offline-payments.ts';

@@ -11,8 +11,8 @@ import {
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
 import type { CountsRule } from '#settlement/networks.ts';
-import { carryOutAll } from '#settlement/relayer/follow/carry-out-overdue.ts';
-import type { Held, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import { carryOutAll } from '#settlement/relayer/follow/resend-or-replace-overdue.ts';
+import type { Held, RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
 import type {
   Observation,
   OpenRequest,

@@ -3,9 +3,9 @@ import type { Block, Receipt } from '#settlement/chain/chain.ts';
 import { finalityOf } from '#settlement/chain/final-block.ts';
 import { askSecond, believe } from '#settlement/chain/provider-quorum.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { carryOutAll } from '#settlement/relayer/follow/carry-out-overdue.ts';
 import { countingNow, type Mined } from '#settlement/relayer/follow/choose-results-that-count.ts';
-import { finish } from '#settlement/relayer/follow/finish-jobs.ts';
+import { carryOutAll } from '#settlement/relayer/follow/resend-or-replace-overdue.ts';
+import { finish } from '#settlement/relayer/follow/store-job-results.ts';
 import { ancestorOf } from '#settlement/relayer/follow/watch-heads.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import {
@@ -17,7 +17,7 @@ import {
   type Owing,
   openOf,
   type RelayerState,
-} from '#settlement/relayer/machine/memory.ts';
+} from '#settlement/relayer/machine/relayer-state.ts';
 import type { EarlyReceipt, Observation } from '#settlement/relayer/machine/transaction.ts';
 
 /**

@@ -7,7 +7,7 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { NOT_IN_TIME } from '#settlement/chain-requests.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
 import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
 import {
   type RequestOutcome,
   selectPerhapsDead,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { RecentBlock } from '#settlement/relayer/machine/memory.ts';
+import type { RecentBlock } from '#settlement/relayer/machine/relayer-state.ts';
 import { ancestorOf, noteBlock } from './watch-heads.ts';
 
 /** Returns a fake block hash: the block's height, and the letter of its fork if it is on one. */

@@ -22,7 +22,7 @@ import {
   openOf,
   type RecentBlock,
   type RelayerState,
-} from '#settlement/relayer/machine/memory.ts';
+} from '#settlement/relayer/machine/relayer-state.ts';
 
 export interface Change {
   /** `reorganized`: blocks that we have seen no longer exist. */

@@ -6,7 +6,7 @@ import type { Block } from '#settlement/chain/chain.ts';
 import { collectReceipts } from '#settlement/relayer/follow/collect-receipts.ts';
 import { watchBlocks } from '#settlement/relayer/follow/watch-reorganizations.ts';
 import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { sendPaymentsNow } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';

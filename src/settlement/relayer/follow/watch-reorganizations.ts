@@ -5,7 +5,7 @@ import { finalBlock } from '#settlement/chain/final-block.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { usualLag } from '#settlement/relayer/machine/chain-view.ts';
-import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
 import {
   type MinedBlockRow,
   markFinalized,

@@ -5,7 +5,7 @@ import type { Fees } from '#settlement/chain/gas-fees.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import type { Now } from '#settlement/relayer/machine/transaction.ts';
 
-/** This process's view of the chain. Only `see` (memory.ts) changes it. */
+/** This process's view of the chain. Only `see` (relayer-state.ts) changes it. */
 export interface ChainView {
   /** The newest block whose receipts are known. */
   readonly head: Block | null;

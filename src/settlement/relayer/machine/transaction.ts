@@ -7,7 +7,7 @@ import type { CountsRule } from '#settlement/networks.ts';
 /**
  * A transaction of ours, from its row to its end. Each value is immutable: {@link step}
  * (`decide-transaction-step.ts`) maps a transaction and one observation to the next value and the
- * effects that follow. Only `memory.ts` keeps the newest value.
+ * effects that follow. Only `relayer-state.ts` keeps the newest value.
  *
  * | phase         | meaning                                            | rows                     |
  * |---------------|----------------------------------------------------|--------------------------|

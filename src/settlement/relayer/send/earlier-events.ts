@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getAbiItem, pad, toEventSelector } from 'viem';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { isAuthorizationUsed } from '#settlement/chain/payer-account.ts';
+import { isAuthorizationUsed } from '#settlement/chain/payer-balance.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';

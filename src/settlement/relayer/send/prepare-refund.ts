@@ -11,7 +11,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   isBeingPaidAgain,

@@ -4,7 +4,7 @@ import { markBlocked } from '#settlement/blocked-request-queries.ts';
 import { countsYet } from '#settlement/chain/confirmation-tiers.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
-import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   failed,

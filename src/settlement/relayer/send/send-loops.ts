@@ -1,8 +1,12 @@
 import { type Loop, startLoop } from '#core/loop.ts';
 import { type BlockTimes, blockInterval, nextBlockAt } from '#settlement/chain/block-times.ts';
 import { SENDER_ROLES, type SenderRole } from '#settlement/networks.ts';
-import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
-import { takesWork } from '#settlement/relayer/machine/sender.ts';
+import type {
+  HeldSender,
+  OnError,
+  RelayerState,
+} from '#settlement/relayer/machine/relayer-state.ts';
+import { takesWork } from '#settlement/relayer/machine/sender-status.ts';
 import { unmined } from '#settlement/relayer/machine/transaction.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
 import { sendPayments, sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';

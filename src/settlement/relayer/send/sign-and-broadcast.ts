@@ -11,7 +11,7 @@ import {
   type HeldSender,
   stillOpen,
   type TransactionRef,
-} from '#settlement/relayer/machine/memory.ts';
+} from '#settlement/relayer/machine/relayer-state.ts';
 import {
   type Attempt,
   fromRows,

@@ -2,7 +2,7 @@ import type { Block } from '#settlement/chain/chain.ts';
 import { dataFees } from '#settlement/chain/data-fee.ts';
 import { TIP_BLOCKS } from '#settlement/chain/gas-fees.ts';
 import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
 import { batchGasLimit } from '#settlement/relayer/send/gas-limits.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
 import {

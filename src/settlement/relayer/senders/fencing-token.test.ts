@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { collectReceipts } from '#settlement/relayer/follow/collect-receipts.ts';
-import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
 import { SenderLost, shareHeldSenders } from '#settlement/relayer/rows/sender-queries.ts';
 import { reopenBlocks } from '#settlement/relayer/rows/transaction-queries.ts';
 import { sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';

@@ -8,7 +8,7 @@ import {
   createSender,
   type OnError,
   type RelayerState,
-} from '#settlement/relayer/machine/memory.ts';
+} from '#settlement/relayer/machine/relayer-state.ts';
 import { KINDS } from '#settlement/relayer/rows/request-kinds.ts';
 import {
   leasesOf,
@@ -23,7 +23,7 @@ import {
   checkBalances,
   createBalanceRound,
 } from '#settlement/relayer/senders/check-sender-balances.ts';
-import { watchIdleNonces } from '#settlement/relayer/senders/foreign-key.ts';
+import { watchIdleNonces } from '#settlement/relayer/senders/detect-foreign-key-use.ts';
 import { catchUpNonce, loadOpen, rereadOpen } from '#settlement/relayer/senders/repair-nonces.ts';
 import type { SenderRow } from '#settlement/senders.ts';
 

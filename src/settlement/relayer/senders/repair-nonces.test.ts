@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { collectReceipts } from '#settlement/relayer/follow/collect-receipts.ts';
-import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { sendPaymentsNow } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';

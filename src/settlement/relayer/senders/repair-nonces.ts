@@ -5,7 +5,7 @@ import {
   type HeldSender,
   inNonceOrder,
   type RelayerState,
-} from '#settlement/relayer/machine/memory.ts';
+} from '#settlement/relayer/machine/relayer-state.ts';
 import {
   fromRows,
   isExpired,
@@ -23,7 +23,7 @@ import {
   selectOpenTransactions,
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { storeCancellations } from '#settlement/relayer/send/sign-and-broadcast.ts';
-import { stopIfShown } from '#settlement/relayer/senders/foreign-key.ts';
+import { stopIfShown } from '#settlement/relayer/senders/detect-foreign-key-use.ts';
 
 /**
  * Makes a sender and the chain agree on the next nonce. If the chain is ahead, another program uses

@@ -3,8 +3,8 @@ import type { Sql, Tx } from '#db/database.ts';
 import { type PassRow, type PayerRow, selectPass } from '#payers/payer-queries.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 import type { PaymentFacts } from '#payments/assess-payment.ts';
-import type { Credential } from '#payments/attempt.ts';
 import type { Decline } from '#payments/decline-codes.ts';
+import type { Credential } from '#payments/payment-attempt.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**

@@ -14,7 +14,7 @@ import {
   type SenderFacts,
   type SenderStatus,
   statusOf,
-} from '#settlement/relayer/machine/sender.ts';
+} from '#settlement/relayer/machine/sender-status.ts';
 import type {
   Effect,
   Observation,

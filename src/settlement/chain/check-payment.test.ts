@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { type CheckPayment, createPaymentCheck } from '#settlement/chain/check-payment.ts';
 import { readMerchantBalance } from '#settlement/chain/merchant-balance.ts';
-import { readPayerAccount } from '#settlement/chain/payer-account.ts';
-import { type CheckPayment, createPaymentCheck } from '#settlement/chain/payment-check.ts';
+import { readPayerAccount } from '#settlement/chain/payer-balance.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { switchContract } from '#testing/relayer-scene.ts';
 import {

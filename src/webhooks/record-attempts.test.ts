@@ -10,7 +10,7 @@ import { openBench, type WebhookBench } from '#testing/webhooks.ts';
 import { openTarget } from '#webhooks/attempt-delivery.ts';
 import { openSession } from '#webhooks/endpoint-session.ts';
 import { claimEndpoints, fetchDue } from '#webhooks/queue-queries.ts';
-import { createRecorder, type Finished } from '#webhooks/recorder.ts';
+import { createRecorder, type Finished } from '#webhooks/record-attempts.ts';
 
 let bench: WebhookBench;
 before(async () => {

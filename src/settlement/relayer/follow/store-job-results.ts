@@ -11,7 +11,7 @@ import {
   isStillOwed,
   type Resolution,
 } from '#settlement/relayer/follow/choose-results-that-count.ts';
-import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import {
   commitWithoutWaiting,

@@ -6,7 +6,7 @@ import {
   type SenderFacts,
   statusOf,
   takesWork,
-} from '#settlement/relayer/machine/sender.ts';
+} from '#settlement/relayer/machine/sender-status.ts';
 
 const FEES = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
 const OPEN = { wanted: null } as const;

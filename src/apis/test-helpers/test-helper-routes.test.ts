@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { EVENT_TYPES } from '#events/types.ts';
+import { EVENT_TYPES } from '#events/event-types.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';

@@ -5,8 +5,8 @@ import { StartError } from '#core/start-error.ts';
 import { requireClosedFile } from '#files/own-files.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { checksummed } from '#settlement/evm-address.ts';
+import { type UsedNonces, usedNoncesAt } from '#signer/ask-used-nonces.ts';
 import { type KeySource, keyFromCommand, keyFromFile } from '#signer/key-source.ts';
-import { type UsedNonces, usedNoncesAt } from '#signer/nodes.ts';
 import { FUNCTIONS, type Limits } from '#signer/signing-rules.ts';
 
 export interface SigningAccount {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { openMemory } from '#signer/memory.ts';
+import { openMemory } from '#signer/signed-nonces.ts';
 
 /** Simulates a key that signs for years, to test the signer's memory. */
 

@@ -16,7 +16,7 @@ import {
   type PayerAccount,
   payerAccountsCall,
   readPayerAccounts,
-} from '#settlement/chain/payer-account.ts';
+} from '#settlement/chain/payer-balance.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { FailureReason, Hex } from '#settlement/chain-requests.ts';
 import {

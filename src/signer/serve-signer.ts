@@ -10,11 +10,11 @@ import { text } from 'node:stream/consumers';
 import { keccak256, serializeTransaction } from 'viem';
 import { describeError } from '#core/log.ts';
 import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
-import { checkFraming } from '#http/framing.ts';
+import { checkFraming } from '#http/check-framing.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { OFFERS_TOO_LITTLE, requireSame, type SignRequest } from '#settlement/signer.ts';
-import { type Memory, openMemory, type Verdict } from '#signer/memory.ts';
-import type { SignerSettings, SigningAccount } from '#signer/settings.ts';
+import { type Memory, openMemory, type Verdict } from '#signer/signed-nonces.ts';
+import type { SignerSettings, SigningAccount } from '#signer/signer-settings.ts';
 import { check } from '#signer/signing-rules.ts';
 
 /** Size limit of a request, larger than the contract's longest call. */

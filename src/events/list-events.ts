@@ -12,7 +12,7 @@ import {
   selectUndeliveredEvents,
 } from '#events/event-queries.ts';
 import { retainedSince } from '#events/event-retention.ts';
-import { EVENT_TYPES, familyOf } from '#events/types.ts';
+import { EVENT_TYPES, familyOf } from '#events/event-types.ts';
 
 export interface EventFilter {
   /** An exact type, a family such as `refund.*`, or null for all. */

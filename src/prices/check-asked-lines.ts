@@ -1,5 +1,11 @@
 import { type Refusal, refuse } from '#core/answer.ts';
-import { fullPrice, type LineItem, linePrice, type SaleLines, salePrice } from '#prices/lines.ts';
+import {
+  fullPrice,
+  type LineItem,
+  linePrice,
+  type SaleLines,
+  salePrice,
+} from '#prices/sale-lines.ts';
 
 /** A line of a sale, as requested. */
 export interface AskedLine extends Pick<LineItem, 'name' | 'quantity' | 'unit_amount'> {

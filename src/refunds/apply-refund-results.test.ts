@@ -4,7 +4,7 @@ import { FakeClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import type { Payment } from '#payments/payment.ts';
 import { renderPayment } from '#payments/render.ts';
-import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
+import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
 import { createRefund } from '#refunds/create-refund.ts';
 import type { Refund } from '#refunds/refund.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';

@@ -2,7 +2,11 @@ import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { independentProviders } from '#settlement/chain/provider-quorum.ts';
 import { findUsedNonce } from '#settlement/chain/used-nonce.ts';
-import type { HeldSender, RelayerState, Sighting } from '#settlement/relayer/machine/memory.ts';
+import type {
+  HeldSender,
+  RelayerState,
+  Sighting,
+} from '#settlement/relayer/machine/relayer-state.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { jobsOf, requeue } from '#settlement/relayer/rows/job-queries.ts';
 import { inSender } from '#settlement/relayer/rows/sender-queries.ts';

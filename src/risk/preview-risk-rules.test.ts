@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MINUTE_MS } from '#core/durations.ts';
 import { atoms } from '#core/money.ts';
-import { type PastPayment, previewRisk } from '#risk/preview.ts';
+import { type PastPayment, previewRisk } from '#risk/preview-risk-rules.ts';
 
 const OFF = { firstPaymentConfirmFrom: null, highAmountConfirmFrom: null, velocityPerHour: null };
 const NOON = Date.parse('2026-11-02T12:00:00Z');

@@ -8,7 +8,7 @@ import {
   salePrice,
   taxTable,
   withDiscountInLines,
-} from '#prices/lines.ts';
+} from '#prices/sale-lines.ts';
 
 function line(change: Partial<LineItem>): LineItem {
   const coffee = { name: 'Coffee', quantity: 1, unit_amount: 250 };

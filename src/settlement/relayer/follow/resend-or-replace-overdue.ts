@@ -13,7 +13,7 @@ import {
   type RelayerState,
   stillOpen,
   type TransactionRef,
-} from '#settlement/relayer/machine/memory.ts';
+} from '#settlement/relayer/machine/relayer-state.ts';
 import type { Effect, Observation } from '#settlement/relayer/machine/transaction.ts';
 import { updateIncluded } from '#settlement/relayer/rows/transaction-queries.ts';
 import {
@@ -21,7 +21,7 @@ import {
   broadcast,
   storeOffer,
 } from '#settlement/relayer/send/sign-and-broadcast.ts';
-import { lookAtNonce } from '#settlement/relayer/senders/foreign-key.ts';
+import { lookAtNonce } from '#settlement/relayer/senders/detect-foreign-key-use.ts';
 import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/senders/repair-nonces.ts';
 
 /**
