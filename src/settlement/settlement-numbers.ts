@@ -42,9 +42,9 @@ const FEW = 160;
 const BLOCKS_WHEN_BUSY = 8;
 const BUSY_MS = 1_000;
 /**
- * The largest random skip at process start, in blocks: 2^20 numbers. Without the skip, a database
- * that was restored unnoticed would assign the numbers of lost intents again, and with them their
- * ids and pay links.
+ * The largest random skip before a process's first draw, in blocks: 2^20 numbers. Without the skip,
+ * a database that was restored unnoticed would assign the numbers of lost intents again, and with
+ * them their ids and pay links.
  */
 const FIRST_SKIP_BLOCKS = 4_096;
 /**

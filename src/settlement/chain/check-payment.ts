@@ -71,16 +71,13 @@ export const NO_NUMBER = 2n ** 64n - 1n;
  * replace two fast ones.
  */
 const MAX_CHECKS = 100;
-/**
- * Maximum number of concurrent calls: while the first one runs, new checks collect for the next
- * one.
- */
+/** Maximum number of concurrent calls. While so many run, new checks collect for the next call. */
 const CALLS_IN_FLIGHT = 2;
 
 /**
- * Creates the payment check. Checks that arrive while calls are running share the next call; a
- * single check is sent immediately. Two concurrent checks of one payer ignore each other's sums;
- * the contract decides which payment passes.
+ * Creates the payment check. A single check is sent immediately; while two calls are running, new
+ * checks collect and share the next call. Two concurrent checks of one payer ignore each other's
+ * sums; the contract decides which payment passes.
  */
 export function createPaymentCheck(chain: Chain): CheckPayment {
   const batcher: Batcher<PaymentCheck, CheckResult> = createBatcher({

@@ -34,7 +34,7 @@ export function suggestFees(now: {
   );
 }
 
-/** Returns the lowest tips that nodes report for recent blocks; `null` if none reported any. */
+/** Returns the tips of the node whose tips are lowest; `null` if no node answered. */
 export function lowerTips(reported: readonly (readonly bigint[])[]): readonly bigint[] | null {
   const known = reported.filter((tips) => tips.length > 0);
   return known.toSorted((a, b) => compare(median(a), median(b)))[0] ?? reported[0] ?? null;

@@ -1,7 +1,7 @@
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** A used nonce of an address, and the range of blocks that contains its transaction. */
+/** A used nonce of an address, and the newest block to search for its transaction. */
 export interface UsedNonce {
   readonly address: Hex;
   readonly nonce: bigint;
@@ -10,15 +10,15 @@ export interface UsedNonce {
 }
 
 /**
- * The search goes backwards in this many steps, each twice as long as the one before: in total up
- * to half a day of one-second blocks.
+ * The search first looks at this many blocks before the head, each twice as far back as the one
+ * before: up to 32,768 blocks.
  */
 const DOUBLINGS = 16;
 
 interface Range {
   /** The nonce was unused up to this block. */
   readonly before: bigint;
-  /** The nonce was used after this block. */
+  /** The nonce had been used by this block. */
   readonly after: bigint;
 }
 

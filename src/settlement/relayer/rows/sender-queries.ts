@@ -86,7 +86,10 @@ export async function renewLeases(
   return rows.map((row) => row.sender);
 }
 
-/** Leases senders that no worker holds and that have something to do, with a new fencing token. */
+/**
+ * Leases senders that no other worker holds; stopped ones only if they have unfinished
+ * transactions.
+ */
 export async function takeSenders(
   sql: Sql,
   wanted: Worker & {

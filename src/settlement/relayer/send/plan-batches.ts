@@ -45,8 +45,8 @@ export interface PreparedRefund {
 export const MAX_BATCH_PAYMENTS = 100;
 
 /**
- * Plans calls to one contract for these payments. A payment that its payer has signed needs its own
- * call.
+ * Plans one call that settles these payments, which must be on one contract. A payment that its
+ * payer has signed must be alone.
  */
 export function planPayments(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
   const times = { head: { time: chainTime(relayer) }, now: relayer.clock.now() };
