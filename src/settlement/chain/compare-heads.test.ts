@@ -30,7 +30,7 @@ describe('providers whose heads are not followed', () => {
 
   it('include, of two, the one whose head does not advance', () => {
     assert.deepEqual(stale([100, false], [110, true]), [0]);
-    // The node that does not advance is ahead of the one that does, so it is on an abandoned fork.
+    // The node whose head does not advance is ahead of the other, so it is on an abandoned fork.
     assert.deepEqual(stale([200, false], [110, true]), [0]);
   });
 

@@ -52,7 +52,8 @@ export function hasSenders({ relayerKeys, registrarKey, sponsorKey }: NetworkCon
 
 /**
  * Stores the senders and checks that their keys have the necessary roles. If the chain is
- * unreachable, the service starts anyway, and the relayer repeats the check once a node answers.
+ * unreachable, the service starts anyway, and the relayer stores the senders once a node answers;
+ * it does not check their roles.
  * @throws StartError when senders and keys contradict each other.
  */
 export async function prepareSenders(deps: Deps & { readonly log: Log }) {

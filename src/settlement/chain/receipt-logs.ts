@@ -16,9 +16,8 @@ const BLOCKS = 10n;
 const RECEIPTS = 50;
 
 /**
- * Reads the logs from receipts. Throws if a block or a receipt is missing, because a log must never
- * be omitted.
- * @throws RpcUnavailable
+ * Reads the logs of ten blocks at one end of a range from receipts. A log must never be omitted.
+ * @throws RpcUnavailable if a block or a receipt is missing.
  */
 export async function readReceiptLogs(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
   const portion = portionOf(question, BLOCKS);
@@ -71,7 +70,10 @@ async function readOneByOne(rpc: Rpc, hashes: readonly Hex[]): Promise<RawReceip
   return receipts;
 }
 
-/** Returns the logs in the block's order; an empty list if a receipt is missing. */
+/**
+ * Returns the logs in the block's order.
+ * @throws RpcUnavailable if a receipt is missing.
+ */
 function logsIn(block: RawBlock & { readonly receipts: readonly RawReceipt[] }): RawLog[] {
   const byHash = new Map(block.receipts.map((receipt) => [receipt.transactionHash, receipt]));
   return block.transactions.flatMap((hash) => {

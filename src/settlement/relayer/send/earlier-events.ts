@@ -130,7 +130,10 @@ async function* eventsIn(
   }
 }
 
-/** Longer than any reorganization, after which an earlier block might still accept the transfer. */
+/**
+ * Longer than any reorganization: a block that replaces an earlier one could still accept the
+ * transfer.
+ */
 const DEAD_AFTER_MS = 60_000;
 
 type Transfer = RequestPayloads['transfer'];
