@@ -1,7 +1,7 @@
 import { TaplineError } from 'tapline';
 import { sign } from 'tapline/webhooks';
-import { checkReceiver, deliveryHeaders, listenSecret } from './forward.ts';
-import { compareWithServed } from './served.ts';
+import { compareWithServed } from './compare-with-served.ts';
+import { checkReceiver, deliveryHeaders, listenSecret } from './forward-events.ts';
 import type { Settings } from './settings.ts';
 
 interface Finding {

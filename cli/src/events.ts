@@ -1,8 +1,8 @@
 import type { Event, ListEventsQuery, Tapline } from 'tapline';
-import { checkReceiver, forward, isDelivered, listenSecret, wordsOf } from './forward.ts';
+import { checkReceiver, forward, isDelivered, listenSecret, wordsOf } from './forward-events.ts';
 import { askListeners } from './listeners.ts';
-import { secondsOf } from './play.ts';
 import type { Settings } from './settings.ts';
+import { secondsOf } from './simulate-customer.ts';
 import { WrongUse } from './wrong-use.ts';
 
 export interface EventsOptions {

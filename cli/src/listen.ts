@@ -6,7 +6,7 @@ import {
   isDelivered,
   listenSecret,
   wordsOf,
-} from './forward.ts';
+} from './forward-events.ts';
 import { acceptResends } from './listeners.ts';
 import type { Settings } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';

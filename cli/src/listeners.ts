@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Forwarded } from './forward.ts';
+import type { Forwarded } from './forward-events.ts';
 
 /**
  * Thrown if this system does not allow `resend` to reach listeners. Commands that do not need it

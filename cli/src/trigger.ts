@@ -1,6 +1,6 @@
 import { type PaymentIntent, type Refund, type TestTriggerEventBody, usdc } from 'tapline';
-import { runFixture } from './fixture.ts';
 import { fieldsOf } from './resources.ts';
+import { runFixture } from './run-fixture.ts';
 import { demoOf, type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 

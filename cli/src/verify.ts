@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { verify, WebhookVerificationError } from 'tapline/webhooks';
-import { listenSecret } from './forward.ts';
+import { listenSecret } from './forward-events.ts';
 import { createOutput } from './output.ts';
 import { findPlace, type GlobalOptions } from './settings.ts';
 

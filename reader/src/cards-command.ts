@@ -8,7 +8,7 @@ import {
   type Written,
   writeCard,
 } from './protocols/write-card.ts';
-import { SettingError } from './settings.ts';
+import { SettingError } from './till-settings.ts';
 
 /** `tapline-reader cards write`: writes passes to blank chips. */
 

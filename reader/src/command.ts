@@ -6,7 +6,9 @@ import { runWithoutScreen, type TillEvent } from './headless.ts';
 import { type ReaderEvent, watchReaders } from './pcsc/readers.ts';
 import { PCSCD_SOCKET } from './pcsc/service.ts';
 import { type Printing, printerAt, printReceipt } from './printing/printer.ts';
-import type { Wallets } from './protocols/tap.ts';
+import type { Wallets } from './protocols/read-tap.ts';
+import { watchSleep } from './sleep.ts';
+import { openTillFeed } from './till-feed.ts';
 import {
   defaultFile,
   readPairing,
@@ -18,10 +20,8 @@ import {
   saveTill,
   type Till,
   tillFile,
-} from './settings.ts';
-import { watchSleep } from './sleep.ts';
-import { WaitingTaps } from './taps.ts';
-import { openTillFeed } from './till-feed.ts';
+} from './till-settings.ts';
+import { WaitingTaps } from './waiting-taps.ts';
 import { REGISTER_TIMEOUT_MS } from './zvt/conversation.ts';
 import { type RegisterOptions, serveRegister, ZVT_PORT } from './zvt/server.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { TypedData } from './ethereum/typed-data.ts';
 import { ProtocolError } from './protocols/apdu.ts';
-import { type ProveCollector, proofFrom, proofOf } from './protocols/collector.ts';
-import type { TapCredential } from './protocols/tap.ts';
-import { within } from './within.ts';
+import { type ProveCollector, proofFrom, proofOf } from './protocols/prove-collector.ts';
+import type { TapCredential } from './protocols/read-tap.ts';
+import { within } from './time-limit.ts';
 
 /** The part of the device API (`/api/device/v1`) that a reader without a screen needs. */
 

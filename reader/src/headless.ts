@@ -4,7 +4,7 @@ import { addressOf, ethereumSignature } from './ethereum/signature.ts';
 import { digestOf } from './ethereum/typed-data.ts';
 import { pause } from './pause.ts';
 import type { TwoCards } from './pcsc/readers.ts';
-import type { SignedByChip, Tap, ToSign } from './protocols/tap.ts';
+import type { SignedByChip, Tap, ToSign } from './protocols/read-tap.ts';
 
 /**
  * Runs a reader as a terminal without a screen: it takes the terminal's intents, waits for a tap

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ReaderEvent } from './pcsc/readers.ts';
 import { ProtocolError } from './protocols/apdu.ts';
-import { type ProveCollector, proofFrom, proofOf } from './protocols/collector.ts';
+import { type ProveCollector, proofFrom, proofOf } from './protocols/prove-collector.ts';
 
 /**
  * Serves a till in a browser on the same machine. The till's page connects to a local port,

@@ -13,10 +13,10 @@ export {
   UsageError,
   WaitTimeoutError,
 } from './errors.ts';
-export type { List, Page } from './list.ts';
+export type { StreamOptions } from './event-stream.ts';
 export { orderId } from './order-id.ts';
+export type { List, Page } from './paged-list.ts';
 export type { ClientOptions, RequestOptions } from './send-with-retries.ts';
-export type { StreamOptions } from './stream.ts';
 export type * from './types.ts';
 export { formatUsdc, usdc } from './usdc.ts';
-export type { WaitOptions } from './wait.ts';
+export type { WaitOptions } from './wait-for-status.ts';

@@ -15,8 +15,9 @@ import { newWallet } from '#testing/wallet-sign-in.ts';
 /**
  * The expected verdict on a payment's signature, for each kind of code at the payer's address and
  * each form of signature. Both verifiers must agree with this table: the server's
- * (`verify-signature.ts`) and that of the package `tapline-x402` (`wallets.ts`), which cannot share
- * code. The contract wallets in these tests check the first 65 bytes and accept both values of s.
+ * (`verify-signature.ts`) and that of the package `tapline-x402` (`contract-wallets.ts`), which
+ * cannot share code. The contract wallets in these tests check the first 65 bytes and accept both
+ * values of s.
  */
 
 /**

@@ -71,7 +71,7 @@ function policyOf(mayAsk: readonly string[]): string {
 
 /**
  * Matches the cookie that the till sets when a reader on its computer was added
- * (web/terminal/reader/usb.ts).
+ * (web/terminal/reader/usb-reader.ts).
  */
 const COOKIE = /(?:^|;\s*)tapline_reader_port=(\d{4,5})(?:;|$)/;
 const PORTS = { least: 1024, most: 65_535 } as const;
@@ -88,7 +88,7 @@ function ownReaderOf(app: string, cookies: string | undefined): readonly string[
 
 /**
  * Matches the cookie that the till sets if its receipts go to a signer on its network
- * (web/terminal/signer.ts).
+ * (web/terminal/fiscal-signer.ts).
  */
 const SIGNER_COOKIE = /(?:^|;\s*)tapline_signer=([^;]*)/;
 const SIGNER = /^(?:https:\/\/[a-z0-9.-]+|http:\/\/(?:127\.0\.0\.1|localhost))(?::\d+)?$/;

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { drawerBytes, ticketBytes } from '../../reader/src/printing/escpos.ts';
 import { printerAt, printReceipt } from '../../reader/src/printing/printer.ts';
-import { SettingError } from '../../reader/src/settings.ts';
+import { SettingError } from '../../reader/src/till-settings.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const bytesOf = (text: string) => Buffer.from(text, 'latin1').toString('hex');

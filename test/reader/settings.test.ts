@@ -12,7 +12,7 @@ import {
   SettingError,
   savePairing,
   saveRegister,
-} from '../../reader/src/settings.ts';
+} from '../../reader/src/till-settings.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'tapline-reader-'));
 after(() => rm(folder, { recursive: true }));

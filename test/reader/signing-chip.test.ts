@@ -6,8 +6,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { addressOf, ethereumSignature, recoverKey } from '../../reader/src/ethereum/signature.ts';
 import { digestOf } from '../../reader/src/ethereum/typed-data.ts';
 import { CardGone, type Transceive } from '../../reader/src/protocols/apdu.ts';
-import { readTap, type Tap } from '../../reader/src/protocols/tap.ts';
-import { NO_WALLETS } from '../../reader/src/settings.ts';
+import { readTap, type Tap } from '../../reader/src/protocols/read-tap.ts';
+import { NO_WALLETS } from '../../reader/src/till-settings.ts';
 import { haloChip, keycard, keycardCash } from './emulated-chips.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { DeviceApi, readTap, runWithoutScreen, type TillEvent } from '../../reader/src/index.ts';
-import { NO_WALLETS } from '../../reader/src/settings.ts';
-import { WaitingTaps } from '../../reader/src/taps.ts';
+import { NO_WALLETS } from '../../reader/src/till-settings.ts';
+import { WaitingTaps } from '../../reader/src/waiting-taps.ts';
 import { addTestTerminal, type TestTerminal } from '../../web/testing/till.ts';
 
 /** A reader without a screen, at its own terminal. */

@@ -4,16 +4,16 @@ import { describe, test } from 'node:test';
 import { readSunMessage } from '#core/sun-message.ts';
 import { parseCardUrl } from '#payers/card-url.ts';
 import { CardGone, type Transceive } from '../../reader/src/protocols/apdu.ts';
+import { isOriginal } from '../../reader/src/protocols/chip-originality.ts';
 import { cmac } from '../../reader/src/protocols/cmac.ts';
 import { authenticate, checksum, SecureSession } from '../../reader/src/protocols/ntag424.ts';
-import { isOriginal } from '../../reader/src/protocols/originality.ts';
-import { readTap } from '../../reader/src/protocols/tap.ts';
+import { readTap } from '../../reader/src/protocols/read-tap.ts';
 import {
   type CardSettings,
   readSettings,
   writeCard as writeCardOf,
 } from '../../reader/src/protocols/write-card.ts';
-import { NO_WALLETS } from '../../reader/src/settings.ts';
+import { NO_WALLETS } from '../../reader/src/till-settings.ts';
 import { emulatedChip, MAKER_KEY, REAL_CHIPS, signUid } from './emulated-ntag424.ts';
 import { bankCard, tag } from './emulated-phones.ts';
 

@@ -11,7 +11,7 @@ import { addIntent, keepSettling, openStore, type TestStore } from '#testing/sto
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { type CardSettings, readTap, writeCard } from '../../reader/src/index.ts';
-import { NO_WALLETS } from '../../reader/src/settings.ts';
+import { NO_WALLETS } from '../../reader/src/till-settings.ts';
 import { emulatedChip, MAKER_KEY } from './emulated-ntag424.ts';
 
 const clock = new FakeClock();

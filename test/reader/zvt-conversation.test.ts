@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { frameBytes } from '../../reader/src/zvt/apdu.ts';
-import type { Effect } from '../../reader/src/zvt/state.ts';
-import { isUnknownRefund, isUnknownSale, type Stored } from '../../reader/src/zvt/stored.ts';
+import type { Effect } from '../../reader/src/zvt/conversation-state.ts';
+import {
+  isUnknownRefund,
+  isUnknownSale,
+  type Stored,
+} from '../../reader/src/zvt/stored-results.ts';
 import {
   ACCEPTED,
   ASK,

@@ -11,10 +11,10 @@ import {
   tlvBytes,
   toBcd,
 } from '../../reader/src/zvt/apdu.ts';
-import { printFrames, saleResult, wrongCurrency } from '../../reader/src/zvt/frames.ts';
+import { encodeText } from '../../reader/src/zvt/charset.ts';
 import { moneyText, priceOf } from '../../reader/src/zvt/price-of-amount.ts';
 import { readCommand, UNREGISTERED } from '../../reader/src/zvt/read-command.ts';
-import { encodeText } from '../../reader/src/zvt/text.ts';
+import { printFrames, saleResult, wrongCurrency } from '../../reader/src/zvt/reply-frames.ts';
 import { decodeText } from './zvt-talk.ts';
 
 /** Frames of real terminals and registers, recorded in public documentation and programs. */

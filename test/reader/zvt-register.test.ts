@@ -11,10 +11,10 @@ import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.t
 import { DeviceApi, DeviceApiError } from '../../reader/src/device-api.ts';
 import { mayComeAgain } from '../../reader/src/headless.ts';
 import { readFields, readFrame } from '../../reader/src/zvt/apdu.ts';
-import { Sales } from '../../reader/src/zvt/network.ts';
+import type { Observation } from '../../reader/src/zvt/conversation-state.ts';
 import { UNREGISTERED } from '../../reader/src/zvt/read-command.ts';
-import type { Observation } from '../../reader/src/zvt/state.ts';
-import { NOTHING_STORED, withRefund, withSale } from '../../reader/src/zvt/stored.ts';
+import { Sales } from '../../reader/src/zvt/sell-and-refund.ts';
+import { NOTHING_STORED, withRefund, withSale } from '../../reader/src/zvt/stored-results.ts';
 import { fundedAccount } from '../../web/testing/payer.ts';
 import { haloChip } from './emulated-chips.ts';
 import { tag } from './emulated-phones.ts';

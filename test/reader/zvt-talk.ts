@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { present } from '#core/assert.ts';
 import { type Frame, frameBytes, readFrame } from '../../reader/src/zvt/apdu.ts';
+import { type Charset, encodeText } from '../../reader/src/zvt/charset.ts';
 import { newConversation, step } from '../../reader/src/zvt/conversation.ts';
+import type { Conversation, Effect, Observation } from '../../reader/src/zvt/conversation-state.ts';
 import { UNREGISTERED } from '../../reader/src/zvt/read-command.ts';
-import type { Conversation, Effect, Observation } from '../../reader/src/zvt/state.ts';
 import {
   NOTHING_STORED,
   type Refund,
   type RefundNews,
   type SaleNews,
   type Stored,
-} from '../../reader/src/zvt/stored.ts';
-import { type Charset, encodeText } from '../../reader/src/zvt/text.ts';
+} from '../../reader/src/zvt/stored-results.ts';
 
 /** Frames that a register sends. */
 export const ASK = {

@@ -7,7 +7,7 @@ import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { addFactories, FACTORIES } from '#testing/undeployed-wallets.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 import { digestOf, unwrap } from '../../x402/src/authorization.ts';
-import { openWallets } from '../../x402/src/wallets.ts';
+import { openWallets } from '../../x402/src/contract-wallets.ts';
 
 let network: TestNetwork;
 

@@ -32,8 +32,8 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 import { compileContract } from '../../contracts/compile.ts';
+import { knownFactories, openAllowance } from '../../x402/src/contract-wallets.ts';
 import type { Facilitator, FacilitatorOptions } from '../../x402/src/index.ts';
-import { knownFactories, openAllowance } from '../../x402/src/wallets.ts';
 import { openX402Ground, type X402Ground } from './x402-ground.ts';
 
 /** Clients whose wallet is a contract, or becomes one, and may not be deployed yet (ERC-6492). */

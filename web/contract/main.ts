@@ -6,9 +6,9 @@ import { type Provider, watchWallets } from '../data/injected-wallets.ts';
 import { WALLET_APPS } from '../data/wallet-apps.ts';
 import { element } from '../ui/elements.ts';
 import { textNodes } from '../ui/text/nodes.ts';
+import { NoContract } from './contract-state.ts';
 import { type Deps, type Facts, showContract } from './sections.ts';
-import { NoContract } from './state.ts';
-import { connectTo, OtherChain } from './wallet.ts';
+import { connectTo, OtherChain } from './send-from-wallet.ts';
 
 /**
  * This page lets users act on the contract through their own wallet: withdraw, revoke, pause and

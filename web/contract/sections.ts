@@ -9,8 +9,8 @@ import {
   readPermission,
   readState,
   rolesOf,
-} from './state.ts';
-import { send, wouldBeTaken } from './wallet.ts';
+} from './contract-state.ts';
+import { send, wouldBeTaken } from './send-from-wallet.ts';
 
 export interface Facts {
   readonly chainId: number;

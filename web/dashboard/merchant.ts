@@ -1,13 +1,13 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { createContext, useContext, useMemo } from 'react';
-import type { Session } from '../data/people.ts';
+import type { Session } from '../data/people-api.ts';
 import {
   type Call,
   createCall,
   type ResponseOf,
   type RouteName,
   type RouteRequest,
-} from '../data/routes.ts';
+} from '../data/typed-calls.ts';
 import type { Account as FullAccount, Operations } from '../data/types/dashboard.ts';
 import { useDesk } from '../desk/desk-context.ts';
 import { type Pages, type ReadOptions, readingOf, useReadOf } from '../desk/reads.ts';

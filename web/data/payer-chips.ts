@@ -1,5 +1,5 @@
 import type { Answer } from './api.ts';
-import type { PayerApi } from './payer.ts';
+import type { PayerApi } from './payer-api.ts';
 import type { Chip, ChipList, ChipProof, RegisterChipBody, UpdateChipBody } from './types/payer.ts';
 
 /** API calls for chips that sign payments themselves. */

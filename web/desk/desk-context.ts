@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { PeopleApi, Session } from '../data/people.ts';
+import type { PeopleApi, Session } from '../data/people-api.ts';
 
 /** Context for pages of a signed-in user. */
 export interface Desk {

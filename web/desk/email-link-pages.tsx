@@ -1,7 +1,7 @@
 import { type ReactNode, useState, useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../data/api.ts';
-import type { PeopleApi } from '../data/people.ts';
+import type { PeopleApi } from '../data/people-api.ts';
 import { TextField } from '../ui/field.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { rich } from '../ui/text/rich.ts';

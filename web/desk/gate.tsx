@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
-import type { PeopleApi, Session } from '../data/people.ts';
+import type { PeopleApi, Session } from '../data/people-api.ts';
 import { Button } from '../ui/button.tsx';
 import { fontLooked, showFont } from '../ui/font/font.ts';
 import { firstPartOf, partOf } from '../ui/lazy-part.ts';

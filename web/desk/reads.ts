@@ -1,6 +1,6 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { valueIn } from '../data/api.ts';
-import type { Call, ResponseOf, RouteName, RouteRequest } from '../data/routes.ts';
+import type { Call, ResponseOf, RouteName, RouteRequest } from '../data/typed-calls.ts';
 
 /** A page's access to an API, for one account and mode. */
 export interface Asking<Ops, Root extends string> {

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { Session } from '../data/people.ts';
+import type { Session } from '../data/people-api.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { t } from '../ui/text/t.ts';
 import { SecondStep, SignInForm, type SignInProps } from './sign-in.tsx';

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useState } from 'react';
 import { canUsePasskeys } from '../data/passkey.ts';
-import type { PeopleApi, Session } from '../data/people.ts';
+import type { PeopleApi, Session } from '../data/people-api.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';

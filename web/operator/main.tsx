@@ -2,7 +2,7 @@ import '../ui/ui.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link, Redirect, Route, Router, Switch } from 'wouter';
-import { createPeopleApi } from '../data/people.ts';
+import { createPeopleApi } from '../data/people-api.ts';
 import { createQueryClient } from '../data/query-client.ts';
 import { rootPath } from '../data/root-path.ts';
 import { DeskGate } from '../desk/gate.tsx';

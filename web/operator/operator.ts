@@ -6,7 +6,7 @@ import {
   type ResponseOf,
   type RouteName,
   type RouteRequest,
-} from '../data/routes.ts';
+} from '../data/typed-calls.ts';
 import type { Operations } from '../data/types/operator.ts';
 import { useDesk } from '../desk/desk-context.ts';
 import { type Pages, type ReadOptions, readingOf, useReadOf } from '../desk/reads.ts';

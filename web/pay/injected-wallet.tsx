@@ -5,10 +5,10 @@ import { formatUsdc } from '../ui/money.ts';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
 import { type Connected, connect, lookAt, type Needs, signWith } from './ethereum.ts';
-import { type PayLink, totalOf } from './link.ts';
-import type { Step } from './machine.ts';
+import { type PayLink, totalOf } from './pay-link.ts';
+import type { Step } from './pay-machine.ts';
+import { troubleWords } from './trouble-words.ts';
 import type { Payment } from './use-payment.ts';
-import { troubleWords } from './words.ts';
 
 export interface WayProps {
   readonly step: Extract<Step, { at: 'open' }>;

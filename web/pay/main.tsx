@@ -1,6 +1,6 @@
 import { mount } from '../ui/mount.tsx';
 import './pay.css';
-import { tokenOf } from './link.ts';
 import { PayPage } from './pay.tsx';
+import { tokenOf } from './pay-link.ts';
 
 mount(<PayPage token={tokenOf(location.pathname)} />);

@@ -1,12 +1,12 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { t } from '../ui/text/t.ts';
+import { type Vault, WrongOpener } from '../wallet/key-vault.ts';
 import { unlock } from '../wallet/keyring.ts';
 import { OpenerField, openerOf } from '../wallet/screens/unlock-method.tsx';
-import { type Vault, WrongOpener } from '../wallet/vault.ts';
 import { problemOf } from '../wallet/words.ts';
+import type { Message } from './check-message.ts';
 import { payWords, type WayProps } from './injected-wallet.tsx';
-import type { Message } from './message.ts';
 
 /**
  * Pays with the encrypted wallet that this site stores in the browser. The wallet is unlocked and

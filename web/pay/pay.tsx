@@ -14,10 +14,10 @@ import { Sum } from '../ui/sum.tsx';
 import { t } from '../ui/text/t.ts';
 import { useKept } from '../wallet/wallet-storage.ts';
 import { InjectedWallet } from './injected-wallet.tsx';
-import { type PayApi, type PayLink, payApi, totalOf } from './link.ts';
-import type { Step } from './machine.ts';
+import { type PayApi, type PayLink, payApi, totalOf } from './pay-link.ts';
+import type { Step } from './pay-machine.ts';
+import { formatLeft } from './trouble-words.ts';
 import { type Payment, usePayment } from './use-payment.ts';
-import { formatLeft } from './words.ts';
 
 const OwnWallet = partOf(async () => (await import('./own-wallet.tsx')).OwnWallet);
 const TipChoice = partOf(async () => (await import('../ui/tip-choice.tsx')).TipChoice);

@@ -3,10 +3,10 @@ import type { Answer } from '../data/api.ts';
 import type { Hex } from '../data/bytes.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
+import type { Message } from './check-message.ts';
 import { Refused } from './ethereum.ts';
-import { type PayApi, type PayLink, type Signed, totalOf } from './link.ts';
-import { next, type PayEvent, START, type Step } from './machine.ts';
-import type { Message } from './message.ts';
+import { type PayApi, type PayLink, type Signed, totalOf } from './pay-link.ts';
+import { next, type PayEvent, START, type Step } from './pay-machine.ts';
 
 /** The interval at which the page polls the payment's state. */
 const POLL_MS = 1_500;
@@ -84,7 +84,7 @@ async function messageNow(
 > {
   const [read, { messageFor, contractsOf, checkContracts }] = await Promise.all([
     api.read({ from, tip }),
-    import('./message.ts'),
+    import('./check-message.ts'),
   ]);
   if (read.is !== 'done') {
     return {

@@ -2,7 +2,7 @@ import '../ui/base.css';
 import './receipt.css';
 import type { Receipt } from '../data/types/pay.ts';
 import { t } from '../ui/text/t.ts';
-import { type Verdict, verify } from './verify.ts';
+import { type Verdict, verify } from './verify-receipt.ts';
 
 /**
  * Describes the verdict. The page works without this script, which only verifies the payment on

@@ -1,7 +1,7 @@
 import '../ui/base.css';
 import '../receipt/receipt.css';
 import { usdcWords } from '../ui/elements.ts';
-import { addUp, type Contract, type Holdings, type Verdict } from './holdings.ts';
+import { addUp, type Contract, type Holdings, type Verdict } from './add-up-holdings.ts';
 
 /** This script queries the chains and adds up the amounts. The page works without it. */
 

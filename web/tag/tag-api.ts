@@ -1,6 +1,6 @@
 import { type Answer, createApi } from '../data/api.ts';
 import type { Tag, TagOutcome, TagVisit } from '../data/types/pay.ts';
-import { numberOf, type PayApi, type Signed } from '../pay/link.ts';
+import { numberOf, type PayApi, type Signed } from '../pay/pay-link.ts';
 
 const api = createApi({ root: 'api/pay/v1' });
 

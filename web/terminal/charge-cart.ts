@@ -1,6 +1,6 @@
 import { type Cart, cartTotal } from './cart.ts';
 import { type Charging, createOf } from './charge.ts';
-import type { Create } from './phases.ts';
+import type { Create } from './till-phases.ts';
 
 /** Returns the payment for a cart, with the manager's code that allows its discount. */
 export function createOfCart(

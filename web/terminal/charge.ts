@@ -1,9 +1,9 @@
 import { isReachable } from '../data/api.ts';
 import { formatMoney } from '../ui/price.ts';
 import { t, withTexts } from '../ui/text/t.ts';
-import type { Create, Till } from './phases.ts';
 import type { OfflineSelling } from './screens/till-context.ts';
-import type { TillRunner, TillView } from './till.ts';
+import type { Create, Till } from './till-phases.ts';
+import type { TillRunner, TillView } from './till-runner.ts';
 import type { Settings } from './till-storage.ts';
 
 const TIP_PERCENTAGES = [10, 15, 20] as const;
@@ -50,7 +50,7 @@ export async function charge(
   const sale = (await till?.prepare(create)) ?? null;
   if (sale === null) return runner.dispatch({ type: 'charge', create });
   if (!('is' in sale)) return runner.dispatch({ type: 'charge_offline', sale });
-  const { problemWords } = await withTexts(() => import('./offline/words.ts'));
+  const { problemWords } = await withTexts(() => import('./offline/bounce-words.ts'));
   runner.dispatch({ type: 'not_offline', message: problemWords(sale) });
 }
 

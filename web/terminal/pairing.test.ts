@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import type { Device } from '../data/device.ts';
+import type { Device } from '../data/device-api.ts';
 import { forgetMerchant, isSameMerchant, type Target } from './pairing.ts';
 import { keepSettings, keptSettings } from './till-storage.ts';
 

@@ -1,5 +1,5 @@
 import type { Answer } from '../data/api.ts';
-import { createDeviceApi, type Device, pairDevice, previewPairing } from '../data/device.ts';
+import { createDeviceApi, type Device, pairDevice, previewPairing } from '../data/device-api.ts';
 import { askToLast } from '../data/persistent-storage.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';

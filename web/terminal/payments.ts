@@ -1,5 +1,5 @@
 import type { Answer } from '../data/api.ts';
-import type { DeviceApi, Payment } from '../data/device.ts';
+import type { DeviceApi, Payment } from '../data/device-api.ts';
 
 /** Maximum number of pages: 20,000 payments, more than any shift has. */
 const MOST_PAGES = 200;

@@ -5,7 +5,7 @@ import { firstPartOf, partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';
 import { replacePlace } from './page-path.ts';
 import { hasPairing, keptPairing, loadPairing, type Pairing } from './till-storage.ts';
-import { WORDS } from './words.ts';
+import { WORDS } from './till-words.ts';
 
 /**
  * Both screens load on demand, because a device shows only one of them: pairing takes a minute, a

@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from '../data/bytes.ts';
 import type { RefundPart } from '../data/refund-part.ts';
-import { NEW_TILL, type Till } from './phases.ts';
 import { canSeal, seal, unseal } from './sealed-storage.ts';
+import { NEW_TILL, type Till } from './till-phases.ts';
 
 /**
  * Storage key of the state that survives a reload. Its number changes with the shape of the state,

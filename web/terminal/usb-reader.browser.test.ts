@@ -3,14 +3,14 @@ import { after, before, test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { readTap, type Transceive } from '../../reader/src/index.ts';
-import { NO_WALLETS } from '../../reader/src/settings.ts';
 import { openTillFeed, type TillFeed } from '../../reader/src/till-feed.ts';
+import { NO_WALLETS } from '../../reader/src/till-settings.ts';
 import { haloChip } from '../../test/reader/emulated-chips.ts';
 import { bankCard, tag } from '../../test/reader/emulated-phones.ts';
 import { openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { fundedAccount } from '../testing/payer.ts';
 import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
-import { USB_PORT } from './reader/usb.ts';
+import { USB_PORT } from './reader/usb-reader.ts';
 
 let shared: SharedSandbox;
 let browser: TestBrowser;

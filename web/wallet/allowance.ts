@@ -1,4 +1,4 @@
-import type { Wallet } from '../data/payer.ts';
+import type { Wallet } from '../data/payer-api.ts';
 import { roundAtoms } from '../ui/money.ts';
 import { t } from '../ui/text/t.ts';
 

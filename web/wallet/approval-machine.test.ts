@@ -2,7 +2,7 @@ import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../data/api.ts';
-import type { PayerRequest, Wallet } from '../data/payer.ts';
+import type { PayerRequest, Wallet } from '../data/payer-api.ts';
 import {
   type Approval,
   type ApprovalEvent,

@@ -1,5 +1,5 @@
 import type { Answer } from '../data/api.ts';
-import type { CreateApprovalBody, PayerRequest, Wallet } from '../data/payer.ts';
+import type { CreateApprovalBody, PayerRequest, Wallet } from '../data/payer-api.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
 

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { accountOf, newPrivateKey } from './account.ts';
 import { approve } from './approve.ts';
-import type { ChainFacts } from './signing.ts';
+import type { ChainFacts } from './sign-permit-and-transfer.ts';
 
 /** The injected wallet of the page. */
 const page = globalThis as { window?: { ethereum?: object } };

@@ -12,7 +12,7 @@ import {
   readReceipt,
   sendRaw,
 } from './chain.ts';
-import type { ChainFacts } from './signing.ts';
+import type { ChainFacts } from './sign-permit-and-transfer.ts';
 
 /** For tokens without permits: sends `approve`, a transaction whose gas this wallet pays. */
 

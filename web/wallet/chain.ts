@@ -1,6 +1,6 @@
 import type { Hex } from '../data/bytes.ts';
 import { textLocale } from '../ui/text/t.ts';
-import type { ChainFacts } from './signing.ts';
+import type { ChainFacts } from './sign-permit-and-transfer.ts';
 
 /**
  * This module reads, independently of the service, how much the contract may charge: through an

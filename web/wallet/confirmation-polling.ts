@@ -1,4 +1,4 @@
-import type { Confirmation, PayerApi } from '../data/payer.ts';
+import type { Confirmation, PayerApi } from '../data/payer-api.ts';
 import { isUnexplained, nextRings, type Ring, type RingEvent, type Rings } from './ring-machine.ts';
 
 /**

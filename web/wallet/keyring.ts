@@ -1,6 +1,6 @@
 import type { Hex } from '../data/bytes.ts';
 import type { Account } from './account.ts';
-import { type Opener, openVault, type Vault } from './vault.ts';
+import { type Opener, openVault, type Vault } from './key-vault.ts';
 
 /**
  * Time for which the wallet stays unlocked. Several signatures in a row need one unlock, and an

@@ -1,4 +1,4 @@
-import { openVault, type Vault } from './vault.ts';
+import { openVault, type Vault } from './key-vault.ts';
 import { kept } from './wallet-storage.ts';
 import { problemOf } from './words.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Answer } from '../data/api.ts';
-import type { Confirmation } from '../data/payer.ts';
+import type { Confirmation } from '../data/payer-api.ts';
 import { nextRings, type Ring, type RingEvent, type Rings } from './ring-machine.ts';
 
 const ASKED_AT = Date.parse('2026-11-20T12:00:00.000Z');

@@ -1,5 +1,5 @@
 import type { Answer } from '../data/api.ts';
-import type { Confirmation } from '../data/payer.ts';
+import type { Confirmation } from '../data/payer-api.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
 

@@ -1,5 +1,5 @@
 import { playNotes } from '../ui/play-notes.ts';
-import { ringDevice } from './push.ts';
+import { ringDevice } from './ring-by-push.ts';
 import { kept } from './wallet-storage.ts';
 
 /** Rings twice, like a telephone. */

@@ -1,6 +1,6 @@
 import { valueIn } from '../data/api.ts';
 import { type Hex, randomBytes, toHex } from '../data/bytes.ts';
-import type { Wallet } from '../data/payer.ts';
+import type { Wallet } from '../data/payer-api.ts';
 import { t } from '../ui/text/t.ts';
 import type { Account } from './account.ts';
 import {
@@ -11,9 +11,9 @@ import {
   sendUsdc,
   TRANSFER_GAS_LIMIT,
 } from './chain.ts';
-import { checkContracts } from './pins.ts';
+import { checkContracts } from './pinned-contracts.ts';
 import { isGasless, pushToChain, pushToService, type Sending, wrongRecipient } from './sending.ts';
-import { deadlineAt, factsOf, signTransfer } from './signing.ts';
+import { deadlineAt, factsOf, signTransfer } from './sign-permit-and-transfer.ts';
 import type { Here } from './wallet-context.tsx';
 import { keep, kept, type Network } from './wallet-storage.ts';
 

@@ -1,7 +1,7 @@
 import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { PayerApi } from '../data/payer.ts';
+import type { PayerApi } from '../data/payer-api.ts';
 import { type ChainNode, RefusedByNode } from './chain.ts';
 import { pushToChain, pushToService } from './sending.ts';
 

@@ -1,11 +1,11 @@
 import type { Hex } from '../data/bytes.ts';
-import type { CreateTransferBody, PayerApi, Wallet } from '../data/payer.ts';
+import type { CreateTransferBody, PayerApi, Wallet } from '../data/payer-api.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { formatUsdc } from '../ui/money.ts';
 import { t } from '../ui/text/t.ts';
 import { type TypedSum, writeSum } from '../ui/typed-sum.ts';
 import { type ChainNode, countSent, isRefusal, readReceipt, sendRaw } from './chain.ts';
-import type { ChainFacts } from './signing.ts';
+import type { ChainFacts } from './sign-permit-and-transfer.ts';
 
 /** USDC transfers out of the wallet: validation before signing, and the result. */
 

@@ -1,10 +1,10 @@
 import { valueIn } from '../data/api.ts';
 import type { SignedApproval } from './approval-machine.ts';
+import type { Opener } from './key-vault.ts';
 import { unlock } from './keyring.ts';
-import { checkContracts } from './pins.ts';
-import { deadlineAt, factsOf, signPermit, signPolicy } from './signing.ts';
-import type { ReadTerms } from './typed-terms.ts';
-import type { Opener } from './vault.ts';
+import { checkContracts } from './pinned-contracts.ts';
+import { deadlineAt, factsOf, signPermit, signPolicy } from './sign-permit-and-transfer.ts';
+import type { ReadTerms } from './spending-limits-form.ts';
 import type { Here } from './wallet-context.tsx';
 import { problemOf } from './words.ts';
 

@@ -1,5 +1,5 @@
 import { valueIn } from '../data/api.ts';
-import { createNonce, listNetworks, signInPayer, signPayerAgain } from '../data/payer.ts';
+import { createNonce, listNetworks, signInPayer, signPayerAgain } from '../data/payer-api.ts';
 import type { Account } from './account.ts';
 import { keep, kept, type Network } from './wallet-storage.ts';
 
@@ -14,7 +14,7 @@ export async function signIn(account: Account, wanted: Network | null): Promise<
     listNetworks().then(valueIn),
     createNonce().then(valueIn),
     import('./account.ts'),
-    import('./pins.ts'),
+    import('./pinned-contracts.ts'),
   ]);
   const chosen = networks.data.find(({ network }) => network === wanted) ?? networks.data[0];
   if (chosen === undefined) throw new Error('The service names no network.');

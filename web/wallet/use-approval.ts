@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { PayerApi } from '../data/payer.ts';
+import type { PayerApi } from '../data/payer-api.ts';
 import {
   type Approval,
   type ApprovalEvent,

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
-import { createPayerApi, type PayerApi } from '../data/payer.ts';
+import { createPayerApi, type PayerApi } from '../data/payer-api.ts';
 import { partOf } from '../ui/lazy-part.ts';
+import type { Vault } from './key-vault.ts';
 import { dropSession } from './sign-in.ts';
-import type { Vault } from './vault.ts';
 import { type Network, useKept } from './wallet-storage.ts';
 
 /** The current wallet and network, provided to every page. */

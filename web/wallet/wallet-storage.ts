@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react';
 import type { SealedPin } from '../ui/pin.ts';
-import type { Pin } from './contracts.ts';
+import type { Pin } from './changed-contracts.ts';
+import type { Vault } from './key-vault.ts';
 import { forgetHeldWallet } from './last-wallet-cookie.ts';
 import type { Sending } from './sending.ts';
-import type { ChainFacts } from './signing.ts';
-import type { Vault } from './vault.ts';
+import type { ChainFacts } from './sign-permit-and-transfer.ts';
 
 export type Network = 'testnet' | 'mainnet';
 
@@ -41,8 +41,8 @@ interface Kept {
   /** Refused taps of static passes were reported up to this time. `null` in a new browser. */
   readonly refusedUntil: string | null;
   /**
-   * The contracts that this wallet signs for (pins.ts), and the data needed to revoke the approval
-   * without the service.
+   * The contracts that this wallet signs for (pinned-contracts.ts), and the data needed to revoke
+   * the approval without the service.
    */
   readonly chains: { readonly [network in Network]?: ChainFacts };
   /**

@@ -3,6 +3,7 @@ import { useLocation } from 'wouter';
 import { keepApp } from '../data/installable.ts';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
+import { canKeepKeys } from './key-vault.ts';
 import { CONTRACTS, ContractsNotice } from './screens/contracts-notice.tsx';
 import { Frame } from './screens/frame.tsx';
 import { HistoryPage } from './screens/history.tsx';
@@ -22,7 +23,6 @@ import {
 import { RingSheet } from './screens/ring-sheet.tsx';
 import { SignInScreen } from './screens/unlock.tsx';
 import { Welcome } from './screens/welcome.tsx';
-import { canKeepKeys } from './vault.ts';
 import { SignedIn, useSession } from './wallet-context.tsx';
 import { kept, useKept } from './wallet-storage.ts';
 

@@ -2,8 +2,8 @@ import { ApiFailure } from '../data/api.ts';
 import { formatUsdc, MAX_ATOMS } from '../ui/money.ts';
 import { t } from '../ui/text/t.ts';
 import { type TypedSum, writeSum } from '../ui/typed-sum.ts';
+import { WrongOpener } from './key-vault.ts';
 import { PasskeyError } from './passkey.ts';
-import { WrongOpener } from './vault.ts';
 
 /** Describes the problem with a typed amount, or returns `null`. */
 export function sumProblem(sum: TypedSum): string | null {

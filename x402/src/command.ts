@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { usdc } from 'tapline';
 import { isAddress } from 'viem';
 import { openFacilitator } from './facilitator.ts';
-import { serverOf } from './node.ts';
+import { serverOf } from './node-server.ts';
 import { routesOf } from './routes.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;

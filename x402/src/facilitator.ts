@@ -2,15 +2,21 @@ import { Tapline } from 'tapline';
 import type { Address, Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { TokenFacts } from './authorization.ts';
+import { knownFactories } from './contract-wallets.ts';
 import { findNetwork, openPayer, type Payer, type SpendingLimits } from './payer.ts';
+import {
+  type Requirements,
+  SCHEME,
+  type Settled,
+  type Verified,
+  X402_VERSION,
+} from './payment-requirements.ts';
 import { totalOf } from './price.ts';
+import { type Seen, sweep } from './refund-unserved.ts';
 import type { Seller } from './sale.ts';
 import { settle } from './settle.ts';
-import { type Seen, sweep } from './sweep.ts';
 import { openToken } from './token.ts';
 import { verify } from './verify.ts';
-import { knownFactories } from './wallets.ts';
-import { type Requirements, SCHEME, type Settled, type Verified, X402_VERSION } from './wire.ts';
 
 export interface FacilitatorOptions {
   /** URL of the network's API, which ends with `/api`. */

@@ -5,7 +5,7 @@ import {
   type PaymentRequired,
   type Settled,
   X402_VERSION,
-} from './wire.ts';
+} from './payment-requirements.ts';
 
 export interface Offer {
   /** Atoms for the merchant. The client also pays the network's fees. */

@@ -4,9 +4,9 @@ import { TaplineError } from 'tapline';
 import type { Address } from 'viem';
 import type { Authorization } from './authorization.ts';
 import type { Payer } from './payer.ts';
+import type { Requirements } from './payment-requirements.ts';
 import type { FeeRates } from './price.ts';
 import type { Token } from './token.ts';
-import type { Requirements } from './wire.ts';
 
 /** The merchant and its terminal. */
 export interface Seller {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PaymentIntent, TaplineError } from 'tapline';
 import { PayerError } from './payer.ts';
+import type { Settled } from './payment-requirements.ts';
 import { keyOf, openSale, type Sale, type Seller } from './sale.ts';
 import { obstacleOf, readSale } from './verify.ts';
-import type { Settled } from './wire.ts';
 
 /**
  * The result of a sale. `pending`: repeat the call with the same signature, never with a new one.

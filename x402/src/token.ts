@@ -21,9 +21,9 @@ import {
   WaitForTransactionReceiptTimeoutError,
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { type Arrival, type Expected, findArrival, hasMoved, type Named } from './arrival.ts';
 import { type Authorization, digestOf, type TokenFacts, transferCall } from './authorization.ts';
-import { openWallets, type Wallets, type WalletsOptions } from './wallets.ts';
+import { openWallets, type Wallets, type WalletsOptions } from './contract-wallets.ts';
+import { type Arrival, type Expected, findArrival, hasMoved, type Named } from './find-arrival.ts';
 
 const ABI = parseAbi([
   'function balanceOf(address account) view returns (uint256)',

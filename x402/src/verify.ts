@@ -1,13 +1,13 @@
 import { type Address, isAddress, isAddressEqual } from 'viem';
-import { priceOf } from './price.ts';
-import { findSale, type Sale, type Seller } from './sale.ts';
 import {
   authorizationOf,
   type Requirements,
   requirementsOf,
   SCHEME,
   type Verified,
-} from './wire.ts';
+} from './payment-requirements.ts';
+import { priceOf } from './price.ts';
+import { findSale, type Sale, type Seller } from './sale.ts';
 
 /** A signature must be valid for at least this many seconds, because the transfer needs time. */
 const LEAST_SECONDS_LEFT = 6;

@@ -1,6 +1,6 @@
 import { pause } from '../pause.ts';
 import { CardGone, type Transceive } from '../protocols/apdu.ts';
-import { readTap, type Tap, type ToSign, type Wallets } from '../protocols/tap.ts';
+import { readTap, type Tap, type ToSign, type Wallets } from '../protocols/read-tap.ts';
 import { PcscError, PcscSession, type ReaderState, UNRESPONSIVE } from './service.ts';
 
 /** The reader's activity, for display or further handling. */

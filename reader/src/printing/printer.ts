@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { SettingError } from '../settings.ts';
+import { SettingError } from '../till-settings.ts';
 import { drawerBytes, ticketBytes } from './escpos.ts';
 
 /** A receipt printer, on a cable (its device file) or on the network (`tcp://printer:9100`). */

@@ -1,7 +1,6 @@
 import { createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { type Answer, ProtocolError, SUCCESS, select, send, type Transceive } from './apdu.ts';
-import { number32, type ProveCollector } from './collector.ts';
 import {
   decodeMessage,
   encodeMessage,
@@ -10,6 +9,7 @@ import {
   type NdefRecord,
 } from './ndef.ts';
 import { createEphemeralKey, type EphemeralKey } from './p256.ts';
+import { number32, type ProveCollector } from './prove-collector.ts';
 
 /**
  * Google Smart Tap 2.1: the reader proves its collector, and the phone returns that collector's

@@ -1,5 +1,6 @@
 import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import { CardGone, ProtocolError, SUCCESS, select, type Transceive, withinTime } from './apdu.ts';
+import { isOriginal, NXP_KEY } from './chip-originality.ts';
 import { cmac, decryptCbc, shortMac } from './cmac.ts';
 import { encodeMessage, WELL_KNOWN } from './ndef.ts';
 import {
@@ -14,7 +15,6 @@ import {
   OTHER_KEYS,
   type SecureSession,
 } from './ntag424.ts';
-import { isOriginal, NXP_KEY } from './originality.ts';
 import { NDEF_AID, readTagContent } from './type4.ts';
 
 /**

@@ -1,6 +1,3 @@
-import * as frames from './frames.ts';
-import { type Command, readCommand, UNREGISTERED } from './read-command.ts';
-import { carryOut, reportRefund, reportSale, startRefund } from './run-command.ts';
 import {
   type Conversation,
   cancelUnknown,
@@ -11,9 +8,12 @@ import {
   type Phase,
   quiet,
   type Stepped,
-} from './state.ts';
-import * as stored from './stored.ts';
-import { RESULT, type Stored } from './stored.ts';
+} from './conversation-state.ts';
+import { type Command, readCommand, UNREGISTERED } from './read-command.ts';
+import * as frames from './reply-frames.ts';
+import { carryOut, reportRefund, reportSale, startRefund } from './run-command.ts';
+import * as stored from './stored-results.ts';
+import { RESULT, type Stored } from './stored-results.ts';
 
 /** A register's time-out for a command without intermediate status (T4 of PA00P016). */
 export const REGISTER_TIMEOUT_MS = 180_000;

@@ -1,6 +1,6 @@
 import { type Fields, type Frame, fromBcd, readFields } from './apdu.ts';
+import { type Charset, UTF8_TAG_VALUE } from './charset.ts';
 import { EUR, isCurrency, type Money } from './price-of-amount.ts';
-import { type Charset, UTF8_TAG_VALUE } from './text.ts';
 
 /** What a register sends. */
 export type Command =

@@ -1,6 +1,3 @@
-import * as frames from './frames.ts';
-import { isCurrency, priceOf } from './price-of-amount.ts';
-import type { Command } from './read-command.ts';
 import {
   type Conversation,
   type Effect,
@@ -9,9 +6,12 @@ import {
   type Phase,
   quiet,
   type Stepped,
-} from './state.ts';
-import * as stored from './stored.ts';
-import { RESULT } from './stored.ts';
+} from './conversation-state.ts';
+import { isCurrency, priceOf } from './price-of-amount.ts';
+import type { Command } from './read-command.ts';
+import * as frames from './reply-frames.ts';
+import * as stored from './stored-results.ts';
+import { RESULT } from './stored-results.ts';
 
 /**
  * Carries out an acknowledged command. The results of all earlier sales and refunds must be known.

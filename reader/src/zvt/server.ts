@@ -2,13 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { DeviceApi } from '../device-api.ts';
-import { readRegister, saveRegister } from '../settings.ts';
+import { readRegister, saveRegister } from '../till-settings.ts';
 import { frameBytes, readFrame } from './apdu.ts';
 import { newConversation, step } from './conversation.ts';
-import { Sales } from './network.ts';
+import type { Conversation, Effect, Observation } from './conversation-state.ts';
 import { UNREGISTERED } from './read-command.ts';
-import type { Conversation, Effect, Observation } from './state.ts';
-import { NOTHING_STORED, type Stored } from './stored.ts';
+import { Sales } from './sell-and-refund.ts';
+import { NOTHING_STORED, type Stored } from './stored-results.ts';
 
 /** The port at which registers expect a terminal. */
 export const ZVT_PORT = 20007;

@@ -10,7 +10,7 @@ import { errorCodeOf } from '#testing/error-code.ts';
 import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
-import { smartTapValue, vasValue } from '../../../reader/src/protocols/tap.ts';
+import { smartTapValue, vasValue } from '../../../reader/src/protocols/read-tap.ts';
 
 /** Number of bytes in a tap before the pass's value. */
 const HEADS = { smart_tap: 33, apple_vas: 5 } as const;

@@ -17,7 +17,7 @@ import { Time } from '../../ui/time.tsx';
 import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
 import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
-import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/declines.ts';
+import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/decline-words.ts';
 import { SaleSum } from '../parts/sale-sum.tsx';
 import { TerminalName, useEveryTerminal } from '../parts/terminal-names.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';

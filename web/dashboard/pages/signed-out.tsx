@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import type { PeopleApi } from '../../data/people.ts';
-import { createCall } from '../../data/routes.ts';
+import type { PeopleApi } from '../../data/people-api.ts';
+import { createCall } from '../../data/typed-calls.ts';
 import type { LookUpInvitationResponse, Operations } from '../../data/types/dashboard.ts';
 import { AddressForm, newPassword, Sent, useTokenInLink } from '../../desk/email-link-pages.tsx';
 import { Form } from '../../desk/form.tsx';

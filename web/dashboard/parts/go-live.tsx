@@ -6,8 +6,8 @@ import { Notice } from '../../ui/notice.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { useAccount, useMerchant, useRead } from '../merchant.ts';
-import { ConsentDialog } from './consent.tsx';
 import { Step, VerifiedStep } from './live-steps.tsx';
+import { ConsentDialog } from './sign-wallet-consent.tsx';
 
 /** Polling interval. The chain confirms within seconds. */
 const WATCH_MS = 3_000;

@@ -11,7 +11,7 @@ import { useRead } from '../merchant.ts';
 import { changeWords } from './chart-scale.ts';
 import { DayChart } from './day-chart.tsx';
 import { dayBefore, later } from './days.ts';
-import { declineWords } from './declines.ts';
+import { declineWords } from './decline-words.ts';
 import { Figure } from './figure.tsx';
 import { sumDays } from './sum-days.ts';
 import { useTimeZone } from './time-zone.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { createCall } from '../../data/routes.ts';
+import { createCall } from '../../data/typed-calls.ts';
 import type { Operations } from '../../data/types/dashboard.ts';
 import { useDesk } from '../../desk/desk-context.ts';
 import { t } from '../../ui/text/t.ts';

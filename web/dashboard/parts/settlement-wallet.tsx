@@ -9,7 +9,7 @@ import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
-import { ConsentDialog } from './consent.tsx';
+import { ConsentDialog } from './sign-wallet-consent.tsx';
 
 /** Shows the wallet that receives withdrawals, and a pending change of it. */
 export function SettlementWallet(): ReactNode {

@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { RouteRequest } from '../../data/routes.ts';
+import type { RouteRequest } from '../../data/typed-calls.ts';
 import type { ListQueueEntriesResponse, Operations } from '../../data/types/operator.ts';
 import { useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/list.tsx';

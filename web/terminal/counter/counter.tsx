@@ -7,8 +7,8 @@ import {
   useState,
 } from 'react';
 import type { TestPasses } from '../../data/types/device.ts';
-import type { Read } from '../reader/credential.ts';
 import { readNfc } from '../reader/nfc.ts';
+import type { Read } from '../reader/read-credential.ts';
 import { driverOf, Field, type Thing } from './field.ts';
 import { type Counter as Lying, NAMES, type Name, PIN, thingOf } from './things.ts';
 import './counter.css';

@@ -1,6 +1,6 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { valueIn } from '../../data/api.ts';
-import { createNonce, createPayerApi, listNetworks, signInPayer } from '../../data/payer.ts';
+import { createNonce, createPayerApi, listNetworks, signInPayer } from '../../data/payer-api.ts';
 import { fromRoot } from '../../data/root-path.ts';
 import { signInText } from '../../wallet/account.ts';
 import type { Thing } from './field.ts';

@@ -1,7 +1,7 @@
 import type { SaleLines } from '#prices/sale-lines.ts';
 import type { Hex } from '../../data/bytes.ts';
 import type { Forwarded, OfflineRecord } from '../../data/offline-payments.ts';
-import type { Slip } from '../phases.ts';
+import type { Slip } from '../till-phases.ts';
 
 /**
  * A sale that the till has accepted offline. Sums are in atoms and small enough for JSON numbers.

@@ -1,6 +1,6 @@
 import { withDiscountInLines } from '#prices/sale-lines.ts';
 import { type Hex, toHex } from '../../data/bytes.ts';
-import type { Device } from '../../data/device.ts';
+import type { Device } from '../../data/device-api.ts';
 import { batchesOf, type ForwardApi } from '../../data/offline-payments.ts';
 import {
   type OfflineAnswer,
@@ -9,8 +9,8 @@ import {
 } from '../../data/offline-request.ts';
 import type { WrongAnswer } from '../../data/offline-signature.ts';
 import { refusalText } from '../../data/refusal-text.ts';
-import type { Asking, Create, Slip } from '../phases.ts';
-import type { TillView } from '../till.ts';
+import type { Asking, Create, Slip } from '../till-phases.ts';
+import type { TillView } from '../till-runner.ts';
 import { keepSoldOffline } from '../till-storage.ts';
 import {
   afterAnswer,
@@ -22,6 +22,14 @@ import {
   toForward,
 } from './held-sales.ts';
 import {
+  addSale,
+  changeSales,
+  keepTerms,
+  readSales,
+  readTerms,
+  removeSales,
+} from './sale-store.ts';
+import {
   cardProblem,
   chargedFor,
   type OfflineLimits,
@@ -32,15 +40,7 @@ import {
   saleProblem,
   serviceTime,
   validBeforeOf,
-} from './limits.ts';
-import {
-  addSale,
-  changeSales,
-  keepTerms,
-  readSales,
-  readTerms,
-  removeSales,
-} from './sale-store.ts';
+} from './till-offline-limits.ts';
 
 /** The data from the service that this till stores for offline use. */
 interface KeptTerms {

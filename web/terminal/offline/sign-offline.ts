@@ -2,11 +2,11 @@ import { hexToBytes } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
 import { answerTo, writeAnswer } from '../../data/offline-request.ts';
 import { digestOf } from '../../data/offline-signature.ts';
-import type { Asking, Slip } from '../phases.ts';
 import type { Chip } from '../reader/chip-commands.ts';
 import { type AskPin, type Signed, signDigest } from '../reader/sign-by-chip.ts';
+import type { Asking, Slip } from '../till-phases.ts';
+import { problemWords } from './bounce-words.ts';
 import type { OfflineTill } from './offline-till.ts';
-import { problemWords } from './words.ts';
 
 export interface OfflineSigning {
   readonly till: OfflineTill;

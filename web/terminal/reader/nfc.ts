@@ -1,5 +1,5 @@
 import { type Chip, signCommand } from './chip-commands.ts';
-import { type Read, readText } from './credential.ts';
+import { type Read, readText } from './read-credential.ts';
 
 /** The part of Web NFC that the till uses (https://w3c.github.io/web-nfc/). */
 export interface ReadRecord {

@@ -1,6 +1,6 @@
 import { hashTypedData, hexToBytes, recoverAddress, type TypedDataDefinition, toHex } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
-import type { ChipSignature, DeviceApi } from '../../data/device.ts';
+import type { ChipSignature, DeviceApi } from '../../data/device-api.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { type Limit, within } from '../../data/run-within.ts';
 import { formatAtoms } from '../../ui/money.ts';

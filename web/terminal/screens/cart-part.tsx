@@ -15,8 +15,8 @@ import {
 } from '../cart.ts';
 import { charge, chargeWords } from '../charge.ts';
 import { createOfCart } from '../charge-cart.ts';
-import type { Phase } from '../phases.ts';
 import { quantityText } from '../quantity-text.ts';
+import type { Phase } from '../till-phases.ts';
 import { DiscountDialog, LineDialog } from './cart-dialogs.tsx';
 import { MANAGER_CODE_LENGTH, ManagerCodeField } from './manager-code-field.tsx';
 import type { TillContext } from './till-context.ts';

@@ -1,5 +1,5 @@
 import { type CSSProperties, type ReactNode, useCallback, useEffect, useState } from 'react';
-import type { CatalogueItem } from '../../data/device.ts';
+import type { CatalogueItem } from '../../data/device-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -7,8 +7,8 @@ import { formatMoney } from '../../ui/price.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { t } from '../../ui/text/t.ts';
 import { addItem } from '../cart.ts';
-import { tillCurrency } from '../currency.ts';
 import { goTo } from '../page-path.ts';
+import { tillCurrency } from '../till-currency.ts';
 import { CartPart } from './cart-part.tsx';
 import { NotOpened } from './not-opened.tsx';
 import type { TillContext } from './till-context.ts';

@@ -5,7 +5,7 @@ import {
   openChannel,
   shownOf,
   takesTip,
-} from '../display.ts';
+} from '../customer-display.ts';
 import type { TillContext } from './till-context.ts';
 
 /**

@@ -11,8 +11,8 @@ import {
   type Due,
   openChannel,
   type Shown,
-} from '../display.ts';
-import { customerDecline, OUTCOME_LOOKS, WORDS } from '../words.ts';
+} from '../customer-display.ts';
+import { customerDecline, OUTCOME_LOOKS, WORDS } from '../till-words.ts';
 import './payment.css';
 import './display.css';
 import { t } from '../../ui/text/t.ts';

@@ -7,7 +7,7 @@ export const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDi
 export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScreen);
 export const Counter = partOf(async () => (await import('../counter/counter.tsx')).Counter);
 export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
-export const SalesWait = partOf(async () => (await import('./sales-wait.tsx')).SalesWait);
-export const SalesLeft = partOf(async () => (await import('./sales-wait.tsx')).SalesLeft);
+export const SalesWait = partOf(async () => (await import('./offline-sales-left.tsx')).SalesWait);
+export const SalesLeft = partOf(async () => (await import('./offline-sales-left.tsx')).SalesLeft);
 export const OfflineSales = partOf(async () => (await import('./offline-sales.tsx')).OfflineSales);
-export const WhoIsIn = partOf(async () => (await import('./people.tsx')).WhoIsIn);
+export const WhoIsIn = partOf(async () => (await import('./cashiers.tsx')).WhoIsIn);

@@ -7,11 +7,13 @@ import { OfflineSales, Qr, SalesWait, ScanDialog, SplitDialog, TipScreen } from 
  * worker caches these files, so they also open offline.
  */
 export const StartScreen = partOf(async () => (await import('./start.tsx')).StartScreen);
-export const HistoryScreen = partOf(async () => (await import('./history.tsx')).HistoryScreen);
+export const HistoryScreen = partOf(
+  async () => (await import('./sales-history.tsx')).HistoryScreen,
+);
 export const CatalogueScreen = partOf(
   async () => (await import('./catalogue.tsx')).CatalogueScreen,
 );
-export const FindScreen = partOf(async () => (await import('./find.tsx')).FindScreen);
+export const FindScreen = partOf(async () => (await import('./find-sale.tsx')).FindScreen);
 export const SettingsScreen = partOf(async () => (await import('./settings.tsx')).SettingsScreen);
 export const TotalsScreen = partOf(async () => (await import('./totals.tsx')).TotalsScreen);
 export const LockScreen = partOf(async () => (await import('./lock.tsx')).LockScreen);
@@ -50,7 +52,7 @@ const ALL = [
 export function loadParts(end: AbortSignal): void {
   const load = () => {
     for (const part of ALL) part.load().catch(() => {});
-    const withSound = import('../feedback.ts');
+    const withSound = import('../sounds-and-vibration.ts');
     withSound.then(({ unlockSoundOnClick }) => unlockSoundOnClick(end)).catch(() => {});
   };
   const how = { once: true, capture: true, signal: end };

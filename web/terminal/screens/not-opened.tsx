@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Notice } from '../../ui/notice.tsx';
-import type { Phase } from '../phases.ts';
-import { remarkWords } from '../words.ts';
+import type { Phase } from '../till-phases.ts';
+import { remarkWords } from '../till-words.ts';
 
 /** Explains why the last payment was not opened. */
 export function NotOpened({ phase }: { readonly phase: Phase }): ReactNode {

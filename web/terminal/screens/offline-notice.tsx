@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Notice } from '../../ui/notice.tsx';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { t } from '../../ui/text/t.ts';
-import { WORDS } from '../words.ts';
+import { WORDS } from '../till-words.ts';
 import type { TillContext } from './till-context.ts';
 
 /** Shows that the service cannot be reached, and the effect on the current payment. */

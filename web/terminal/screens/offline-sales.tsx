@@ -5,8 +5,8 @@ import { saveFile } from '../../ui/save-file.ts';
 import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
+import { bounceWords, stateLook } from '../offline/bounce-words.ts';
 import { type HeldSale, recordOf, slipOf, toForward } from '../offline/held-sales.ts';
-import { bounceWords, stateLook } from '../offline/words.ts';
 import type { TillContext } from './till-context.ts';
 
 function Entry({ sale }: { readonly sale: HeldSale }): ReactNode {

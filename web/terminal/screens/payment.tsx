@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
-import { takesPasses } from '../machine.ts';
-import type { Phase } from '../phases.ts';
+import { takesPasses } from '../till-machine.ts';
+import type { Phase } from '../till-phases.ts';
 import { AcceptedScreen, AskingScreen } from './lazy-offline.ts';
 import { TipScreen } from './lazy-parts.ts';
-import { CheckingScreen, ResultScreen, WorkingScreen } from './outcome.tsx';
+import { CheckingScreen, ResultScreen, WorkingScreen } from './payment-result.tsx';
 import type { TillContext } from './till-context.ts';
-import { WaitingScreen } from './waiting.tsx';
+import { WaitingScreen } from './wait-for-tap.tsx';
 import './payment.css';
 
 /** Shows a payment from its request until its result is dismissed. */

@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { named } from '#core/isolates.ts';
 import { refusalText } from '../../data/refusal-text.ts';
-import type { Person, ShiftApi } from '../../data/shift.ts';
+import type { Person, ShiftApi } from '../../data/shift-api.ts';
 import type { Shift } from '../../data/types/device.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';

@@ -3,7 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { Choice, Switch } from '../../ui/choice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { choosePrinter, hasSerial, openDrawer } from '../printer.ts';
+import { choosePrinter, hasSerial, openDrawer } from '../receipt-printer.ts';
 import type { Settings } from '../till-storage.ts';
 
 interface PrinterProps {

@@ -1,19 +1,19 @@
 import { useEffect, useRef, useState } from 'react';
-import type { Device, DeviceApi } from '../../data/device.ts';
+import type { Device, DeviceApi } from '../../data/device-api.ts';
 import { withTexts } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { takesPasses } from '../machine.ts';
 import { goTo } from '../page-path.ts';
-import type { Asking, Open, Phase } from '../phases.ts';
 import { needsClick, readChipAfterClick } from '../reader/chip-after-click.ts';
 import type { Chip } from '../reader/chip-commands.ts';
-import { type Read, readText, type Unread } from '../reader/credential.ts';
-import { readKeyboard } from '../reader/keyboard.ts';
+import { readKeyboard } from '../reader/keyboard-reader.ts';
 import { readNfc } from '../reader/nfc.ts';
-import type { UsbState } from '../reader/usb.ts';
-import type { TillRunner } from '../till.ts';
+import { type Read, readText, type Unread } from '../reader/read-credential.ts';
+import type { UsbState } from '../reader/usb-reader.ts';
+import { takesPasses } from '../till-machine.ts';
+import type { Asking, Open, Phase } from '../till-phases.ts';
+import type { TillRunner } from '../till-runner.ts';
 import { keptSettings, keptUsbReader } from '../till-storage.ts';
-import { strayWords, unreadWords } from '../words.ts';
+import { strayWords, unreadWords } from '../till-words.ts';
 import { type ChipAsks, useChipAsks } from './chip-prompts.tsx';
 import type { Readers, TillContext } from './till-context.ts';
 
@@ -44,7 +44,7 @@ function useUsbReader(onRead: (read: Read) => void, api: DeviceApi): UsbState {
     const end = new AbortController();
     // Loads the code with the first USB reader, because most tills have none. Offline, it comes
     // from the service worker.
-    import('../reader/usb.ts')
+    import('../reader/usb-reader.ts')
       .then(({ readUsb }) => readUsb(usb, { api, onState: setState, onRead }, end.signal))
       .catch(() => {});
     return () => end.abort();
@@ -161,7 +161,7 @@ async function acceptAnswer(
 ): Promise<Unread | null> {
   const [till, { problemWords }] = await Promise.all([
     offline.till(),
-    withTexts(() => import('../offline/words.ts')),
+    withTexts(() => import('../offline/bounce-words.ts')),
   ]);
   const accepted = (await till?.accept(asked, text)) ?? 'full';
   if (typeof accepted === 'string' || 'is' in accepted) {

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
-import type { DeviceApi, Payment } from '../../data/device.ts';
+import type { DeviceApi, Payment } from '../../data/device-api.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { fromRoot } from '../../data/root-path.ts';
@@ -81,7 +81,7 @@ function PrintButton({ path }: { readonly path: string }): ReactNode {
   }
   const print = async () => {
     setBusy(true);
-    await import('../printer.ts')
+    await import('../receipt-printer.ts')
       .then(({ printReceipt }) => printReceipt(path, printer))
       .catch(() => toast(t('till.receipt.problem.printer')));
     setBusy(false);

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import type { Payment, Refund } from '../../data/device.ts';
+import type { Payment, Refund } from '../../data/device-api.ts';
 import type { RefundPart as Part } from '../../data/refund-part.ts';
 import { type RefundLeft, readRefund, refundLeft } from '../../data/refund-sum.ts';
 import { refusalText } from '../../data/refusal-text.ts';
@@ -16,7 +16,7 @@ import { rich } from '../../ui/text/rich.ts';
 import { t, textLanguage } from '../../ui/text/t.ts';
 import { writeSum } from '../../ui/typed-sum.ts';
 import { keepRefund, keptRefund, type PendingRefund } from '../till-storage.ts';
-import { WORDS } from '../words.ts';
+import { WORDS } from '../till-words.ts';
 import { MANAGER_CODE_LENGTH, ManagerCodeField } from './manager-code-field.tsx';
 import type { TillContext } from './till-context.ts';
 

@@ -11,7 +11,7 @@ import { useToast } from '../../ui/toast.tsx';
 import { hasCamera } from '../reader/camera.ts';
 import { hasNfc } from '../reader/nfc.ts';
 import { CashierField } from './cashier-field.tsx';
-import { FullScreenButton, OwnPin } from './people.tsx';
+import { FullScreenButton, OwnPin } from './cashiers.tsx';
 import { PrinterCard } from './printer.tsx';
 import type { TillContext } from './till-context.ts';
 import { UsbReaderCard } from './usb-reader.tsx';

@@ -1,9 +1,9 @@
 import { type ReactNode, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
-import { createDeviceApi, type Device, type DeviceApi } from '../../data/device.ts';
+import { createDeviceApi, type Device, type DeviceApi } from '../../data/device-api.ts';
 import { AccountTimes } from '../../ui/time.tsx';
-import { keepAwake } from '../awake.ts';
+import { keepAwake } from '../keep-awake.ts';
 import { replacePlace, usePlace } from '../page-path.ts';
-import { TillRunner } from '../till.ts';
+import { TillRunner } from '../till-runner.ts';
 import { keepSettings, keptSettings, type Pairing, type Settings } from '../till-storage.ts';
 import { KeypadScreen } from './keypad.tsx';
 import {
@@ -112,7 +112,7 @@ function useSigner({ api, runner, device }: Pick<TillContext, 'api' | 'runner' |
     const end = new AbortController();
     const signing = { api, runner, signs, signal: end.signal };
     // Loaded on demand, because few tills sign receipts.
-    import('../signer.ts').then(({ signReceipts }) => signReceipts(signing)).catch(() => {});
+    import('../fiscal-signer.ts').then(({ signReceipts }) => signReceipts(signing)).catch(() => {});
     return () => end.abort();
   }, [api, runner, signs]);
 }

@@ -7,7 +7,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { formatMoney } from '../../ui/price.ts';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { equalParts, MOST_PARTS, remaining, type Split } from '../split.ts';
+import { equalParts, MOST_PARTS, remaining, type Split } from '../split-bill.ts';
 import type { TillContext } from './till-context.ts';
 
 const COUNTS = Array.from({ length: MOST_PARTS - 1 }, (_, i) => i + 2);

@@ -4,7 +4,7 @@ import { t } from '../../ui/text/t.ts';
 import { askForCamera } from '../reader/camera.ts';
 import { hasNfc, readNfc } from '../reader/nfc.ts';
 import { CashierField } from './cashier-field.tsx';
-import { NoPeople, shiftOf, usePeople, useShiftApi } from './people.tsx';
+import { NoPeople, shiftOf, usePeople, useShiftApi } from './cashiers.tsx';
 import { PersonForm } from './person-form.tsx';
 import type { TillContext } from './till-context.ts';
 

@@ -1,8 +1,8 @@
-import type { Device, DeviceApi } from '../../data/device.ts';
+import type { Device, DeviceApi } from '../../data/device-api.ts';
 import type { OfflineTill, OfflineView } from '../offline/offline-till.ts';
-import type { Read, Unread } from '../reader/credential.ts';
-import type { UsbState } from '../reader/usb.ts';
-import type { TillRunner, TillView } from '../till.ts';
+import type { Read, Unread } from '../reader/read-credential.ts';
+import type { UsbState } from '../reader/usb-reader.ts';
+import type { TillRunner, TillView } from '../till-runner.ts';
 import type { Settings } from '../till-storage.ts';
 import type { Asked } from './chip-prompts.tsx';
 

@@ -6,7 +6,7 @@ import { SkipLink } from '../../ui/skip-link.tsx';
 import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { goTo, usePlace } from '../page-path.ts';
-import { WORDS } from '../words.ts';
+import { WORDS } from '../till-words.ts';
 import { SalesWait, WhoIsIn } from './lazy-parts.ts';
 import { OfflineNotice } from './offline-notice.tsx';
 import type { TillContext } from './till-context.ts';

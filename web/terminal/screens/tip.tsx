@@ -4,8 +4,8 @@ import { priceOf } from '../../ui/quoted-price.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { t } from '../../ui/text/t.ts';
 import { TipChoice } from '../../ui/tip-choice.tsx';
-import { tipPercentages } from '../machine.ts';
-import type { Open } from '../phases.ts';
+import { tipPercentages } from '../till-machine.ts';
+import type { Open } from '../till-phases.ts';
 import type { TillContext } from './till-context.ts';
 
 /** Asks for a tip before the pass is presented, with the till turned to the customer. */

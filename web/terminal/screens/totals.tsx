@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { named } from '#core/isolates.ts';
-import type { Totals } from '../../data/device.ts';
+import type { Totals } from '../../data/device-api.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -12,8 +12,8 @@ import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time, ZoneNote } from '../../ui/time.tsx';
 import { replacePlace } from '../page-path.ts';
+import { OwnPin, useShiftApi } from './cashiers.tsx';
 import { SalesLeft } from './lazy-parts.ts';
-import { OwnPin, useShiftApi } from './people.tsx';
 import type { TillContext } from './till-context.ts';
 
 type Figures = Totals['total'];

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { t } from '../../ui/text/t.ts';
-import { addUsbReader, removeUsbReader, USB_PORT, type UsbState } from '../reader/usb.ts';
+import { addUsbReader, removeUsbReader, USB_PORT, type UsbState } from '../reader/usb-reader.ts';
 import { keptUsbReader } from '../till-storage.ts';
 
 /** Changes the reader and reloads: only then does the page's CSP gain or lose the reader's port. */

@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Device } from '../../data/device.ts';
+import type { Device } from '../../data/device-api.ts';
 import type { Forwarded } from '../../data/offline-payments.ts';
 import { type OfflineRequest, offlineNonce, writeRequest } from '../../data/offline-request.ts';
 import { verifyAnswer } from '../../data/offline-signature.ts';
@@ -23,7 +23,7 @@ import {
   type Standing,
   saleProblem,
   validBeforeOf,
-} from '../../terminal/offline/limits.ts';
+} from '../../terminal/offline/till-offline-limits.ts';
 import type { TillCommand } from './process-till.ts';
 
 const { TILL_FOLDER: folder = '', TILL_API: api = '', TILL_KEY: deviceKey = '' } = process.env;

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { AgentToken, NewAgentToken } from '../../data/payer.ts';
+import type { AgentToken, NewAgentToken } from '../../data/payer-api.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
@@ -12,8 +12,8 @@ import { rich } from '../../ui/text/rich.ts';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { readSum, sumIn } from '../../ui/typed-sum.ts';
-import { rowsOf, useAgentTokens } from '../queries.ts';
 import { useHere } from '../wallet-context.tsx';
+import { rowsOf, useAgentTokens } from '../wallet-reads.ts';
 import { sumProblem } from '../words.ts';
 import { More, Problem, Waiting } from './loading.tsx';
 import { ProblemNotice } from './problem-notice.tsx';

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
-import type { Wallet } from '../../data/payer.ts';
+import type { Wallet } from '../../data/payer-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -19,7 +19,7 @@ import {
   type TermField,
   type TermProblems,
   type TypedTerms,
-} from '../typed-terms.ts';
+} from '../spending-limits-form.ts';
 import { useApproval } from '../use-approval.ts';
 import { useHere } from '../wallet-context.tsx';
 import { ApprovalNotice } from './approval-notice.tsx';

@@ -3,7 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { partOf } from '../../ui/lazy-part.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
-import { rowsOf, usePayments, useWallet } from '../queries.ts';
+import { rowsOf, usePayments, useWallet } from '../wallet-reads.ts';
 import { useKept } from '../wallet-storage.ts';
 
 const BackupSheet = partOf(async () => (await import('./backup.tsx')).BackupSheet);

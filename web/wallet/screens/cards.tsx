@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { named } from '#core/isolates.ts';
-import type { Card, NewCard } from '../../data/payer.ts';
+import type { Card, NewCard } from '../../data/payer-api.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
@@ -12,8 +12,8 @@ import { SumField } from '../../ui/sum-field.tsx';
 import { rich, unseen } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
-import { rowsOf, useCards } from '../queries.ts';
 import { useHere } from '../wallet-context.tsx';
+import { rowsOf, useCards } from '../wallet-reads.ts';
 import { sumProblem } from '../words.ts';
 import { ChipsPart } from './chips.tsx';
 import { More, Problem, Waiting } from './loading.tsx';

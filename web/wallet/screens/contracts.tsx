@@ -8,8 +8,8 @@ import { Facts } from '../../ui/table.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { type TextKey, t, textLocale } from '../../ui/text/t.ts';
 import { formatRate } from '../allowance.ts';
-import { changedFields, fieldsOf, type Pin, type PinnedField } from '../contracts.ts';
-import { builtIn, pinOf, trustReported } from '../pins.ts';
+import { changedFields, fieldsOf, type Pin, type PinnedField } from '../changed-contracts.ts';
+import { builtIn, pinOf, trustReported } from '../pinned-contracts.ts';
 import { type Network, useKept } from '../wallet-storage.ts';
 import { PageLink } from './frame.tsx';
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { PayerPayment } from '../../data/payer.ts';
+import type { PayerPayment } from '../../data/payer-api.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import { leftWallet } from '../../data/wallet-paid.ts';
 import { Amount } from '../../ui/amount.tsx';
@@ -9,7 +9,7 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { rowsOf, usePayments } from '../queries.ts';
+import { rowsOf, usePayments } from '../wallet-reads.ts';
 import { More, Problem, Waiting } from './loading.tsx';
 
 /** Shows the amount that left the wallet, and its parts. */

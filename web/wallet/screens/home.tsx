@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { Pass, PassCode, Wallet } from '../../data/payer.ts';
+import type { Pass, PassCode, Wallet } from '../../data/payer-api.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
@@ -11,9 +11,9 @@ import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { sumLength, type WalletStatus, walletStatusOf } from '../allowance.ts';
 import { askOwner, asksEach } from '../passkey-per-payment.ts';
-import { rowsOf, usePasses, usePayments, useWallet } from '../queries.ts';
 import { forgetWayBack, wayBack } from '../return-to-payment.ts';
 import { useHere } from '../wallet-context.tsx';
+import { rowsOf, usePasses, usePayments, useWallet } from '../wallet-reads.ts';
 import { BackupNotice } from './backup-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { PaymentRow } from './history.tsx';

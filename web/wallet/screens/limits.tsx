@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
-import type { Payer, Wallet } from '../../data/payer.ts';
+import type { Payer, Wallet } from '../../data/payer-api.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/choice.tsx';
@@ -12,9 +12,9 @@ import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { formatRate, walletStatusOf } from '../allowance.ts';
-import { useMe, useWallet } from '../queries.ts';
 import { useApproval } from '../use-approval.ts';
 import { useHere } from '../wallet-context.tsx';
+import { useMe, useWallet } from '../wallet-reads.ts';
 import { AllowSheet } from './allow-sheet.tsx';
 import { ApprovalNotice } from './approval-notice.tsx';
 import { CONTRACTS } from './contracts-notice.tsx';

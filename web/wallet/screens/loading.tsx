@@ -3,8 +3,8 @@ import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { t } from '../../ui/text/t.ts';
-import type { Pages } from '../queries.ts';
 import { useHere } from '../wallet-context.tsx';
+import type { Pages } from '../wallet-reads.ts';
 import { problemOf } from '../words.ts';
 
 export function Waiting(): ReactNode {

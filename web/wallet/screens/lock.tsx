@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { LockScreen } from '../../ui/lock-screen.tsx';
 import type { SealedPin } from '../../ui/pin.ts';
 import { t } from '../../ui/text/t.ts';
-import type { Vault } from '../vault.ts';
+import type { Vault } from '../key-vault.ts';
 import { keep } from '../wallet-storage.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 import { OpenerField } from './unlock-method.tsx';

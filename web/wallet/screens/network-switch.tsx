@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import { Switch } from '../../ui/choice.tsx';
 import { t } from '../../ui/text/t.ts';
+import type { Vault } from '../key-vault.ts';
 import { isOpen, unlock } from '../keyring.ts';
 import { signIn } from '../sign-in.ts';
-import type { Vault } from '../vault.ts';
 import { keep, kept, useKept } from '../wallet-storage.ts';
 
 /**

@@ -6,7 +6,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import { type ChainNode, type ChainTruth, OtherChain, readableCoin, readChain } from '../chain.ts';
-import type { ChainFacts } from '../signing.ts';
+import type { ChainFacts } from '../sign-permit-and-transfer.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 
 export interface ChainTruthProps {

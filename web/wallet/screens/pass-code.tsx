@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { named } from '#core/isolates.ts';
-import type { Pass, PassCode } from '../../data/payer.ts';
+import type { Pass, PassCode } from '../../data/payer-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

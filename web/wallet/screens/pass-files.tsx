@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { valueIn } from '../../data/api.ts';
-import { listNetworks, type Pass } from '../../data/payer.ts';
+import { listNetworks, type Pass } from '../../data/payer-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useHere } from '../wallet-context.tsx';

@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import type { NewPass, Pass } from '../../data/payer.ts';
+import type { NewPass, Pass } from '../../data/payer-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -9,8 +9,8 @@ import { Status } from '../../ui/status.tsx';
 import { rich, unseen } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { rowsOf, usePasses } from '../queries.ts';
 import { useHere } from '../wallet-context.tsx';
+import { rowsOf, usePasses } from '../wallet-reads.ts';
 import { PageLink } from './frame.tsx';
 import { More, Problem, Waiting } from './loading.tsx';
 import { PassCodeSheet } from './pass-code.tsx';

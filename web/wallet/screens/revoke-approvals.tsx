@@ -2,7 +2,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { type ChainTruth, chainNode } from '../chain.ts';
-import type { Vault } from '../vault.ts';
+import type { Vault } from '../key-vault.ts';
 import { useKept } from '../wallet-storage.ts';
 import { PageLink } from './frame.tsx';
 import { NetworkSwitch } from './network-switch.tsx';

@@ -14,7 +14,7 @@ import {
   subscribe,
   subscribedAt,
   unsubscribe,
-} from '../push.ts';
+} from '../ring-by-push.ts';
 import { useHere } from '../wallet-context.tsx';
 import { keep, useKept } from '../wallet-storage.ts';
 import { ProblemNotice } from './problem-notice.tsx';

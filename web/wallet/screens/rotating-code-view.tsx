@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import type { Pass } from '../../data/payer.ts';
+import type { Pass } from '../../data/payer-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { partOf } from '../../ui/lazy-part.ts';

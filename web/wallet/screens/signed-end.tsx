@@ -15,8 +15,8 @@ import {
   readableCoin,
   sendRaw,
 } from '../chain.ts';
-import type { ChainFacts } from '../signing.ts';
-import type { Vault } from '../vault.ts';
+import type { Vault } from '../key-vault.ts';
+import type { ChainFacts } from '../sign-permit-and-transfer.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 import { OpenerField } from './unlock-method.tsx';
 import { useUnlocking } from './use-unlocking.ts';

@@ -1,11 +1,11 @@
 import { useEffect } from 'react';
-import type { Pass, PayerPayment } from '../../data/payer.ts';
+import type { Pass, PayerPayment } from '../../data/payer-api.ts';
 import { leftWallet } from '../../data/wallet-paid.ts';
 import { roundAtoms } from '../../ui/money.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { notifyOfPass } from '../push.ts';
-import { rowsOf, usePasses, usePayments } from '../queries.ts';
+import { notifyOfPass } from '../ring-by-push.ts';
+import { rowsOf, usePasses, usePayments } from '../wallet-reads.ts';
 import { keep, kept } from '../wallet-storage.ts';
 
 /** Maximum number of toasts. The history marks all of these payments. */

@@ -2,9 +2,9 @@ import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
+import { type Opener, SHORTEST_PASSWORD, type Vault } from '../key-vault.ts';
 import { isOpen } from '../keyring.ts';
 import { canUsePasskeys } from '../passkey.ts';
-import { type Opener, SHORTEST_PASSWORD, type Vault } from '../vault.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 
 export interface NewOpenerProps {

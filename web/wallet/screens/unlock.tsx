@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
+import type { Vault } from '../key-vault.ts';
 import { signIn } from '../sign-in.ts';
-import type { Vault } from '../vault.ts';
 import { useKept } from '../wallet-storage.ts';
 import { ContractsNotice } from './contracts-notice.tsx';
 import { PageLink } from './frame.tsx';

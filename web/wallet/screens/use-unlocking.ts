@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import type { Account } from '../account.ts';
+import { type Vault, WrongOpener } from '../key-vault.ts';
 import { unlock } from '../keyring.ts';
-import { type Vault, WrongOpener } from '../vault.ts';
 import { problemOf } from '../words.ts';
 import { openerOf } from './unlock-method.tsx';
 

@@ -1,0 +1,120 @@
+import type { Frame } from './apdu.ts';
+import type { Command } from './read-command.ts';
+import type { Totals } from './reply-frames.ts';
+import {
+  type Closed,
+  isUnknownSale,
+  type Refund,
+  type RefundNews,
+  type Sale,
+  type SaleNews,
+  type Stored,
+} from './stored-results.ts';
+
+/**
+ * The conversation with one register: a pure state machine. `step` maps an observation to the next
+ * state and to effects, which `server.ts` carries out in their order.
+ *
+ * | phase | meaning | ends with |
+ * |---|---|---|
+ * | `away` | no register is connected | a connection |
+ * | `idle` | the register may send a command | a command |
+ * | `earlier` | a command waits for an earlier sale or refund | its result, time-out |
+ * | `selling` | the sale runs; intermediate status is sent | its result, time-out |
+ * | `refunding` | a reversal or refund runs | its result, time-out |
+ * | `asking` | the network is asked for totals, a receipt, the line | its answer, time-out |
+ * | `result` | a result that was stored before it was sent | an acknowledgment |
+ * | `ending` | the last frames, each after the acknowledgment of the last | the last one's |
+ *
+ * Money rules: a sale is stored before it is requested; the network learns of a sale only by the
+ * effect `sell`, which a stored sale alone causes; a result is stored before it is reported; while
+ * a result is unknown, neither a status information nor a completion is sent; when a register
+ * disconnects, its unpaid sale is canceled.
+ */
+export type Phase =
+  | { readonly status: 'away' | 'idle' | 'ending' }
+  | { readonly status: 'earlier'; readonly since: number; readonly command: Command }
+  | {
+      readonly status: 'selling';
+      readonly since: number;
+      /** When the result became unknown; `null` while the customer may still pay. */
+      readonly unknownSince: number | null;
+      readonly shows: number;
+    }
+  | { readonly status: 'refunding'; readonly since: number; readonly isRejection: boolean }
+  | { readonly status: 'asking'; readonly since: number; readonly about: About }
+  | {
+      readonly status: 'result';
+      readonly of: 'sale' | 'refund' | 'report';
+      readonly frame: Frame;
+      /** The frame to send after the result is acknowledged and the receipts are printed. */
+      readonly end: Frame;
+      readonly lines: readonly string[] | 'receipt' | null;
+      readonly mayReject: boolean;
+      readonly repeats: number;
+      /** When to send the result again at the register's request; `null` if it has not asked. */
+      readonly againAt: number | null;
+      /** Set in an end of day: the sales that it closes once it is acknowledged. */
+      readonly closes?: Closed;
+    };
+
+export type About =
+  | { readonly type: 'totals' | 'line' }
+  | { readonly type: 'receipt'; readonly end: Frame };
+
+export interface Conversation {
+  readonly stored: Stored;
+  readonly terminal: number;
+  readonly timeoutMs: number;
+  readonly phase: Phase;
+  /** The frame that the register has not acknowledged yet. */
+  readonly sent: { readonly frame: Frame; readonly at: number } | null;
+  readonly queue: readonly Frame[];
+  /** The last intermediate status that was sent, and when. */
+  readonly shown: { readonly code: number; readonly at: number } | null;
+}
+
+export type Observation =
+  | { readonly type: 'connected' | 'cut' | 'tick' }
+  | { readonly type: 'frame'; readonly frame: Frame }
+  | { readonly type: 'sale'; readonly key: string; readonly news: SaleNews }
+  | { readonly type: 'refund'; readonly key: string; readonly news: RefundNews }
+  | { readonly type: 'totals'; readonly totals: Totals | null }
+  | { readonly type: 'line'; readonly isReached: boolean }
+  | { readonly type: 'receipt'; readonly lines: readonly string[] | null };
+
+export type Effect =
+  | { readonly type: 'send'; readonly frame: Frame }
+  | { readonly type: 'save'; readonly stored: Stored }
+  | { readonly type: 'sell'; readonly sale: Sale }
+  /** Cancels the sale if it is not paid. */
+  | { readonly type: 'cancel'; readonly key: string }
+  | { readonly type: 'refund'; readonly refund: Refund }
+  | { readonly type: 'totals'; readonly since: Closed | null; readonly currency: number }
+  | { readonly type: 'line' | 'hang_up' }
+  | { readonly type: 'receipt'; readonly url: string; readonly width: 32 | 48 };
+
+export interface Stepped {
+  readonly next: Conversation;
+  readonly effects: readonly Effect[];
+}
+
+/** A step's inputs: the time and an unused id. */
+export interface Given {
+  readonly now: number;
+  readonly id: string;
+}
+
+export function quiet(next: Conversation): Stepped {
+  return { next, effects: [] };
+}
+
+/** Cancels the stored sale unless its result is known. */
+export function cancelUnknown({ sale }: Stored): readonly Effect[] {
+  return sale !== null && isUnknownSale(sale) ? [{ type: 'cancel', key: sale.key }] : [];
+}
+
+/** Ends the command by sending these frames after those that already wait to be sent. */
+export function ending(state: Conversation, ...last: readonly Frame[]): Conversation {
+  return { ...state, phase: { status: 'ending' }, queue: [...state.queue, ...last] };
+}

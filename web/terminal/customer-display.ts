@@ -1,0 +1,120 @@
+import type { Intent } from '../data/device-api.ts';
+import { writeRequest } from '../data/offline-request.ts';
+import type { Quoted } from '../ui/quoted-price.ts';
+import { tipPercentages } from './till-machine.ts';
+import type { Outcome, Phase } from './till-phases.ts';
+
+/**
+ * The content of the customer display. The window has no device key and sends no requests: it
+ * receives everything from the till through a BroadcastChannel, which only windows of this origin
+ * in this browser can read. It sends back only the customer's tip.
+ */
+export type Shown =
+  | { readonly at: 'idle' }
+  | {
+      readonly at: 'tip';
+      /**
+       * The intent to which the tip belongs, so that a late choice cannot apply to the next
+       * customer.
+       */
+      readonly intent: string;
+      readonly atoms: bigint;
+      readonly quoted: Quoted | null;
+      readonly percentages: readonly number[];
+    }
+  /** The request of an offline sale, which the customer's wallet scans. */
+  | { readonly at: 'asking'; readonly text: string; readonly atoms: bigint }
+  | ({ readonly at: 'checking' | 'confirming' } & Due)
+  | ({
+      readonly at: 'pay';
+      readonly url: string | null;
+      readonly isDeclined: boolean;
+      readonly decline: Decline;
+    } & Due)
+  | ({
+      readonly at: 'result';
+      readonly outcome: Outcome;
+      readonly decline: Decline;
+    } & Due);
+
+/** The amount due, with the tip. */
+export interface Due {
+  readonly atoms: bigint;
+  readonly tip: bigint;
+  /** The price of the sale without the tip; `null` for a sale in USDC. */
+  readonly quoted: Quoted | null;
+}
+
+/** The reason why the last tap was declined. The display shows it in its own language. */
+type Decline = Intent['last_payment_error'];
+
+export interface DisplayState {
+  readonly merchant: string;
+  readonly shown: Shown;
+}
+
+/**
+ * Messages between windows: a display asks for the state, and a till sends it and announces when it
+ * closes.
+ */
+export type DisplayMessage =
+  | { readonly type: 'hello' }
+  | { readonly type: 'state'; readonly state: DisplayState }
+  | { readonly type: 'bye' }
+  /** The tip that the customer chose, the only message that a display sends about a payment. */
+  | { readonly type: 'tip'; readonly intent: string; readonly tip: bigint };
+
+/** True if the till, which currently shows `shown`, accepts the customer's choice. */
+export function takesTip(shown: Shown, { intent, tip }: { intent: string; tip: bigint }): boolean {
+  return shown.at === 'tip' && shown.intent === intent && tip >= 0n && tip <= shown.atoms;
+}
+
+/**
+ * Opens the channel between till and display.
+ * @returns `null` if the browser lacks BroadcastChannel.
+ */
+export function openChannel(): BroadcastChannel | null {
+  return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('tapline display');
+}
+
+/** Returns the contents of the customer display in each phase of the till. */
+export function shownOf(phase: Phase): Shown {
+  switch (phase.at) {
+    case 'keypad':
+    case 'creating':
+    case 'canceling':
+    case 'accepted':
+      return { at: 'idle' };
+    case 'asking': {
+      const { request } = phase;
+      return { at: 'asking', text: writeRequest(request), atoms: request.amount };
+    }
+    case 'open': {
+      const { intent, tip, declined: isDeclined } = phase;
+      const percentages = tipPercentages(intent);
+      if (tip === null && percentages !== null) {
+        const { id, amount, presentment: quoted } = intent;
+        return { at: 'tip', intent: id, atoms: BigInt(amount), quoted, percentages };
+      }
+      const url = intent.payment_url;
+      const decline = intent.last_payment_error;
+      return { at: 'pay', ...dueOf(intent, tip), url, isDeclined, decline };
+    }
+    case 'tapping':
+      return { at: 'checking', ...dueOf(phase.intent, phase.tap.tip) };
+    case 'following': {
+      const asks = phase.intent.status === 'requires_action';
+      return { at: asks ? 'confirming' : 'checking', ...dueOf(phase.intent, phase.tip) };
+    }
+    case 'result': {
+      const { intent, outcome } = phase;
+      const due = dueOf(intent, BigInt(intent.tip ?? 0));
+      return { at: 'result', ...due, outcome, decline: intent.last_payment_error };
+    }
+  }
+}
+
+function dueOf({ amount, presentment }: Intent, given: bigint | null): Due {
+  const tip = given ?? 0n;
+  return { atoms: BigInt(amount) + tip, tip, quoted: presentment };
+}

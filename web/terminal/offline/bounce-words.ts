@@ -1,0 +1,50 @@
+import { formatUsdc } from '../../ui/money.ts';
+import { type TextKey, t } from '../../ui/text/t.ts';
+import type { HeldSale } from './held-sales.ts';
+import type { NotAccepted } from './offline-till.ts';
+import type { OfflineProblem } from './till-offline-limits.ts';
+
+/** Returns the text for the reason why the till cannot sell offline, with the limit. */
+export function problemWords(problem: OfflineProblem | Extract<NotAccepted, string>): string {
+  if (typeof problem === 'string') return t(`till.offline_sale.problem.${problem}`);
+  switch (problem.is) {
+    case 'per_payment':
+    case 'per_card_per_day':
+    case 'total':
+      return t(`till.offline_sale.problem.${problem.is}`, {
+        sum: formatUsdc(BigInt(problem.most)),
+      });
+    case 'count':
+    case 'hours':
+      return t(`till.offline_sale.problem.${problem.is}`, { most: problem.most });
+    default:
+      return t(`till.offline_sale.problem.${problem.is}`);
+  }
+}
+
+const REASONS: Readonly<Record<string, TextKey>> = {
+  insufficient_funds: 'till.offline_sale.reason.insufficient_funds',
+  authorization_expired: 'till.offline_sale.reason.authorization_expired',
+  authorization_used: 'till.offline_sale.reason.authorization_used',
+  authorization_invalid: 'till.offline_sale.reason.authorization_invalid',
+  rates_changed: 'till.offline_sale.reason.rates_changed',
+  blocked: 'till.offline_sale.reason.blocked',
+  limit_exceeded: 'till.offline_sale.reason.limit_exceeded',
+};
+
+/** Returns the text for a bounce reason. */
+export function bounceWords(reason: string): string {
+  return t(REASONS[reason] ?? 'till.offline_sale.reason.other');
+}
+
+/** The color and text of a sale's status. */
+export function stateLook({ state }: HeldSale) {
+  const tones = {
+    waits: 'warn',
+    processing: 'info',
+    succeeded: 'good',
+    bounced: 'bad',
+    unread: 'bad',
+  } as const;
+  return { tone: tones[state.is], word: t(`till.offline_sale.list.${state.is}`) };
+}

@@ -1,0 +1,208 @@
+import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from 'react';
+import { writeRequest } from '../../data/offline-request.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formatUsdc } from '../../ui/money.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { Sum } from '../../ui/sum.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
+import { problemWords } from '../offline/bounce-words.ts';
+import { hasCamera } from '../reader/camera.ts';
+import { readText } from '../reader/read-credential.ts';
+import type { Asking } from '../till-phases.ts';
+import { ChipAsksPart } from './chip-prompts.tsx';
+import { Qr, ScanDialog } from './lazy-parts.ts';
+import type { TillContext } from './till-context.ts';
+import './ask-wallet-to-sign.css';
+import { HoldCard, Signing } from './wait-for-tap.tsx';
+
+type AskingProps = TillContext & { readonly phase: Asking };
+
+/** Accepts the wallet's answer: typed, pasted, or scanned. */
+function AnswerForm({ onAnswer }: { readonly onAnswer: (text: string) => Promise<void> }) {
+  const [text, setText] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [scanning, setScanning] = useState(false);
+  const take = async (answer: string) => {
+    if (busy || answer.trim() === '') return;
+    setBusy(true);
+    try {
+      await onAnswer(answer);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void take(text);
+  };
+  return (
+    <form className="stack" onSubmit={submit} noValidate>
+      {hasCamera() ? (
+        <Button kind="primary" wide large onClick={() => setScanning(true)}>
+          {t('till.offline_sale.scan_button')}
+        </Button>
+      ) : null}
+      <TextField
+        data-name="Answer"
+        label={t('till.offline_sale.answer')}
+        hint={t('till.offline_sale.answer_hint')}
+        autoComplete="off"
+        autoCapitalize="characters"
+        spellCheck={false}
+        dir="ltr"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <Button type="submit" wide busy={busy}>
+        {t('till.offline_sale.accept_button')}
+      </Button>
+      {scanning ? (
+        <ScanDialog
+          title={t('till.offline_sale.scan_heading')}
+          onClose={() => setScanning(false)}
+          onCode={(code) => {
+            setScanning(false);
+            setText(code);
+            void take(code);
+          }}
+        />
+      ) : null}
+    </form>
+  );
+}
+
+/** Shows the sum and the code that the customer's wallet scans. */
+function Request({
+  request,
+  text,
+}: Pick<Asking, 'request'> & { readonly text: string }): ReactNode {
+  return (
+    <>
+      <div className="due">
+        <Sum atoms={request.amount} />
+        {request.value === request.amount ? null : (
+          <p className="soft">
+            {rich('till.offline_sale.with_fees', {
+              sum: () => <Amount exact atoms={request.value} />,
+            })}
+          </p>
+        )}
+      </div>
+      <figure className="pay-qr asking-code">
+        <Qr
+          data-name="Request"
+          value={text}
+          label={t('till.offline_sale.code', { sum: formatUsdc(request.amount) })}
+        />
+        <figcaption className="soft small">{t('till.offline_sale.code_text')}</figcaption>
+      </figure>
+    </>
+  );
+}
+
+/** Shows the request, and waits for the signature of the customer's card or wallet. */
+export function AskingScreen(props: AskingProps): ReactNode {
+  const { phase, runner, offline, readers } = props;
+  const { request } = phase;
+  const [problem, setProblem] = useState<string | null>(null);
+  const { till: offlineTill } = offline;
+  const onAnswer = useCallback(
+    async (text: string) => {
+      const till = await offlineTill();
+      const accepted = (await till?.accept(phase, text).catch(() => null)) ?? 'full';
+      if (typeof accepted === 'string' || 'is' in accepted) {
+        // A pass or a code was typed, which only the service can check.
+        const isPass = accepted === 'other_text' && readText(text).is === 'pass';
+        return setProblem(isPass ? t('till.offline_sale.problem.pass') : problemWords(accepted));
+      }
+      runner.dispatch({ type: 'accepted', request: phase.request, slip: accepted });
+    },
+    [offlineTill, phase, runner],
+  );
+  const { canceling, onCancel } = useCancel(props, setProblem);
+  const { unread } = readers;
+  useEffect(() => {
+    if (unread !== null) setProblem(null);
+  }, [unread]);
+  useAlreadyStored(props);
+  const text = writeRequest(request);
+  const words = problem ?? offlineWords(readers);
+  return (
+    <div className="stack asking">
+      <title>{t('till.offline_sale.page')}</title>
+      <h1 className="unseen">{t('till.offline_sale.heading')}</h1>
+      {words === null ? null : (
+        <Notice tone="warn" role="alert">
+          <p>{words}</p>
+        </Notice>
+      )}
+      {readers.asked !== null ? (
+        <ChipAsksPart asked={readers.asked} />
+      ) : readers.signing ? (
+        <Signing />
+      ) : null}
+      <Request request={request} text={text} />
+      <p className="soft small">{t('till.offline_sale.card_text')}</p>
+      <HoldCard readers={readers} />
+      <AnswerForm onAnswer={onAnswer} />
+      <CopyField data-name="Request" label={t('till.offline_sale.request')} value={text} />
+      <Button data-name="Cancel payment" wide busy={canceling} onClick={onCancel}>
+        {t('till.cancel_payment')}
+      </Button>
+    </div>
+  );
+}
+
+/** Cancels the request, unless the till cannot know whether an answer was stored. */
+function useCancel(
+  { phase, runner, offline }: AskingProps,
+  onProblem: (words: string) => void,
+): { readonly canceling: boolean; readonly onCancel: () => Promise<void> } {
+  const { request } = phase;
+  const [canceling, setCanceling] = useState(false);
+  const onCancel = async () => {
+    setCanceling(true);
+    try {
+      // An answer may have been stored meanwhile. The sale is then made and must not be charged
+      // again.
+      const slip = (await (await offline.till())?.giveUp(request)) ?? null;
+      runner.dispatch(slip === null ? { type: 'cancel' } : { type: 'accepted', request, slip });
+    } catch {
+      onProblem(t('till.offline_sale.problem.unknown'));
+    } finally {
+      setCanceling(false);
+    }
+  };
+  return { canceling, onCancel };
+}
+
+/** Returns the text for an item that was held to a reader but cannot pay offline. */
+function offlineWords({ unread, signing }: TillContext['readers']): string | null {
+  if (unread === null || signing) return null;
+  if (unread.is === 'not_signed' && unread.message !== null) return unread.message;
+  if (unread.is === 'left_early') return t('till.read.left_early');
+  return t('till.offline_sale.problem.pass');
+}
+
+/** Ends a sale that was stored just before the page was closed. */
+function useAlreadyStored({ phase, offline, runner }: AskingProps): void {
+  const { till: offlineTill } = offline;
+  const { sales } = offline.view;
+  // Biome is right that `sales` is an extra dependency: a change of it triggers another check.
+  useEffect(() => {
+    let isCurrent = sales.length > 0;
+    void offlineTill().then((till) => {
+      const slip = till?.slipOf(phase.request) ?? null;
+      if (isCurrent && slip !== null) {
+        runner.dispatch({ type: 'accepted', request: phase.request, slip });
+      }
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [offlineTill, sales, phase, runner]);
+}

@@ -1,0 +1,137 @@
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { named } from '#core/isolates.ts';
+import { createShiftApi, type Person, type ShiftApi } from '../../data/shift-api.ts';
+import type { Shift } from '../../data/types/device.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { t } from '../../ui/text/t.ts';
+import { enterFullScreen, hasFullScreen } from '../full-screen.ts';
+import { keptPairing } from '../till-storage.ts';
+import { PersonForm } from './person-form.tsx';
+import type { TillContext } from './till-context.ts';
+
+/**
+ * The hooks and forms in this file concern the signed-in cashier, and actions that require a PIN.
+ */
+
+export function useShiftApi(): ShiftApi {
+  return useMemo(() => createShiftApi(keptPairing()?.key ?? ''), []);
+}
+
+interface FoundPeople {
+  /** `null` until the service has answered. */
+  readonly people: readonly Person[] | null;
+  readonly failed: boolean;
+  readonly reload: () => void;
+}
+
+/** Loads the cashiers with a PIN. Remembers whether there are any, for a till without a network. */
+export function usePeople(api: ShiftApi, { change }: Pick<TillContext, 'change'>): FoundPeople {
+  const [people, setPeople] = useState<readonly Person[] | null>(null);
+  const [failed, setFailed] = useState(false);
+  const reload = useCallback(() => {
+    setFailed(false);
+    void api.people().then((answer) => {
+      if (answer.is !== 'done') return setFailed(true);
+      setPeople(answer.value.data);
+      change({ hasPeople: answer.value.data.length > 0 });
+    });
+  }, [api, change]);
+  useEffect(reload, [reload]);
+  return { people, failed, reload };
+}
+
+/** Returns the settings of a till where this cashier is signed in. */
+export function shiftOf({ id, name }: Person, { started_at }: Pick<Shift, 'started_at'>) {
+  return { shiftSince: started_at, person: { id, name }, cashier: '' };
+}
+
+export function NoPeople({ reload }: Pick<FoundPeople, 'reload'>): ReactNode {
+  return (
+    <Notice tone="warn" role="alert">
+      <p>{t('till.person.not_loaded')}</p>
+      <Button onClick={reload}>{t('till.try_again')}</Button>
+    </Notice>
+  );
+}
+
+function HandOver({
+  context,
+  onClose,
+}: {
+  readonly context: TillContext;
+  readonly onClose: () => void;
+}): ReactNode {
+  const api = useShiftApi();
+  const { people, failed, reload } = usePeople(api, context);
+  const own = context.settings.person?.id;
+  // Puts the likeliest cashier first, because the first one is preselected. That is never the
+  // signed-in cashier.
+  const byLikelihood = people?.toSorted((one, other) => {
+    return Number(one.id === own) - Number(other.id === own);
+  });
+  return (
+    <Dialog title={t('till.hand_over.heading')} onClose={onClose}>
+      <p>{t('till.hand_over.text')}</p>
+      {failed ? <NoPeople reload={reload} /> : null}
+      {byLikelihood === undefined ? null : (
+        <PersonForm
+          api={api}
+          people={byLikelihood}
+          data-name="Hand over"
+          button={t('till.hand_over.button')}
+          onIn={(person, shift) => {
+            context.change(shiftOf(person, shift));
+            onClose();
+          }}
+        />
+      )}
+      <Button onClick={onClose}>{t('till.hand_over.keep_button')}</Button>
+    </Dialog>
+  );
+}
+
+/** Fills the screen, if the browser can. */
+export function FullScreenButton(): ReactNode {
+  if (!hasFullScreen()) return null;
+  return (
+    <Button data-name="Full screen" onClick={enterFullScreen}>
+      {t('till.full_screen.button')}
+    </Button>
+  );
+}
+
+/** Shows the signed-in cashier, with buttons to hand over and to fill the screen. */
+export function WhoIsIn(context: TillContext): ReactNode {
+  const { person } = context.settings;
+  const [isHandingOver, setIsHandingOver] = useState(false);
+  if (person === null) return null;
+  return (
+    <div className="row unprinted">
+      <span>{named(person.name)}</span>
+      <Button data-name="Hand over" onClick={() => setIsHandingOver(true)}>
+        {t('till.hand_over.button')}
+      </Button>
+      <FullScreenButton />
+      {isHandingOver ? (
+        <HandOver context={context} onClose={() => setIsHandingOver(false)} />
+      ) : null}
+    </div>
+  );
+}
+
+export interface OwnPinProps {
+  readonly person: Person;
+  readonly button: string;
+  readonly 'data-name': string;
+  readonly onIn: () => void;
+}
+
+/** Asks the signed-in cashier for the PIN again, before a protected action. */
+export function OwnPin({ person, button, onIn, 'data-name': dataName }: OwnPinProps): ReactNode {
+  const api = useShiftApi();
+  return (
+    <PersonForm api={api} people={[person]} button={button} data-name={dataName} onIn={onIn} />
+  );
+}

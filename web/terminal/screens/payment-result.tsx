@@ -1,0 +1,228 @@
+import { type ReactNode, useEffect } from 'react';
+import { named } from '#core/isolates.ts';
+import type { Intent, Payment } from '../../data/device-api.ts';
+import { leftWallet } from '../../data/wallet-paid.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { LargeMoney } from '../../ui/large-money.tsx';
+import type { Price } from '../../ui/price.ts';
+import { priceOf } from '../../ui/quoted-price.ts';
+import { RESULT_NAMES } from '../../ui/result-names.ts';
+import { Sum } from '../../ui/sum.tsx';
+import { Fact, FactList } from '../../ui/table.tsx';
+import { rich } from '../../ui/text/rich.ts';
+import { t } from '../../ui/text/t.ts';
+import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
+import { signal } from '../sounds-and-vibration.ts';
+import { asksCustomer } from '../till-machine.ts';
+import type { Canceling, Creating, Following, Result, Tapping } from '../till-phases.ts';
+import { cashierDecline, endHint, formatLeft, OUTCOME_LOOKS, WORDS } from '../till-words.ts';
+import { ReceiptOfPaid, usePaid } from './receipt-part.tsx';
+import type { TillContext } from './till-context.ts';
+import { useLeft } from './wait-for-tap.tsx';
+
+/** Shown while a payment is being opened or canceled. No pass can be charged meanwhile. */
+export function WorkingScreen({
+  phase,
+  runner,
+  view,
+  offline,
+}: TillContext & { readonly phase: Creating | Canceling }): ReactNode {
+  const isOpening = phase.at === 'creating';
+  // False if the customer was asked on the phone: the customer could still confirm, and would pay
+  // twice.
+  const sellsOffline =
+    !isOpening && !asksCustomer(phase.intent) && !view.reached && offline.view.isOn;
+  return (
+    <div className="stack filling">
+      <section className="outcome is-full-plain" role="status">
+        <span className="spinner" aria-hidden="true" />
+        <h1>{isOpening ? t(WORDS.opening) : t(WORDS.canceling)}</h1>
+        {isOpening ? (
+          <LargeMoney units={phase.create.amount} currency={phase.create.currency} />
+        ) : (
+          <Sum atoms={BigInt(phase.intent.amount)} price={priceOf(phase.intent.presentment)} />
+        )}
+        <p>
+          {!isOpening && asksCustomer(phase.intent) ? t(WORDS.cancelingHint) : t(WORDS.openingHint)}
+        </p>
+      </section>
+      {isOpening && phase.sends > 1 ? (
+        <Button
+          data-name="Cancel payment"
+          wide
+          onClick={() => runner.dispatch({ type: 'gave_up' })}
+        >
+          {t('till.cancel_payment')}
+        </Button>
+      ) : null}
+      {sellsOffline ? (
+        <>
+          <p className="soft">{t('till.offline_sale.instead_text')}</p>
+          <Button wide onClick={() => runner.dispatch({ type: 'leave' })}>
+            {t('till.offline_sale.instead_button')}
+          </Button>
+        </>
+      ) : null}
+    </div>
+  );
+}
+
+function ConfirmLeft({
+  until,
+  clockOffsetMs,
+}: {
+  readonly until: string;
+  readonly clockOffsetMs: number;
+}): ReactNode {
+  const left = useLeft(until, clockOffsetMs);
+  return <p role="timer">{t('till.time_left', { time: formatLeft(left) })}</p>;
+}
+
+/** Explains why a large payment still waits after it is in a block. */
+function waitHint({ waits_for: waitsFor }: Intent): string {
+  return waitsFor === null ? t(WORDS.checkingHint) : t(WORDS.includedHint[waitsFor]);
+}
+
+/**
+ * Shows that a tap is being checked, without any action that could charge the customer twice. The
+ * payment can be canceled while the payer is asked to confirm; a cancel that comes too late shows
+ * `Paid`.
+ */
+export function CheckingScreen({
+  phase,
+  view,
+  runner,
+  settings,
+}: TillContext & { readonly phase: Tapping | Following }): ReactNode {
+  const { intent } = phase;
+  const asks = phase.at === 'following' && asksCustomer(intent);
+  const until = asks ? (intent.next_action?.expires_at ?? null) : null;
+  const tip = (phase.at === 'tapping' ? phase.tap.tip : phase.tip) ?? 0n;
+  useEffect(() => signal('wait', settings.sound), [settings.sound]);
+  const word = asks ? WORDS.confirming : WORDS.checking;
+  return (
+    <div className="stack filling">
+      <title>{`${t(word)} · Tapline`}</title>
+      <section
+        className="outcome is-full-info"
+        role="status"
+        data-result={asks ? RESULT_NAMES.waiting : RESULT_NAMES.checking}
+      >
+        {asks ? <Icon name="wait" /> : <span className="spinner" aria-hidden="true" />}
+        <h1>{t(word)}</h1>
+        <Sum atoms={BigInt(intent.amount) + tip} price={tippedPrice(intent.presentment, tip)} />
+        <p>{asks ? t(WORDS.confirmingHint) : waitHint(intent)}</p>
+        {asks ? null : <p>{t(WORDS.takeAway)}</p>}
+        {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
+      </section>
+      {asks ? (
+        <Button
+          data-name="Cancel payment"
+          wide
+          large
+          onClick={() => runner.dispatch({ type: 'cancel' })}
+        >
+          {t('till.cancel_payment')}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/**
+ * Shows the amounts on the receipt, from the sale to the amount that left the customer's wallet.
+ */
+function ResultFacts({
+  intent,
+  payment,
+}: {
+  readonly intent: Intent;
+  readonly payment: Payment | null;
+}): ReactNode {
+  const { presentment } = intent;
+  const tip = BigInt(intent.tip ?? 0);
+  const sum = (atoms: bigint, price: Price | null = null) =>
+    atoms === 0n ? null : <Amount exact atoms={atoms} price={price} />;
+  const fees = payment === null ? 0n : BigInt(payment.fees.acquirer + payment.fees.protocol);
+  return (
+    <div className="card result-facts">
+      <FactList>
+        <Fact name={t('till.outcome.sale')}>
+          {sum(BigInt(intent.amount), priceOf(presentment))}
+        </Fact>
+        <Fact name={t('till.outcome.tip')}>{sum(tip, tipPrice(presentment, tip))}</Fact>
+        <Fact name={t('till.outcome.network_fees')}>{sum(fees)}</Fact>
+        <Fact name={t('till.outcome.cashback')}>{sum(BigInt(-(payment?.fees.cashback ?? 0)))}</Fact>
+        <Fact name={t('till.outcome.customer_paid')}>
+          {payment === null ? null : sum(leftWallet(payment))}
+        </Fact>
+        <Fact name={t('till.outcome.order')}>{named(intent.order_id)}</Fact>
+        <Fact name={t('till.outcome.receipt')}>
+          {payment?.receipt_number == null ? null : named(payment.receipt_number)}
+        </Fact>
+      </FactList>
+    </div>
+  );
+}
+
+/** Shows the result, readable at arm's length, until the cashier dismisses it. */
+export function ResultScreen({
+  api,
+  phase,
+  runner,
+  settings,
+  view,
+}: TillContext & { readonly phase: Result }): ReactNode {
+  const { outcome, intent, since } = phase;
+  const look = OUTCOME_LOOKS[outcome];
+  const tip = BigInt(intent.tip ?? 0);
+  const isFresh = since > 0;
+  useEffect(() => {
+    if (isFresh) signal(outcome === 'paid' ? 'good' : 'bad', settings.sound);
+  }, [isFresh, outcome, settings.sound]);
+  const opensDrawer = isFresh && outcome === 'paid' && settings.printer?.drawer === true;
+  useEffect(() => {
+    // If the drawer does not open, the cashier can use its key.
+    if (opensDrawer)
+      import('../receipt-printer.ts').then((own) => own.openDrawer()).catch(() => {});
+  }, [opensDrawer]);
+  const paid = outcome === 'paid' ? intent.payment : null;
+  const payment = usePaid(api, paid);
+  const words = outcome === 'declined' ? cashierDecline(intent) : endHint(outcome, intent);
+  return (
+    <div className="stack filling">
+      <title>{`${t(WORDS.outcome[outcome])} · Tapline`}</title>
+      <section
+        className={`outcome is-full-${look}`}
+        role={outcome === 'declined' ? 'alert' : 'status'}
+        data-result={RESULT_NAMES[outcome]}
+      >
+        <Icon name={look === 'good' || look === 'bad' || look === 'warn' ? look : 'info'} />
+        <h1>{t(WORDS.outcome[outcome])}</h1>
+        <Sum atoms={BigInt(intent.amount) + tip} price={tippedPrice(intent.presentment, tip)} />
+        {tip > 0n ? (
+          <p>
+            {rich('till.with_tip', {
+              sum: () => <Amount atoms={tip} price={tipPrice(intent.presentment, tip)} />,
+            })}
+          </p>
+        ) : null}
+        {outcome === 'paid' ? null : <p>{words}</p>}
+      </section>
+      <ResultFacts intent={intent} payment={payment} />
+      {paid === null ? null : <ReceiptOfPaid api={api} payment={payment} />}
+      <Button
+        data-name="New payment"
+        kind="primary"
+        large
+        wide
+        autoFocus
+        onClick={() => runner.dispatch({ type: 'again' })}
+      >
+        {t(view.till.split === null ? 'till.new_payment' : 'till.new_payment_part')}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,181 @@
+import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import type { Payment } from '../../data/device-api.ts';
+import { leftWallet } from '../../data/wallet-paid.ts';
+import { endOfAddress } from '../../ui/address.ts';
+import { Amount } from '../../ui/amount.tsx';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { ObjectStatus } from '../../ui/status.tsx';
+import { Facts } from '../../ui/table.tsx';
+import { Time, ZoneNote } from '../../ui/time.tsx';
+import { goTo } from '../page-path.ts';
+import { paymentsSince } from '../payments.ts';
+import { FindLink } from './find-link.tsx';
+import { OfflineSales } from './lazy-parts.ts';
+import { ReceiptButton } from './receipt-part.tsx';
+import { RefundPart } from './refund.tsx';
+import type { TillContext } from './till-context.ts';
+import './sales-history.css';
+import { named } from '#core/isolates.ts';
+import { t } from '../../ui/text/t.ts';
+
+function Row({ payment }: { readonly payment: Payment }): ReactNode {
+  const { id, amount, presentment, status, created, order_id: order } = payment;
+  return (
+    <li>
+      <a
+        className="entry"
+        href={`terminal/history/${id}`}
+        onClick={(event) => {
+          event.preventDefault();
+          goTo(`history/${id}`);
+        }}
+      >
+        <span className="entry-what">
+          <Amount still atoms={BigInt(amount)} price={paidPrice(presentment)} />
+          <span className="soft small">
+            <Time at={created} shape="clock" /> · {t('till.history.order_number', { order })}
+          </span>
+          <span className="unseen">{id}</span>
+        </span>
+        <ObjectStatus status={status} />
+      </a>
+    </li>
+  );
+}
+
+/** Shows one payment: its details, its receipt and its refund. */
+export function PaymentPage({
+  payment,
+  reload,
+  ...context
+}: TillContext & { readonly payment: Payment; readonly reload: () => void }): ReactNode {
+  const refunded = BigInt(payment.amount_refunded);
+  const tip = BigInt((payment as { tip?: number }).tip ?? 0);
+  const { presentment } = payment;
+  return (
+    <div className="stack">
+      <title>{t('till.history.payment_page')}</title>
+      <div className="row row-apart">
+        <h1>
+          <Amount atoms={BigInt(payment.amount)} price={paidPrice(presentment)} />
+        </h1>
+        <ObjectStatus status={payment.status} />
+      </div>
+      <ZoneNote />
+      <Facts
+        facts={[
+          [t('till.history.time'), <Time key="time" at={payment.created} />],
+          [
+            t('till.history.receipt'),
+            payment.receipt_number === null ? null : named(payment.receipt_number),
+          ],
+          [t('till.history.order'), named(payment.order_id)],
+          [
+            t('till.history.tip'),
+            tip === 0n ? null : <Amount key="tip" atoms={tip} price={paidTip(presentment)} />,
+          ],
+          [
+            t('till.history.refunded'),
+            refunded === 0n ? null : (
+              <Amount key="refunded" atoms={refunded} price={sharePrice(payment, refunded)} />
+            ),
+          ],
+          [t('till.history.customer_paid'), <Amount key="total" atoms={leftWallet(payment)} />],
+          [
+            t('till.history.wallet'),
+            payment.payer === undefined ? null : endOfAddress(payment.payer),
+          ],
+        ]}
+      />
+      <ReceiptButton api={context.api} payment={payment} />
+      <RefundPart {...context} payment={payment} onDone={reload} />
+      <Button onClick={() => goTo('history')}>{t('till.history.all_button')}</Button>
+    </div>
+  );
+}
+
+/**
+ * Lists the payments of the shift. `last` opens the newest one, for the question "Did the last one
+ * go through?"
+ */
+export function HistoryScreen(
+  context: TillContext & { readonly paymentId: string | null },
+): ReactNode {
+  const { paymentId } = context;
+  const { payments, failed, reload } = usePayments(context);
+  const wanted =
+    paymentId === 'last' ? payments?.[0] : payments?.find(({ id }) => id === paymentId);
+  if (paymentId !== null && wanted !== undefined) {
+    return <PaymentPage key={wanted.id} {...context} payment={wanted} reload={reload} />;
+  }
+  return (
+    <div className="stack">
+      <title>{t('till.history.page')}</title>
+      <div className="row row-apart">
+        <h1>{t('till.history.heading')}</h1>
+        <div className="row history-ways">
+          <FindLink />
+          <Button onClick={reload}>{t('till.history.refresh_button')}</Button>
+        </div>
+      </div>
+      <ZoneNote />
+      {context.offline.view.sales.length === 0 ? null : <OfflineSales {...context} />}
+      {failed ? (
+        <Notice tone="warn" role="alert">
+          <p>{t('till.history.problem')}</p>
+          <Button onClick={reload}>{t('till.try_again')}</Button>
+        </Notice>
+      ) : null}
+      {payments === null && !failed ? (
+        <Skeleton shape="rows">{t('till.history.loading')}</Skeleton>
+      ) : null}
+      {payments?.length === 0 ? (
+        <EmptyState
+          title={t('till.history.empty.heading')}
+          action={<Button onClick={() => goTo('')}>{t('till.history.empty.button')}</Button>}
+        >
+          {t('till.history.empty.text')}
+        </EmptyState>
+      ) : null}
+      <ul className="entries">
+        {payments?.map((payment) => (
+          <Row key={payment.id} payment={payment} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface ShiftPayments {
+  /** `null` while loading. */
+  readonly payments: readonly Payment[] | null;
+  readonly failed: boolean;
+  readonly reload: () => void;
+}
+
+/** Loads the payments of this shift, and reloads them after a change. */
+function usePayments({ api, settings, view }: TillContext): ShiftPayments {
+  const since = settings.shiftSince ?? '';
+  const [payments, setPayments] = useState<readonly Payment[] | null>(null);
+  const [failed, setFailed] = useState(false);
+  const [round, setRound] = useState(0);
+  const { reached } = view;
+  // Biome is right that these are extra dependencies: they trigger another load.
+  useEffect(() => {
+    let isCurrent = round >= 0 && reached;
+    void paymentsSince(api, since).then((answer) => {
+      if (!isCurrent) return;
+      if (answer.is === 'done') setPayments(answer.value);
+      setFailed(answer.is !== 'done');
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [api, since, round, reached]);
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  return { payments, failed, reload };
+}

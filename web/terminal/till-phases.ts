@@ -1,0 +1,160 @@
+import type { SaleLines } from '#prices/sale-lines.ts';
+import type { ChipSignature, Credential, Intent } from '../data/device-api.ts';
+import type { OfflineRequest } from '../data/offline-request.ts';
+import type { Cart } from './cart.ts';
+import type { Split } from './split-bill.ts';
+
+/** A request to open a payment. Every retry uses the same key. */
+export interface Create {
+  readonly key: string;
+  readonly amount: bigint;
+  /** The currency whose minor units the amount counts; `null` for atoms of USDC. */
+  readonly currency: string | null;
+  /** The lines of a cart; `null` for a free amount. */
+  readonly lines: SaleLines | null;
+  readonly splitGroup: string | null;
+  readonly tipping: readonly number[] | null;
+  /** Name of the cashier, or `null` if none was entered. */
+  readonly cashier: string | null;
+  /** A manager's code for a discount. Absent in tills stored by an earlier version. */
+  readonly managerCode?: string | null;
+}
+
+/** A presented pass, stored until its result is known. */
+export type Tap = {
+  readonly key: string;
+  readonly tip: bigint | null;
+} & ({ readonly credential: Credential } | { readonly signed: ChipSignature });
+
+/** A failure without a charge. */
+export interface Remark {
+  readonly kind: 'not_sent' | 'refused' | 'needs_manager' | 'code_invalid';
+  /** The service's own message, if it sent one, or the reason why the till cannot sell offline. */
+  readonly message: string | null;
+}
+
+interface Timed {
+  /** The start of this phase. Responses to requests sent earlier say nothing about it. */
+  readonly since: number;
+}
+
+export interface Keypad extends Timed {
+  readonly at: 'keypad';
+  readonly remark: Remark | null;
+}
+
+/** The till has asked the service to open a payment. No pass can be charged yet. */
+export interface Creating extends Timed {
+  readonly at: 'creating';
+  readonly create: Create;
+  readonly sends: number;
+}
+
+/** A pass may be presented, or the payment canceled. */
+export interface Open extends Timed {
+  readonly at: 'open';
+  readonly intent: Intent;
+  /** The tip; `null` if the payment takes tips and the customer has not answered yet. */
+  readonly tip: bigint | null;
+  /** True if the previous pass was declined. */
+  readonly declined: boolean;
+  readonly remark: Remark | null;
+}
+
+/**
+ * A tap was sent, or may have been sent. Only its response or the end of the intent ends this
+ * phase.
+ */
+export interface Tapping extends Timed {
+  readonly at: 'tapping';
+  readonly intent: Intent;
+  readonly tap: Tap;
+  readonly sends: number;
+}
+
+/**
+ * The service is processing a tap. The payment can be canceled only while the payer is asked to
+ * confirm.
+ */
+export interface Following extends Timed {
+  readonly at: 'following';
+  readonly intent: Intent;
+  readonly tip: bigint | null;
+}
+
+export interface Canceling extends Timed {
+  readonly at: 'canceling';
+  readonly intent: Intent;
+  /** The tip, kept in case a cancel comes too late. */
+  readonly tip: bigint | null;
+  /** True if the till returns to the keypad without showing the result. */
+  readonly quietly: boolean;
+}
+
+export type Outcome = 'paid' | 'declined' | 'canceled' | 'expired';
+
+export interface Result extends Timed {
+  readonly at: 'result';
+  readonly outcome: Outcome;
+  readonly intent: Intent;
+}
+
+/** An offline sale that waits for the signature of the customer's card or phone. */
+export interface Asking extends Timed {
+  readonly at: 'asking';
+  readonly request: OfflineRequest;
+  /** The lines of a cart; `null` for a free amount. */
+  readonly lines: SaleLines | null;
+}
+
+/** A signature was stored on the till. Nothing has been paid yet. */
+export interface Accepted extends Timed {
+  readonly at: 'accepted';
+  readonly slip: Slip;
+}
+
+/** The slip that a customer gets for a sale accepted offline. It is not a receipt. */
+export interface Slip {
+  /** The first digits of the authorization's nonce, by which the sale is found later. */
+  readonly code: string;
+  readonly amount: bigint;
+  /** ISO 8601, by the service's clock as far as it is known. */
+  readonly acceptedAt: string;
+}
+
+export type Phase =
+  | Keypad
+  | Creating
+  | Open
+  | Tapping
+  | Following
+  | Canceling
+  | Result
+  | Asking
+  | Accepted;
+
+export interface Till {
+  readonly phase: Phase;
+  /** The amount that the cashier typed, kept while another screen is shown. */
+  readonly typed: string;
+  /**
+   * The currency in which `typed` was typed, `null` for USDC. Absent if the till did not know its
+   * currency yet: the digits then get the currency that the service sends.
+   */
+  readonly typedIn?: string | null;
+  readonly split: Split | null;
+  /** The unpaid cart from the catalog page. */
+  readonly cart: Cart | null;
+  /** A payment that may have been opened: the till must find and cancel it first. */
+  readonly orphan: Create | null;
+  /** Payments that the till abandoned to sell offline; it cancels them once it is connected. */
+  readonly left?: readonly string[];
+}
+
+export const NEW_TILL: Till = {
+  phase: { at: 'keypad', remark: null, since: 0 },
+  typed: '',
+  split: null,
+  cart: null,
+  orphan: null,
+};

@@ -1,0 +1,71 @@
+import {
+  type InfiniteData,
+  type UseInfiniteQueryResult,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useQuery,
+} from '@tanstack/react-query';
+import { type Answer, valueIn } from '../data/api.ts';
+import type { Payer, Wallet } from '../data/payer-api.ts';
+import { rememberBalance } from './known-balance.ts';
+import { type Here, useHere } from './wallet-context.tsx';
+
+/** Polling interval of the visible page. A tap at a till changes this data without an event. */
+const WATCH_MS = 5_000;
+
+export function keyOf({ vault, network }: Here, name: string): readonly string[] {
+  return [network, vault.address, name];
+}
+
+export function useWallet(): UseQueryResult<Wallet> {
+  const here = useHere();
+  return useQuery({
+    queryKey: keyOf(here, 'wallet'),
+    queryFn: async () => {
+      const wallet = valueIn(await here.api.wallet());
+      rememberBalance(here.network, here.vault.address, BigInt(wallet.balance));
+      return wallet;
+    },
+    refetchInterval: WATCH_MS,
+  });
+}
+
+export function useMe(): UseQueryResult<Payer> {
+  const here = useHere();
+  return useQuery({
+    queryKey: keyOf(here, 'me'),
+    queryFn: async () => valueIn(await here.api.me()),
+  });
+}
+
+interface Page<T> {
+  readonly data: T[];
+  readonly next_cursor: string | null;
+}
+
+/** A list that can load further pages. */
+export type Pages<T> = UseInfiniteQueryResult<InfiniteData<Page<T>>>;
+
+function usePages<T>(
+  name: string,
+  load: (here: Here, cursor: string | null) => Promise<Answer<Page<T>>>,
+): Pages<T> {
+  const here = useHere();
+  return useInfiniteQuery({
+    queryKey: keyOf(here, name),
+    queryFn: async ({ pageParam }) => valueIn(await load(here, pageParam)),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    refetchInterval: WATCH_MS,
+  });
+}
+
+export const usePasses = () => usePages('passes', ({ api }, cursor) => api.passes(cursor));
+export const useCards = () => usePages('cards', ({ api }, cursor) => api.cards(cursor));
+export const usePayments = () => usePages('payments', ({ api }, cursor) => api.payments(cursor));
+export const useAgentTokens = () =>
+  usePages('agent tokens', ({ api }, cursor) => api.agentTokens(cursor));
+
+export function rowsOf<T>({ data }: Pages<T>): readonly T[] | null {
+  return data === undefined ? null : data.pages.flatMap((page) => page.data);
+}
