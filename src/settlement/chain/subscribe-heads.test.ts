@@ -105,7 +105,7 @@ describe('the URL at which a node announces blocks', () => {
     assert.equal(headsUrlOf('https://infura.io.example/v3/k'), 'wss://infura.io.example/v3/k');
   });
 
-  it('is suggested in one line where none is set', () => {
+  it('is suggested in one line if none is set', () => {
     const advice = headsAdvice({ network: 'testnet', headsUrl: null }) ?? '';
     assert.match(advice, /^CHAIN_TESTNET_WS_URL is not set: .* "auto"/);
     assert.doesNotMatch(advice, /\n/);

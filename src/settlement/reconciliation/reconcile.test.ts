@@ -174,7 +174,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('finds later what was in a final block but too young to be compared', async () => {
+  it('finds later a difference in a final block that was too young to compare', async () => {
     const intent = await world.pay({ payer, amount: 7_100_000n });
     await world.outcomes([intent]);
     await world.network.mine(70);

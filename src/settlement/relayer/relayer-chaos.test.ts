@@ -24,8 +24,8 @@ const MOODS = [
 /** Seeds the faults, so that a failure can be reproduced. */
 const SEED = 20_260_928;
 
-describe('relayers under everything at once', () => {
-  it('settle each payment once, and the ledger is the chain', async () => {
+describe('relayers under all faults together', () => {
+  it('settle each payment once, and the ledger matches the chain', async () => {
     const world = await startOddWorld(startFaultyNode);
     const [node] = world.nodes as [FaultyNode];
     const stopMining = world.network.mineEvery(70);

@@ -53,18 +53,18 @@ const stand = (world: RelayerWorld) => call(world, 'anvil_setBlockTimestampInter
 const goOn = (world: RelayerWorld) => call(world, 'anvil_removeBlockTimestampInterval', []);
 
 const CLOCKS: Readonly<Record<string, OddClock>> = {
-  'stands still': async (world) => {
+  stops: async (world) => {
     await stand(world);
     return async () => void (await goOn(world));
   },
-  'stands still and goes on, by turns': inTurns(400, [stand, goOn]),
+  'stops and continues, in turn': inTurns(400, [stand, goOn]),
   'is thirty days ahead': async (world) => {
     await setOff(world, 30 * DAY_S);
     return nothing;
   },
   // Nothing to change: the world starts with this lag.
   'lags two hours behind': async () => nothing,
-  'lags two hours behind, and catches up at once': async (world) => {
+  'lags two hours behind, then suddenly catches up': async (world) => {
     const timer = setTimeout(() => void setOff(world, 0), 2 * LEARN_MS);
     return async () => clearTimeout(timer);
   },
