@@ -1,6 +1,7 @@
 /**
  * The limits for sales that a till accepts offline. They have the same form in the API and the
- * database.
+ * database. The till keeps to them (`till-offline-limits.ts`), and `decide-bounce.ts` enforces them
+ * when it forwards the sales.
  */
 export interface OfflineLimits {
   /** Maximum of one sale in atoms; the next two are in atoms, too. */

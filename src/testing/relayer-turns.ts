@@ -1,5 +1,5 @@
-import type { HeldSender } from '#settlement/relayer/machine/relayer-state.ts';
 import { sendPayments } from '#settlement/relayer/send/send-jobs.ts';
+import type { HeldSender } from '#settlement/relayer/state-machine/relayer-state.ts';
 import type { ProviderCall } from '#testing/back-ends.ts';
 
 /** A node between relayer and chain whose calls can be observed. */

@@ -1,11 +1,11 @@
-import { step } from '#settlement/relayer/machine/decide-transaction-step.ts';
-import { steps } from '#settlement/relayer/machine/relayer-state.ts';
+import { step } from '#settlement/relayer/state-machine/decide-transaction-step.ts';
+import { steps } from '#settlement/relayer/state-machine/relayer-state.ts';
 import type {
   Now,
   Observation,
   Step,
   Transaction,
-} from '#settlement/relayer/machine/transaction.ts';
+} from '#settlement/relayer/state-machine/transaction.ts';
 
 // Records the observations that running relayers make, and their effects.
 // `test/faults/record-steps.ts` makes recordings in runs with faults, and a test replays them.

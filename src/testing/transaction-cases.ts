@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Receipt } from '#settlement/chain/chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { step } from '#settlement/relayer/machine/decide-transaction-step.ts';
+import type { step } from '#settlement/relayer/state-machine/decide-transaction-step.ts';
 import type {
   Attempt,
   Effect,
@@ -9,7 +9,7 @@ import type {
   Observation,
   OpenRequest,
   Transaction,
-} from '#settlement/relayer/machine/transaction.ts';
+} from '#settlement/relayer/state-machine/transaction.ts';
 
 // Transactions in every phase, and observations of every kind, for the table of the relayer's
 // states and for random sequences.

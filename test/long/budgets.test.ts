@@ -22,7 +22,7 @@ const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<strin
   ['src/books/formats.test.ts', { BOOKS_DAYS: '10000' }],
   ['src/books/statement.test.ts', { BOOKS_SHOPS: '200' }],
   ['test/faults/model.test.ts', { FAULTS_RUNS: '100' }],
-  ['src/settlement/relayer/machine/explore.test.ts', { EXPLORE_DEEPER: '2' }],
+  ['src/settlement/relayer/state-machine/explore.test.ts', { EXPLORE_DEEPER: '2' }],
   ['test/faults/failpoints.test.ts', { FAULTS: 'nightly' }],
   ['test/faults/recovery.test.ts', { FAULTS: 'nightly' }],
   ['contracts/contracts.test.ts', { FOUNDRY_PROFILE: 'long' }],

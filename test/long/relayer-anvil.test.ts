@@ -14,7 +14,11 @@ import {
   toReceipt,
 } from '#settlement/chain/decode.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { isDue, receiptsToAsk, step } from '#settlement/relayer/machine/decide-transaction-step.ts';
+import {
+  isDue,
+  receiptsToAsk,
+  step,
+} from '#settlement/relayer/state-machine/decide-transaction-step.ts';
 import {
   type Attempt,
   type Effect,
@@ -24,7 +28,7 @@ import {
   type Offer,
   type OpenTransaction,
   type Transaction,
-} from '#settlement/relayer/machine/transaction.ts';
+} from '#settlement/relayer/state-machine/transaction.ts';
 import { createRandom, SEED } from '#testing/random.ts';
 
 // Plays random histories of one transaction each on a real chain: lost broadcasts, evicted

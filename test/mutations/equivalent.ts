@@ -14,19 +14,19 @@ export interface Proof {
 
 const PROOFS: readonly Proof[] = [
   {
-    file: 'src/settlement/relayer/follow/store-job-results.ts',
+    file: 'src/settlement/relayer/track/store-job-results.ts',
     from: '>',
     behind: 'isRevived: revived.length ',
     proof: 'A wake-up is a hint: one too many looks for outcomes once more, and changes nothing.',
   },
   {
-    file: 'src/settlement/relayer/follow/decline-dead-payments.ts',
+    file: 'src/settlement/relayer/track/decline-dead-payments.ts',
     from: 'least, confirmations',
     behind: 'return BigInt(Math.max(',
     proof: 'The greater of two numbers is the same whichever is named first.',
   },
   {
-    file: 'src/settlement/relayer/rows/job-queries.ts',
+    file: 'src/settlement/relayer/jobs/job-queries.ts',
     from: '\n         and t.valid_until < $2',
     behind: "t.status = 'signed'",
     proof:
@@ -66,7 +66,7 @@ const PROOFS: readonly Proof[] = [
       'account and mode. The term only spares the reading.',
   },
   {
-    file: 'src/settlement/relayer/follow/decline-dead-payments.ts',
+    file: 'src/settlement/relayer/track/decline-dead-payments.ts',
     from: '<',
     behind: 'const deep = head.number ',
     proof:
@@ -74,7 +74,7 @@ const PROOFS: readonly Proof[] = [
       'deployed yet there, so no validity ends before it, and nothing counts as dead.',
   },
   {
-    file: 'src/settlement/relayer/follow/watch-reorganizations.ts',
+    file: 'src/settlement/relayer/track/watch-reorganizations.ts',
     from: 'await ',
     behind: 'if (sender === undefined) continue;\n    ',
     proof:
@@ -83,7 +83,7 @@ const PROOFS: readonly Proof[] = [
       'gives it. So only the time changes at which a refusal is noted.',
   },
   {
-    file: 'src/settlement/relayer/follow/watch-reorganizations.ts',
+    file: 'src/settlement/relayer/track/watch-reorganizations.ts',
     from: '>',
     behind: 'if (look ',
     proof: 'The first look comes a moment later, and asks once more which chain it is.',

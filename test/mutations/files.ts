@@ -30,8 +30,8 @@ const KEYS = [
   'src/idempotency/await-answer.test.ts',
 ];
 const OUTCOMES = [
-  'src/settlement/relayer/rows/request-kinds.test.ts',
-  'src/settlement/relayer/follow/choose-results-that-count.test.ts',
+  'src/settlement/relayer/jobs/request-kinds.test.ts',
+  'src/settlement/relayer/track/choose-results-that-count.test.ts',
   'src/settlement/relayer/relayer-declined.test.ts',
   'src/settlement/relayer/relayer-reorders.test.ts',
   'src/settlement/relayer/relayer-finality.test.ts',
@@ -39,12 +39,12 @@ const OUTCOMES = [
   'src/settlement/relayer/senders/fencing-token.test.ts',
 ];
 const DEADLINES = [
-  'src/settlement/relayer/rows/settlement-deadlines.test.ts',
+  'src/settlement/relayer/jobs/settlement-deadlines.test.ts',
   'src/settlement/relayer/relayer-deadline.test.ts',
 ];
 const SENDERS = [
-  'src/settlement/relayer/rows/sender-queries.test.ts',
-  'src/settlement/relayer/rows/job-queries.test.ts',
+  'src/settlement/relayer/jobs/sender-queries.test.ts',
+  'src/settlement/relayer/jobs/job-queries.test.ts',
   'src/settlement/relayer/senders/fencing-token.test.ts',
   'src/settlement/relayer/relayer-senders.test.ts',
   'src/settlement/chain/configure-senders.test.ts',
@@ -104,7 +104,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
     'src/payments/pay-taps-together.test.ts',
   ],
   'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
-  'src/settlement/relayer/follow/store-job-results.ts': [
+  'src/settlement/relayer/track/store-job-results.ts': [
     ...ORDER,
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/payments/apply-settlements.test.ts',
@@ -177,25 +177,25 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/refunds/refund-queries.ts': [...REFUND, 'test/api/retrieve-refund.test.ts'],
   'src/refunds/refund-limits.ts': REFUND,
   'src/refunds/apply-refund-results.ts': REFUND,
-  'src/settlement/relayer/rows/request-kinds.ts': OUTCOMES,
-  'src/settlement/relayer/follow/store-job-results.ts': [
-    'src/settlement/relayer/follow/store-job-results.test.ts',
+  'src/settlement/relayer/jobs/request-kinds.ts': OUTCOMES,
+  'src/settlement/relayer/track/store-job-results.ts': [
+    'src/settlement/relayer/track/store-job-results.test.ts',
     ...OUTCOMES,
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-blocked.test.ts',
   ],
-  'src/settlement/relayer/follow/choose-results-that-count.ts': [
+  'src/settlement/relayer/track/choose-results-that-count.ts': [
     ...OUTCOMES,
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-blocked.test.ts',
   ],
-  'src/settlement/relayer/follow/watch-reorganizations.ts': [
-    'src/settlement/relayer/follow/watch-reorganizations.test.ts',
+  'src/settlement/relayer/track/watch-reorganizations.ts': [
+    'src/settlement/relayer/track/watch-reorganizations.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
     'src/settlement/relayer/relayer-declined.test.ts',
   ],
-  'src/settlement/relayer/follow/decline-dead-payments.ts': [
+  'src/settlement/relayer/track/decline-dead-payments.ts': [
     ...DEADLINES,
     'src/settlement/relayer/relayer-declined.test.ts',
   ],
@@ -211,9 +211,9 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/senders/repair-nonces.test.ts',
   ],
   'src/settlement/senders.ts': SENDERS,
-  'src/settlement/relayer/rows/sender-queries.ts': SENDERS,
-  'src/settlement/relayer/rows/transaction-queries.ts': [
-    'src/settlement/relayer/rows/transaction-queries.test.ts',
+  'src/settlement/relayer/jobs/sender-queries.ts': SENDERS,
+  'src/settlement/relayer/jobs/transaction-queries.ts': [
+    'src/settlement/relayer/jobs/transaction-queries.test.ts',
     ...DEADLINES,
     'src/settlement/relayer/relayer-declined.test.ts',
     'src/settlement/relayer/relayer-senders.test.ts',
@@ -224,16 +224,16 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-answered.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
   ],
-  'src/settlement/relayer/rows/job-queries.ts': [
-    'src/settlement/relayer/rows/transaction-queries.test.ts',
-    'src/settlement/relayer/rows/job-queries.test.ts',
+  'src/settlement/relayer/jobs/job-queries.ts': [
+    'src/settlement/relayer/jobs/transaction-queries.test.ts',
+    'src/settlement/relayer/jobs/job-queries.test.ts',
     ...DEADLINES,
     ...OUTCOMES,
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
     'src/refunds/apply-refund-results.test.ts',
   ],
-  'src/settlement/relayer/rows/settlement-deadlines.ts': DEADLINES,
+  'src/settlement/relayer/jobs/settlement-deadlines.ts': DEADLINES,
   'src/settlement/settlement-numbers.ts': [
     'src/settlement/settlement-numbers.test.ts',
     'src/payments/create-intent.test.ts',
@@ -302,8 +302,8 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/send/earlier-events.test.ts',
     'src/settlement/relayer/relayer-singles.test.ts',
   ],
-  'src/settlement/relayer/machine/transaction.ts': [
-    'src/settlement/relayer/machine/decide-transaction-step.test.ts',
+  'src/settlement/relayer/state-machine/transaction.ts': [
+    'src/settlement/relayer/state-machine/decide-transaction-step.test.ts',
     ...SIGNERS,
   ],
   'src/settlement/foreign-settlement-queries.ts': [

@@ -55,7 +55,7 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a sender is never taken over from a worker that died',
-    file: 'src/settlement/relayer/rows/sender-queries.ts',
+    file: 'src/settlement/relayer/jobs/sender-queries.ts',
     by: WAYS,
     from: '(lease_owner is null or lease_until < now() or lease_owner = $2)',
     to: '(lease_owner is null or lease_owner = $2)',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { steps } from '#settlement/relayer/machine/relayer-state.ts';
+import { steps } from '#settlement/relayer/state-machine/relayer-state.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';

@@ -6,25 +6,22 @@ import { describeError } from '#core/log.ts';
 import { CommitUnknown } from '#db/database.ts';
 import { blockInterval } from '#settlement/chain/block-times.ts';
 import { configuredSenders } from '#settlement/chain/configure-senders.ts';
-import { collectReceipts } from '#settlement/relayer/follow/collect-receipts.ts';
-import { endDead } from '#settlement/relayer/follow/decline-dead-payments.ts';
-import {
-  carryOutAll,
-  handleOverdue,
-} from '#settlement/relayer/follow/resend-or-replace-overdue.ts';
-import { type Change, startHeadWatcher } from '#settlement/relayer/follow/watch-heads.ts';
-import { watchBlocks } from '#settlement/relayer/follow/watch-reorganizations.ts';
+import { SenderLost } from '#settlement/relayer/jobs/sender-queries.ts';
+import { startReporter } from '#settlement/relayer/report.ts';
+import { startPayments, startUnbatched } from '#settlement/relayer/send/send-loops.ts';
+import { readFees } from '#settlement/relayer/senders/check-sender-balances.ts';
+import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';
 import {
   createState,
   type OnError,
   type RelayerDeps,
   type RelayerState,
-} from '#settlement/relayer/machine/relayer-state.ts';
-import { startReporter } from '#settlement/relayer/report.ts';
-import { SenderLost } from '#settlement/relayer/rows/sender-queries.ts';
-import { startPayments, startUnbatched } from '#settlement/relayer/send/send-loops.ts';
-import { readFees } from '#settlement/relayer/senders/check-sender-balances.ts';
-import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';
+} from '#settlement/relayer/state-machine/relayer-state.ts';
+import { collectReceipts } from '#settlement/relayer/track/collect-receipts.ts';
+import { endDead } from '#settlement/relayer/track/decline-dead-payments.ts';
+import { carryOutAll, handleOverdue } from '#settlement/relayer/track/resend-or-replace-overdue.ts';
+import { type Change, startHeadWatcher } from '#settlement/relayer/track/watch-heads.ts';
+import { watchBlocks } from '#settlement/relayer/track/watch-reorganizations.ts';
 
 export interface Relayer {
   /**

@@ -8,12 +8,12 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import { selectLargestUsers, updateCeiling } from '#settlement/hourly-ceiling-queries.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
+import { deploysWallets } from '#settlement/relayer/jobs/request-kinds.ts';
 import type {
   HeldSender,
   OnError,
   RelayerState,
-} from '#settlement/relayer/machine/relayer-state.ts';
-import { deploysWallets } from '#settlement/relayer/rows/request-kinds.ts';
+} from '#settlement/relayer/state-machine/relayer-state.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** Interval at which a changed report is stored. */

@@ -4,7 +4,7 @@ import {
   newestOffer,
   type Observation,
   type OpenTransaction,
-} from '#settlement/relayer/machine/transaction.ts';
+} from '#settlement/relayer/state-machine/transaction.ts';
 import { receiptAt } from '#testing/relayer-model/follower-moves.ts';
 import {
   isHolder,

@@ -1,5 +1,5 @@
 import { present } from '#core/assert.ts';
-import { step } from '#settlement/relayer/machine/decide-transaction-step.ts';
+import { step } from '#settlement/relayer/state-machine/decide-transaction-step.ts';
 import { requireProgress } from '#testing/relayer-model/calm.ts';
 import { chainMoves } from '#testing/relayer-model/chain-moves.ts';
 import { carryOut, earlyAnswers } from '#testing/relayer-model/effect-moves.ts';

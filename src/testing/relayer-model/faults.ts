@@ -1,4 +1,4 @@
-import { step } from '#settlement/relayer/machine/decide-transaction-step.ts';
+import { step } from '#settlement/relayer/state-machine/decide-transaction-step.ts';
 import {
   factsOf,
   newestOffer,
@@ -6,7 +6,7 @@ import {
   type OpenTransaction,
   type Step,
   type Transaction,
-} from '#settlement/relayer/machine/transaction.ts';
+} from '#settlement/relayer/state-machine/transaction.ts';
 import type { BoundsName } from '#testing/relayer-model/world.ts';
 
 /**

@@ -4,8 +4,11 @@ import {
   isDue,
   isOnItsWay,
   receiptsToAsk,
-} from '#settlement/relayer/machine/decide-transaction-step.ts';
-import type { Observation, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+} from '#settlement/relayer/state-machine/decide-transaction-step.ts';
+import type {
+  Observation,
+  OpenTransaction,
+} from '#settlement/relayer/state-machine/transaction.ts';
 import {
   learn,
   type Machine,

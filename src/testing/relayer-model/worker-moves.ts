@@ -1,5 +1,8 @@
 import { present } from '#core/assert.ts';
-import { firstEffects, type step } from '#settlement/relayer/machine/decide-transaction-step.ts';
+import {
+  firstEffects,
+  type step,
+} from '#settlement/relayer/state-machine/decide-transaction-step.ts';
 import {
   type Effect,
   fromRows,
@@ -7,7 +10,7 @@ import {
   type Observation,
   type OpenTransaction,
   type Transaction,
-} from '#settlement/relayer/machine/transaction.ts';
+} from '#settlement/relayer/state-machine/transaction.ts';
 import {
   attemptOf,
   type Bounds,

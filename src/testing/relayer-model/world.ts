@@ -7,7 +7,7 @@ import type {
   Offer,
   OpenRequest,
   Transaction,
-} from '#settlement/relayer/machine/transaction.ts';
+} from '#settlement/relayer/state-machine/transaction.ts';
 
 // A small model of the relayer's environment: a chain that can lose blocks, two nodes that can
 // disagree, the database's rows, and two workers that pass a lease between them. All values are

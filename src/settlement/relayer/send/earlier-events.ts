@@ -12,7 +12,6 @@ import {
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
-import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   answers,
   contractOfRequest,
@@ -23,7 +22,8 @@ import {
   payloadOf,
   placeOf,
   type Result,
-} from '#settlement/relayer/rows/request-kinds.ts';
+} from '#settlement/relayer/jobs/request-kinds.ts';
+import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
 /**

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { quantity, toRevert } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
-import type { TargetCall } from '#settlement/relayer/rows/request-kinds.ts';
+import type { TargetCall } from '#settlement/relayer/jobs/request-kinds.ts';
 import { singleGasLimit } from '#settlement/relayer/send/gas-limits.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
 
 /**
  * The known head is used for this long after its poll, because an older state may lack recent

@@ -2,7 +2,7 @@ import { size } from 'viem';
 import { atMost } from '#settlement/chain/gas-fees.ts';
 import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
 import type { RequestKind } from '#settlement/chain-requests.ts';
-import type { TargetCall } from '#settlement/relayer/rows/request-kinds.ts';
+import type { TargetCall } from '#settlement/relayer/jobs/request-kinds.ts';
 
 // Gas limits from measurements (contracts/README.md). They are generous, because unused gas costs
 // nothing. Estimating each batch would cost a simulation, and the estimate would be too low if

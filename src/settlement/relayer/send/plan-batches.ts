@@ -8,16 +8,16 @@ import {
   settleWithAuthorizationCall,
 } from '#settlement/contract/contract-calls.ts';
 import { contractOf, contractVersionOf } from '#settlement/contract-versions.ts';
-import { chainTime } from '#settlement/relayer/machine/chain-view.ts';
-import type { RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
-import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   authorizationOf,
   paymentOf,
   type TargetCall,
-} from '#settlement/relayer/rows/request-kinds.ts';
-import { validUntil } from '#settlement/relayer/rows/settlement-deadlines.ts';
+} from '#settlement/relayer/jobs/request-kinds.ts';
+import { validUntil } from '#settlement/relayer/jobs/settlement-deadlines.ts';
 import { authorizedGasLimit, batchGasLimit } from '#settlement/relayer/send/gas-limits.ts';
+import { chainTime } from '#settlement/relayer/state-machine/chain-view.ts';
+import type { RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
+import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
 import type { RefundProof } from '#settlement/settled/payment-proof.ts';
 
 /** A transaction about to be signed. */

@@ -11,19 +11,17 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
-import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   isBeingPaidAgain,
   type RefundSums,
   selectRefundSums,
-} from '#settlement/relayer/rows/job-queries.ts';
+} from '#settlement/relayer/jobs/job-queries.ts';
 import {
   failed,
   payloadOf,
   type Result,
   refundTarget,
-} from '#settlement/relayer/rows/request-kinds.ts';
+} from '#settlement/relayer/jobs/request-kinds.ts';
 import { findRefund, type SettledPayment } from '#settlement/relayer/send/earlier-events.ts';
 import { estimateGas } from '#settlement/relayer/send/estimate-gas.ts';
 import type { Planned, PreparedRefund } from '#settlement/relayer/send/plan-batches.ts';
@@ -32,6 +30,8 @@ import {
   type Prepared,
   refusedBy,
 } from '#settlement/relayer/send/retry-or-fail-refused.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
+import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
 import { rereadPayment, storedProof } from '#settlement/settled/payment-proof.ts';
 import { selectPaymentPlace } from '#settlement/settled/settled-queries.ts';
 

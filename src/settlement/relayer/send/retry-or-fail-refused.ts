@@ -4,17 +4,17 @@ import { markBlocked } from '#settlement/blocked-request-queries.ts';
 import { countsYet } from '#settlement/chain/confirmation-tiers.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
-import type { RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
-import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   failed,
   failureOf,
   KINDS,
   type Result,
   whyItWaits,
-} from '#settlement/relayer/rows/request-kinds.ts';
+} from '#settlement/relayer/jobs/request-kinds.ts';
 import { doneBefore, endOfTransfer } from '#settlement/relayer/send/earlier-events.ts';
 import type { Planned } from '#settlement/relayer/send/plan-batches.ts';
+import type { RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
+import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
 
 export type Prepared =
   | { readonly status: 'ready'; readonly planned: Planned }

@@ -9,24 +9,22 @@ import { knowsMerchant } from '#settlement/contract-versions.ts';
 import { DEPLOY_WITHIN_MS } from '#settlement/deployment-queries.ts';
 import { WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
-import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   claimPayments,
   lockQueued,
   selectUnbatched,
   writeOutcomes,
-} from '#settlement/relayer/rows/job-queries.ts';
+} from '#settlement/relayer/jobs/job-queries.ts';
 import {
   callOf,
   failed,
   failureOf,
   kindsOf,
   paymentOf,
-} from '#settlement/relayer/rows/request-kinds.ts';
-import { endAttempts, postpone } from '#settlement/relayer/rows/retry-owed-sales.ts';
-import { inSender, lockHeldSender } from '#settlement/relayer/rows/sender-queries.ts';
-import { groupByDeadline, hasTimeLeft } from '#settlement/relayer/rows/settlement-deadlines.ts';
+} from '#settlement/relayer/jobs/request-kinds.ts';
+import { endAttempts, postpone } from '#settlement/relayer/jobs/retry-owed-sales.ts';
+import { inSender, lockHeldSender } from '#settlement/relayer/jobs/sender-queries.ts';
+import { groupByDeadline, hasTimeLeft } from '#settlement/relayer/jobs/settlement-deadlines.ts';
 import { estimateGas } from '#settlement/relayer/send/estimate-gas.ts';
 import { gasCapOf } from '#settlement/relayer/send/gas-limits.ts';
 import {
@@ -41,6 +39,8 @@ import {
   refusedBy,
 } from '#settlement/relayer/send/retry-or-fail-refused.ts';
 import { sendStored, signAndStore } from '#settlement/relayer/send/sign-and-broadcast.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
+import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
 
 /**
  * Sends the waiting payments, up to a full batch, as one transaction of this sender, or as several

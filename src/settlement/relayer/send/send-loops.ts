@@ -1,15 +1,15 @@
 import { type Loop, startLoop } from '#core/loop.ts';
 import { type BlockTimes, blockInterval, nextBlockAt } from '#settlement/chain/block-times.ts';
 import { SENDER_ROLES, type SenderRole } from '#settlement/networks.ts';
+import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
+import { sendPayments, sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 import type {
   HeldSender,
   OnError,
   RelayerState,
-} from '#settlement/relayer/machine/relayer-state.ts';
-import { takesWork } from '#settlement/relayer/machine/sender-status.ts';
-import { unmined } from '#settlement/relayer/machine/transaction.ts';
-import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
-import { sendPayments, sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
+} from '#settlement/relayer/state-machine/relayer-state.ts';
+import { takesWork } from '#settlement/relayer/state-machine/sender-status.ts';
+import { unmined } from '#settlement/relayer/state-machine/transaction.ts';
 
 /** Interval at which rows are read if no wake-up arrives. */
 const REQUEST_POLL_MS = 1_000;

@@ -5,13 +5,24 @@ import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import { bumpFees } from '#settlement/chain/gas-fees.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { heightNow } from '#settlement/relayer/machine/chain-view.ts';
+import { jobsOf, type Requeued, requeue } from '#settlement/relayer/jobs/job-queries.ts';
+import { KINDS } from '#settlement/relayer/jobs/request-kinds.ts';
+import { inSender } from '#settlement/relayer/jobs/sender-queries.ts';
+import {
+  endUnsigned,
+  insertAttempt,
+  insertTransactions,
+  upsertUnsigned,
+} from '#settlement/relayer/jobs/transaction-queries.ts';
+import { CANCELLATION_GAS_LIMIT } from '#settlement/relayer/send/gas-limits.ts';
+import type { Planned } from '#settlement/relayer/send/plan-batches.ts';
+import { heightNow } from '#settlement/relayer/state-machine/chain-view.ts';
 import {
   type Held,
   type HeldSender,
   stillOpen,
   type TransactionRef,
-} from '#settlement/relayer/machine/relayer-state.ts';
+} from '#settlement/relayer/state-machine/relayer-state.ts';
 import {
   type Attempt,
   fromRows,
@@ -20,18 +31,7 @@ import {
   type Offer,
   type OpenTransaction,
   type Refusal,
-} from '#settlement/relayer/machine/transaction.ts';
-import { jobsOf, type Requeued, requeue } from '#settlement/relayer/rows/job-queries.ts';
-import { KINDS } from '#settlement/relayer/rows/request-kinds.ts';
-import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
-import {
-  endUnsigned,
-  insertAttempt,
-  insertTransactions,
-  upsertUnsigned,
-} from '#settlement/relayer/rows/transaction-queries.ts';
-import { CANCELLATION_GAS_LIMIT } from '#settlement/relayer/send/gas-limits.ts';
-import type { Planned } from '#settlement/relayer/send/plan-batches.ts';
+} from '#settlement/relayer/state-machine/transaction.ts';
 import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement/signer.ts';
 
 /**

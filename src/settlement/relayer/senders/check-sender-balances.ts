@@ -1,10 +1,10 @@
 import type { Block } from '#settlement/chain/chain.ts';
 import { dataFees } from '#settlement/chain/data-fee.ts';
 import { TIP_BLOCKS } from '#settlement/chain/gas-fees.ts';
-import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import type { HeldSender, RelayerState } from '#settlement/relayer/machine/relayer-state.ts';
 import { batchGasLimit } from '#settlement/relayer/send/gas-limits.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
+import { timeoutBlocks } from '#settlement/relayer/state-machine/chain-view.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
 import {
   countSendersAtWork,
   daysLeftOf,

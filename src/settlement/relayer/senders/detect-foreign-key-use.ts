@@ -2,15 +2,15 @@ import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { independentProviders } from '#settlement/chain/provider-quorum.ts';
 import { findUsedNonce } from '#settlement/chain/used-nonce.ts';
+import { jobsOf, requeue } from '#settlement/relayer/jobs/job-queries.ts';
+import { inSender } from '#settlement/relayer/jobs/sender-queries.ts';
+import { markForeign } from '#settlement/relayer/jobs/transaction-queries.ts';
 import type {
   HeldSender,
   RelayerState,
   Sighting,
-} from '#settlement/relayer/machine/relayer-state.ts';
-import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
-import { jobsOf, requeue } from '#settlement/relayer/rows/job-queries.ts';
-import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
-import { markForeign } from '#settlement/relayer/rows/transaction-queries.ts';
+} from '#settlement/relayer/state-machine/relayer-state.ts';
+import type { OpenTransaction } from '#settlement/relayer/state-machine/transaction.ts';
 import { selectSenders, stopSender } from '#settlement/senders.ts';
 
 /** If only one address shows a foreign transaction, it must show it again after this time. */

@@ -4,12 +4,7 @@ import { configureSenders } from '#settlement/chain/configure-senders.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { contractVersionAt } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import {
-  createSender,
-  type OnError,
-  type RelayerState,
-} from '#settlement/relayer/machine/relayer-state.ts';
-import { KINDS } from '#settlement/relayer/rows/request-kinds.ts';
+import { KINDS } from '#settlement/relayer/jobs/request-kinds.ts';
 import {
   leasesOf,
   leaveSharing,
@@ -17,7 +12,7 @@ import {
   renewLeases,
   takeSenders,
   upsertWorker,
-} from '#settlement/relayer/rows/sender-queries.ts';
+} from '#settlement/relayer/jobs/sender-queries.ts';
 import { askElsewhere, broadcast } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import {
   checkBalances,
@@ -25,6 +20,11 @@ import {
 } from '#settlement/relayer/senders/check-sender-balances.ts';
 import { watchIdleNonces } from '#settlement/relayer/senders/detect-foreign-key-use.ts';
 import { catchUpNonce, loadOpen, rereadOpen } from '#settlement/relayer/senders/repair-nonces.ts';
+import {
+  createSender,
+  type OnError,
+  type RelayerState,
+} from '#settlement/relayer/state-machine/relayer-state.ts';
 import type { SenderRow } from '#settlement/senders.ts';
 
 /** Renewals per lease, so that a few may fail. */

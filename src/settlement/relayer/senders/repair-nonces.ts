@@ -1,19 +1,7 @@
 import { compare } from '#settlement/chain/gas-fees.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import {
-  type HeldSender,
-  inNonceOrder,
-  type RelayerState,
-} from '#settlement/relayer/machine/relayer-state.ts';
-import {
-  fromRows,
-  isExpired,
-  type Offer,
-  type OpenRequest,
-  type OpenTransaction,
-} from '#settlement/relayer/machine/transaction.ts';
-import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
+import { inSender } from '#settlement/relayer/jobs/sender-queries.ts';
 import {
   type OfferRow,
   type OpenTransactionRow,
@@ -21,9 +9,21 @@ import {
   selectMissingNonces,
   selectOpenNonces,
   selectOpenTransactions,
-} from '#settlement/relayer/rows/transaction-queries.ts';
+} from '#settlement/relayer/jobs/transaction-queries.ts';
 import { storeCancellations } from '#settlement/relayer/send/sign-and-broadcast.ts';
 import { stopIfShown } from '#settlement/relayer/senders/detect-foreign-key-use.ts';
+import {
+  type HeldSender,
+  inNonceOrder,
+  type RelayerState,
+} from '#settlement/relayer/state-machine/relayer-state.ts';
+import {
+  fromRows,
+  isExpired,
+  type Offer,
+  type OpenRequest,
+  type OpenTransaction,
+} from '#settlement/relayer/state-machine/transaction.ts';
 
 /**
  * Makes a sender and the chain agree on the next nonce. If the chain is ahead, another program uses

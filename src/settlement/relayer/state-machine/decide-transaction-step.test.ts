@@ -1,0 +1,499 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { Bug } from '#core/assert.ts';
+import { step } from '#settlement/relayer/state-machine/decide-transaction-step.ts';
+import {
+  isSendable,
+  type OpenTransaction,
+  type Transaction,
+} from '#settlement/relayer/state-machine/transaction.ts';
+import {
+  CASES,
+  type Case,
+  type CaseName,
+  EFFECTS,
+  NOW,
+  OBSERVATIONS,
+  PHASES,
+  SITUATIONS,
+  type Situation,
+} from '#testing/transaction-cases.ts';
+
+/**
+ * Returns `impossible`, or else the next phase, whether the transaction changed, and the effects.
+ */
+function outcomeOf(situation: Situation, name: CaseName): string {
+  const before: Transaction = SITUATIONS[situation];
+  const { observation, now }: Case = CASES[name];
+  let after: ReturnType<typeof step>;
+  try {
+    after = step(before, observation, { ...NOW, ...now });
+  } catch (error) {
+    assert(error instanceof Bug, `${situation}, ${name}: ${error}`);
+    return 'impossible';
+  }
+  const { transaction, effects } = after;
+  const isSame = isDeepStrictEqual(before, transaction);
+  const phase = transaction.phase === before.phase ? [] : [transaction.phase];
+  const change = phase.length > 0 || isSame ? phase : ['changed'];
+  return [...change, ...effects.map(({ kind }) => `+${kind}`)].join(' ');
+}
+
+/**
+ * The expected outcome per situation and observation. Observations without an entry change nothing
+ * and have no effects.
+ */
+const TABLE: Readonly<Record<Situation, string>> = {
+  unsigned: `
+    impossible: sent; receipt in the head; receipt below the head; no receipt; no receipt,
+        listed; receipt not answered; result read; result read, waits; result read, waited;
+        result unreadable; higher offer signed; cancellation signed
+    changed: early receipt; a block skipped; blocks skipped; receipt asked; reorganized; ask
+        again
+    nonce_taken: nonce used
+    +ask_signer: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
+        later, overdue; higher offer asked
+    stuck +cancel: nonce unused, expired
+    changed +ask_signer: cancellation asked
+    signed +broadcast: signature given; cancellation given
+    done +drop: result written; foreign
+  `,
+  'unsigned, a cancellation': `
+    impossible: sent; result read; result read, waits; result read, waited; result unreadable;
+        higher offer signed; cancellation signed; higher offer asked
+    changed: early receipt; a block skipped; blocks skipped; receipt asked; no receipt, listed;
+        receipt not answered; reorganized; ask again; signature given
+    included: receipt in the head
+    included +read_result: receipt below the head
+    nonce_taken: nonce used
+    +ask_signer: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
+        later, overdue; cancellation asked
+    signed +broadcast: cancellation given
+    done +drop: result written; foreign
+  `,
+  signed: `
+    broadcast: sent
+    stuck: refused for ever
+    changed: early receipt; a block skipped; blocks skipped; receipt asked; no receipt, listed;
+        receipt not answered; reorganized; ask again
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable
+    nonce_taken: nonce used
+    changed +broadcast: nonce next, overdue; nonce next, at the ceiling; higher offer signed;
+        cancellation signed; signature given; cancellation given
+    +replace: nonce next, too cheap
+    +broadcast: nonce later, overdue
+    stuck +cancel: nonce unused, expired
+    changed +ask_signer: higher offer asked
+    unsigned +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  'signed, the signer owes more': `
+    broadcast: sent
+    stuck: refused for ever
+    changed: early receipt; a block skipped; blocks skipped; receipt asked; no receipt, listed;
+        receipt not answered; reorganized; ask again
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable; higher
+        offer signed; cancellation signed
+    nonce_taken: nonce used
+    +ask_signer +broadcast: nonce next, overdue; nonce next, too cheap; nonce next, at the
+        ceiling; nonce later, overdue
+    stuck +cancel: nonce unused, expired
+    +ask_signer: higher offer asked
+    unsigned +ask_signer: cancellation asked
+    changed +broadcast: signature given; cancellation given
+    done +drop: result written; foreign
+  `,
+  broadcast: `
+    changed: sent; early receipt; blocks skipped; receipt asked; no receipt, listed;
+        receipt not answered; reorganized; ask again
+    signed: refused as underpriced
+    stuck: refused for ever
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable
+    nonce_taken: nonce used
+    changed +broadcast: nonce next, overdue; nonce next, at the ceiling
+    +replace: nonce next, too cheap
+    +broadcast: nonce later, overdue
+    stuck +cancel: nonce unused, expired
+    signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
+        given
+    changed +ask_signer: higher offer asked
+    unsigned +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  'broadcast, a height ahead': `
+    changed: sent; early receipt; a block skipped; blocks skipped; head; receipt
+        asked; no receipt, listed; receipt not answered; reorganized; ask again
+    signed: refused as underpriced
+    stuck: refused for ever
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable
+    nonce_taken: nonce used
+    changed +broadcast: nonce next, overdue; nonce next, at the ceiling
+    +replace: nonce next, too cheap
+    +broadcast: nonce later, overdue
+    stuck +cancel: nonce unused, expired
+    signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
+        given
+    changed +ask_signer: higher offer asked
+    unsigned +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  'broadcast, overdue before': `
+    changed: sent; early receipt; a block skipped; blocks skipped; receipt asked; no
+        receipt, listed; receipt not answered; reorganized; ask again
+    signed: refused as underpriced
+    stuck: refused for ever
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable
+    nonce_taken: nonce used
+    changed +replace: nonce next, overdue; nonce next, too cheap
+    changed +alert +broadcast: nonce next, at the ceiling
+    +broadcast: nonce later, overdue
+    stuck +cancel: nonce unused, expired
+    signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
+        given
+    changed +ask_signer: higher offer asked
+    unsigned +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  'broadcast, an early receipt': `
+    changed: sent; blocks skipped; receipt asked; no receipt; no receipt, listed; receipt not
+        answered; reorganized; ask again
+    signed: refused as underpriced
+    stuck: refused for ever
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable
+    nonce_taken: nonce used
+    changed +broadcast: nonce next, overdue; nonce next, at the ceiling
+    +replace: nonce next, too cheap
+    +broadcast: nonce later, overdue
+    stuck +cancel: nonce unused, expired
+    signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
+        given
+    changed +ask_signer: higher offer asked
+    unsigned +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  'broadcast, not answered': `
+    changed: sent; early receipt; blocks skipped; receipt asked; no receipt; no
+        receipt, listed; reorganized; ask again
+    signed: refused as underpriced
+    stuck: refused for ever
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable
+    changed +broadcast: nonce next, overdue; nonce next, at the ceiling
+    +replace: nonce next, too cheap
+    +broadcast: nonce later, overdue
+    stuck +cancel: nonce unused, expired
+    signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
+        given
+    changed +ask_signer: higher offer asked
+    unsigned +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  'broadcast, a cancellation': `
+    changed: sent; early receipt; a block skipped; blocks skipped; receipt asked; no
+        receipt, listed; receipt not answered; reorganized; ask again
+    signed: cancellation refused for ever
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable; higher
+        offer signed; higher offer asked
+    nonce_taken: nonce used
+    changed +broadcast: nonce next, overdue; nonce next, at the ceiling
+    +replace: nonce next, too cheap
+    +broadcast: nonce later, overdue
+    signed +broadcast: cancellation signed; signature given; cancellation given
+    unsigned +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  'stuck, no node takes it': `
+    broadcast: sent
+    signed: refused as underpriced
+    changed: early receipt; a block skipped; blocks skipped; receipt asked; no receipt, listed;
+        receipt not answered; reorganized; ask again
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable
+    nonce_taken: nonce used
+    +cancel: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce next,
+        on its way
+    +broadcast: nonce later, overdue
+    changed +cancel: nonce unused, expired
+    signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
+        given
+    changed +ask_signer: higher offer asked
+    unsigned +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  'stuck, must not be sent': `
+    impossible: sent; result read; result read, waits; result read, waited; result unreadable
+    changed: early receipt; a block skipped; blocks skipped; receipt asked; no receipt, listed;
+        receipt not answered; reorganized; ask again; higher offer signed; signature given
+    included: receipt in the head
+    included +read_result: receipt below the head
+    nonce_taken: nonce used
+    +cancel: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
+        later, overdue; nonce next, on its way; nonce unused, expired
+    signed +broadcast: cancellation signed; cancellation given
+    changed +ask_signer: higher offer asked
+    unsigned +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  nonce_taken: `
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable
+    changed +inspect_nonce: nonce used
+    signed +broadcast: nonce next, overdue; nonce next, at the ceiling; nonce later, overdue
+    signed +replace: nonce next, too cheap
+    signed: nonce next, on its way
+    stuck +cancel: nonce unused, expired
+    changed: higher offer signed; cancellation signed; signature given; cancellation given
+    changed +ask_signer: higher offer asked; cancellation asked
+    done +drop: result written; foreign
+  `,
+  'nonce_taken, barred': `
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable
+    changed: nonce used; higher offer signed; cancellation signed; signature given; cancellation
+        given
+    stuck +cancel: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
+        later, overdue; nonce next, on its way; nonce unused, expired
+    changed +ask_signer: higher offer asked; cancellation asked
+    done +drop: result written; foreign
+  `,
+  included: `
+    changed: receipt in the head; result unreadable; higher offer signed; cancellation signed;
+        signature given; cancellation given
+    changed +read_result: receipt below the head
+    signed: no receipt; no receipt, listed
+    +apply_result: result read; result read, waited
+    confirming +mark_included: result read, waits
+    +broadcast: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
+        later, overdue
+    changed +ask_signer: higher offer asked; cancellation asked
+    done +drop: result written; foreign
+  `,
+  'included, barred': `
+    changed: receipt in the head; result unreadable; higher offer signed; cancellation signed;
+        signature given; cancellation given
+    changed +read_result: receipt below the head
+    stuck: no receipt; no receipt, listed
+    +apply_result: result read; result read, waited
+    confirming +mark_included: result read, waits
+    changed +ask_signer: higher offer asked; cancellation asked
+    done +drop: result written; foreign
+  `,
+  'included, unreadable twice': `
+    changed: receipt in the head; higher offer signed; cancellation signed; signature given;
+        cancellation given
+    changed +read_result: receipt below the head
+    signed: no receipt; no receipt, listed
+    +apply_result: result read; result read, waited
+    confirming +mark_included: result read, waits
+    changed +alert: result unreadable
+    +broadcast: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
+        later, overdue
+    changed +ask_signer: higher offer asked; cancellation asked
+    done +drop: result written; foreign
+  `,
+  confirming: `
+    changed: receipt in the head; result unreadable; higher offer signed; cancellation signed;
+        signature given; cancellation given
+    changed +read_result: receipt below the head
+    signed +clear_included: no receipt; no receipt, listed; reorganized
+    +apply_result: result read; result read, waited
+    +broadcast: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
+        later, overdue
+    changed +ask_signer: higher offer asked; cancellation asked
+    done +drop: result written; foreign
+  `,
+  'confirming, barred': `
+    changed: receipt in the head; result unreadable; higher offer signed; cancellation signed;
+        signature given; cancellation given
+    changed +read_result: receipt below the head
+    stuck +clear_included: no receipt; no receipt, listed; reorganized
+    +apply_result: result read; result read, waited
+    changed +ask_signer: higher offer asked; cancellation asked
+    done +drop: result written; foreign
+  `,
+  'nonce_taken, a cancellation owed': `
+    included: receipt in the head
+    included +read_result: receipt below the head
+    impossible: result read; result read, waits; result read, waited; result unreadable; higher
+        offer signed; cancellation signed; higher offer asked
+    changed: nonce used; signature given; cancellation given
+    unsigned +ask_signer: nonce next, overdue; nonce next, too cheap; nonce next, at the
+        ceiling; nonce later, overdue
+    unsigned: nonce next, on its way; nonce unused, expired
+    changed +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  'included, a cancellation owed': `
+    changed: receipt in the head; result unreadable; signature given; cancellation given
+    changed +read_result: receipt below the head
+    unsigned: no receipt; no receipt, listed
+    +apply_result: result read; result read, waited
+    confirming +mark_included: result read, waits
+    impossible: higher offer signed; cancellation signed; higher offer asked
+    changed +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  'confirming, a cancellation owed': `
+    changed: receipt in the head; result unreadable; signature given; cancellation given
+    changed +read_result: receipt below the head
+    unsigned +clear_included: no receipt; no receipt, listed; reorganized
+    +apply_result: result read; result read, waited
+    impossible: higher offer signed; cancellation signed; higher offer asked
+    changed +ask_signer: cancellation asked
+    done +drop: result written; foreign
+  `,
+  done: `
+    impossible: sent; refused as underpriced; refused as unfunded; refused for ever;
+        cancellation refused for ever; early receipt; a block
+        skipped; blocks skipped; head; receipt asked; receipt in the head; receipt below the
+        head; no receipt; no receipt, listed; receipt not answered; result read; result read,
+        waits; result read, waited; result unreadable; reorganized; ask again; nonce used; nonce
+        next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce later, overdue;
+        nonce next, on its way; nonce unused, expired; higher offer signed; cancellation signed;
+        higher offer asked; cancellation asked; signature given; cancellation given; result
+        written; foreign
+  `,
+};
+
+/** Returns the table's outcomes for a situation, by observation. */
+function rowsOf(situation: Situation): ReadonlyMap<string, string> {
+  const rows = TABLE[situation].trim().split(/\n {4}(?! )/);
+  return new Map(
+    rows.flatMap((row) => {
+      const [outcome = '', names = ''] = row.split(': ');
+      return names.split(';').map((name) => [name.trim().replaceAll(/\s+/g, ' '), outcome]);
+    }),
+  );
+}
+
+describe('a transaction and an observation', () => {
+  for (const situation of Object.keys(TABLE) as Situation[]) {
+    it(`${situation}: every observation has the outcome of the table`, () => {
+      const expected = rowsOf(situation);
+      const cases = Object.keys(CASES) as CaseName[];
+      const found = cases.map((one) => [one, outcomeOf(situation, one)]);
+      assert.deepEqual(
+        found,
+        cases.map((one) => [one, expected.get(one) ?? '']),
+      );
+    });
+  }
+
+  it('has a row for every phase, a column for every observation, and every effect', () => {
+    assert.deepEqual(new Set(situations.map(({ phase }) => phase)), new Set(PHASES));
+    const cases: Case[] = Object.values(CASES);
+    assert.deepEqual(new Set(cases.map((one) => one.observation.kind)), new Set(OBSERVATIONS));
+    const effects = Object.values(TABLE).flatMap((rows) =>
+      [...rows.matchAll(/\+(\w+)/g)].map(([, kind]) => kind),
+    );
+    assert.deepEqual(new Set(effects), new Set([...EFFECTS]));
+  });
+});
+
+/**
+ * The phases that may follow each phase, as listed in the comment on `Transaction`. Every open
+ * phase may also be followed by `done`.
+ */
+const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
+  unsigned: ['signed', 'stuck', 'nonce_taken', 'included'],
+  signed: ['broadcast', 'unsigned', 'stuck', 'nonce_taken', 'included'],
+  broadcast: ['signed', 'unsigned', 'stuck', 'nonce_taken', 'included'],
+  stuck: ['signed', 'unsigned', 'broadcast', 'nonce_taken', 'included'],
+  nonce_taken: ['signed', 'unsigned', 'stuck', 'included'],
+  included: ['signed', 'unsigned', 'stuck', 'confirming'],
+  confirming: ['signed', 'unsigned', 'stuck'],
+};
+
+it('one phase follows another as the comment on the union says', () => {
+  const found = new Map<string, Set<string>>();
+  for (const situation of Object.keys(SITUATIONS) as Situation[]) {
+    const { phase } = SITUATIONS[situation];
+    for (const outcome of rowsOf(situation).values()) {
+      const [next = ''] = outcome.split(' ');
+      if (!PHASES.some((one) => one === next)) continue;
+      found.set(phase, (found.get(phase) ?? new Set()).add(next));
+    }
+  }
+  const expected = Object.entries(FOLLOWS).map(([phase, next]) => [
+    phase,
+    [...next, 'done'].sort(),
+  ]);
+  const all = [...found].map(([phase, next]) => [phase, [...next].sort()]);
+  assert.deepEqual(Object.fromEntries(all), Object.fromEntries(expected));
+});
+
+const RUNS = 2_000;
+const situations: Transaction[] = Object.values(SITUATIONS);
+const open = situations.filter((one): one is OpenTransaction => one.phase !== 'done');
+
+/**
+ * Returns every value that the transaction takes during these observations, skipping impossible
+ * steps.
+ */
+function replay(start: OpenTransaction, names: readonly CaseName[]): Transaction[] {
+  const passed: Transaction[] = [start];
+  for (const name of names) {
+    const last = passed.at(-1) ?? start;
+    if (last.phase === 'done') break;
+    try {
+      const { observation, now }: Case = CASES[name];
+      passed.push(step(last, observation, { ...NOW, ...now }).transaction);
+    } catch (error) {
+      assert(error instanceof Bug);
+    }
+  }
+  return passed;
+}
+
+const sequences = fc.tuple(
+  fc.constantFrom(...open),
+  fc.array(fc.constantFrom(...(Object.keys(CASES) as CaseName[])), { maxLength: 30 }),
+);
+
+describe('any sequence of observations', () => {
+  it('keeps all bytes that were stored, and the nonce', () => {
+    fc.assert(
+      fc.property(sequences, ([start, names]) => {
+        replay(start, names).reduce((before, after) => {
+          const hashes = after.attempts.map(({ hash }) => hash);
+          assert(before.attempts.every(({ hash }) => hashes.includes(hash)));
+          assert.deepEqual([after.id, after.nonce], [before.id, before.nonce]);
+          return after;
+        });
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('sends nothing but a cancellation once its jobs are queued again', () => {
+    fc.assert(
+      fc.property(sequences, ([start, names]) => {
+        for (const one of replay(start, names)) {
+          if (one.phase === 'done' || one.requests.length > 0 || !isSendable(one)) continue;
+          assert.equal(one.attempts.at(-1)?.cancels, true);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { present } from '#core/assert.ts';
+import { batchSize, meters, tapToSettled } from '#core/meters.ts';
+import { sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
+import { collectReceipts } from '#settlement/relayer/track/collect-receipts.ts';
+import { idleRelayer } from '#testing/idle-relayer.ts';
+import { sendPaymentsNow } from '#testing/relayer-turns.ts';
+import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+
+let world: RelayerWorld;
+
+before(async () => {
+  world = await startRelayerWorld();
+});
+after(() => world.stop());
+
+test('batch sizes and settlement times count payments, not jobs that are sent alone', async () => {
+  const [payer] = await world.network.addPayers(1);
+  const { address } = present(payer, 'payer');
+  const [poor] = await world.network.addPayers(1, { allowance: 0n });
+  const worker = await idleRelayer(world);
+  const sender = present(worker.senders.get(0), 'sender');
+  await world.payMany(
+    [payer, payer, poor].map((one) => ({ payer: present(one, 'payer'), settleWithinS: 600 })),
+  );
+  await world.ask({ kind: 'faucet', payload: { to: address, amount: '1' } });
+  meters.resetMetrics();
+  assert.equal(await sendPaymentsNow(sender), 3);
+  assert.equal(await sendUnbatched(sender), 1);
+  await world.network.mine();
+  await collectReceipts(worker, present(await world.network.chain.block('latest'), 'head'));
+  const seen = async (histogram: typeof batchSize, part: 'count' | 'sum') =>
+    (await histogram.get()).values.find(({ metricName }) => metricName?.endsWith(`_${part}`))
+      ?.value;
+  assert.deepEqual([await seen(batchSize, 'count'), await seen(batchSize, 'sum')], [1, 3]);
+  assert.equal(await seen(tapToSettled, 'count'), 2, 'a declined payment has not settled');
+});
