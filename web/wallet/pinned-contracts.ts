@@ -49,7 +49,8 @@ export function checkContracts(network: Network, reported: Pin | ChainFacts): Ch
   const changed = known === null ? [] : changedFields(known, reported);
   rememberReported(network, changed.length === 0 ? null : reported);
   if (changed.length > 0) throw new OtherContracts(network, changed);
-  // A shop still uses a previous contract. The wallet's signatures for other shops do not change.
+  // Does not pin a previous contract that a shop still uses: signatures for other shops stay with
+  // the pinned one.
   if (former !== null)
     return { rpcUrl: null, ...reported, feeRate: pin?.feeRate ?? reported.feeRate };
   // Does not pin lower fees; otherwise a return to the old fees would stop the user.

@@ -7,7 +7,7 @@ import './day-chart.css';
 import { t, textLocale } from '../../ui/text/t.ts';
 import { useTimeZone } from './time-zone.ts';
 
-/** Height of the SVG's view box. Its width is one unit per day. */
+/** Height of the SVG's view box. The view box is one unit wide per day. */
 const HEIGHT = 100;
 /** Minimum height of a bar in pixels, so that a day with any sale is visible. */
 const LEAST = 2;

@@ -17,8 +17,9 @@ type Records = HandInOfflinePaymentsBody['payments'];
 const MOST_BYTES = 5_000_000;
 
 /**
- * Returns the records of a file that a till has saved: `{"payments": […]}`, or just the list.
- * @returns `null` if it holds none. The service checks each record.
+ * Returns the records of a file that a till has saved: `{"payments": […]}`, or just the list. The
+ * service checks each record.
+ * @returns `null` if the file has no records.
  */
 export function readRecords(text: string): Records | null {
   try {

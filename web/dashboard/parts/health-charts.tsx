@@ -16,7 +16,10 @@ type Day = ReadHealthResponse['data'][number];
  */
 const LEAST = 0.1;
 
-/** Formats a share, for example `0.4 %`. A small one is shown as less than 0.1 %, never as zero. */
+/**
+ * Formats a share, for example `0.4 %`. A share below 0.1 % is shown as less than 0.1 %, never as
+ * zero.
+ */
 function percent(part: number, whole: number): string {
   const share = (part / whole) * 100;
   return share < LEAST

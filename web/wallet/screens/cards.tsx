@@ -80,7 +80,7 @@ function isNew(card: Card | NewCard): card is NewCard {
   return 'meta_read_key' in card;
 }
 
-/** Returns the input of the program that writes the card, on one line. */
+/** Returns the card's settings on one line, in the format of the program that writes the card. */
 function forReader({ url_template, meta_read_key, file_read_key }: NewCard): string {
   return JSON.stringify({ url_template, meta_read_key, file_read_key });
 }
