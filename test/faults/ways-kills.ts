@@ -16,23 +16,23 @@ export type Strike = (typeof STRIKES)[number];
  * one.
  */
 const OF_STRIKE: Readonly<Record<Strike, string>> = {
-  'put back': 'a payment of the lost time is not booked',
-  'lost tail': 'a loss ends nothing that may have been used',
+  'put back': 'a payment of the lost period is not booked',
+  'lost tail': 'a loss ends no credentials that may have been used',
   'recovery dies': 'a recovery is never taken over from a worker that died',
   reorganization: 'blocks that left the chain are not noticed',
   kill: 'a sender is never taken over from a worker that died',
-  'two nodes': 'whoever waits for a settlement gets no response',
+  'two nodes': 'a request that waits for a settlement gets no response',
   'spent twice': 'a signature pays for anything',
-  'foreign key': 'what somebody else has settled is booked like a loss',
+  'foreign key': 'foreign settlements are booked as after a loss',
 };
 
 /** Mutations that a single way must detect instead. */
 const OF_WAY: Readonly<Partial<Record<Strike, Readonly<Record<string, string>>>>> = {
   'put back': {
-    'a rotating code': 'rotating codes of the lost time pay on',
-    'a pass in Google Wallet': 'taps of phones of the lost time pay on',
-    'a pass in Apple Wallet': 'taps of phones of the lost time pay on',
-    'an agent token': 'agent tokens of the lost time pay on',
+    'a rotating code': 'rotating codes of the lost period still pay',
+    'a pass in Google Wallet': 'phone taps of the lost period still pay',
+    'a pass in Apple Wallet': 'phone taps of the lost period still pay',
+    'an agent token': 'agent tokens of the lost period still pay',
   },
   'spent twice': {
     'a one-minute code': 'a code pays as often as it is shown',

@@ -85,26 +85,26 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: '((await isBeingPaidAgain(relayer.db, paymentId)) && false)',
   },
   {
-    name: 'an applied outcome is rewritten',
+    name: 'an applied result is rewritten',
     file: 'src/settlement/relayer/jobs/job-queries.ts',
     by: 'src/settlement/relayer/relayer-finality.test.ts',
     from: 'where id = $1 and (applied_at is null or status = $2) and status',
     to: 'where id = $1 and status',
   },
   {
-    name: 'an outcome is written to a request of another transaction',
+    name: 'a result is written to a job of another transaction',
     file: 'src/settlement/relayer/jobs/job-queries.ts',
     from: '\n    and r.transaction_id is not distinct from i.transaction_id',
     to: '',
   },
   {
-    name: 'a request is queued again out of another transaction',
+    name: 'a job of another transaction is queued again',
     file: 'src/settlement/relayer/jobs/job-queries.ts',
     from: ' and r.transaction_id = i.transaction_id',
     to: '',
   },
   {
-    name: 'an older fencing token still works a sender',
+    name: 'an older fencing token may still use a sender',
     file: 'src/settlement/relayer/jobs/sender-queries.ts',
     by: 'src/settlement/relayer/senders/fencing-token.test.ts',
     from: ' and fencing_token = $4 for update',
@@ -152,7 +152,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: 'update relayer_senders set next_nonce = coalesce(next_nonce, $3)',
   },
   {
-    name: 'a sender signs though nobody knows whether the ledger is complete',
+    name: 'a sender signs although the ledger may be incomplete',
     file: 'src/settlement/relayer/jobs/sender-queries.ts',
     from: '  if (!tx.watch.signs(livemode)) throw new SenderLost(sender);\n',
     to: '',
@@ -165,7 +165,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'old bytes go out while a signer is asked for a cancellation transaction in their place',
+    name: 'old bytes are sent while a signer signs their cancellation transaction',
     file: 'src/settlement/relayer/state-machine/transaction.ts',
     by: 'src/settlement/relayer/relayer-signer.test.ts',
     from:
@@ -208,7 +208,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'a batch may settle as long as the last of its payments',
+    name: 'a batch may settle until the latest deadline of its payments',
     file: 'src/settlement/relayer/jobs/settlement-deadlines.ts',
     from: 'Math.min(...payments.map',
     to: 'Math.max(...payments.map',
@@ -227,13 +227,13 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: 'Math.min(least, confirmations, lasting)',
   },
   {
-    name: 'a number that was drawn before a recovery may be written down',
+    name: 'a number that was drawn before a recovery may be stored',
     file: 'src/settlement/settlement-numbers.ts',
     from: 'epochs.get(livemode) !== epoch',
     to: '(epochs.get(livemode) ?? epoch) < 0n && epoch < 0n',
   },
   {
-    name: 'a database whose log went back is relied on',
+    name: 'a database whose WAL position went back is trusted',
     file: 'src/recovery/detect-lost-commits.ts',
     from:
       `  if (trust === 'confirmed') return { kind: 'recover', reason: 'position', ` +
@@ -247,13 +247,13 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: 'used > BigInt(next) + 1n ?',
   },
   {
-    name: 'senders sign though no node has answered',
+    name: 'senders sign although no node has answered',
     file: 'src/recovery/detect-lost-commits.ts',
     from: "chainNonces === null ? 'serving' : 'signing'",
     to: "chainNonces === null ? 'signing' : 'signing'",
   },
   {
-    name: 'a ledger that is being recovered is written on',
+    name: 'writes are possible during a recovery',
     file: 'src/settlement/ledger-gate.ts',
     from: '  if (watch.serves(livemode)) return null;',
     to: '  if (watch.serves(livemode) || watch.serves(!livemode)) return null;',

@@ -5,35 +5,35 @@ const WAYS = 'test/faults/ways.test.ts';
 /** Bugs that the table of ways to pay must detect: see `test/faults/ways-kills.ts`. */
 export const WAY_MUTATIONS: readonly Mutation[] = [
   {
-    name: 'a payment of the lost time is not booked',
+    name: 'a payment of the lost period is not booked',
     file: 'src/recovery/book-payments.ts',
     by: WAYS,
     from: '  if (requestId === null) return {',
     to: "  if (requestId === null) return { kind: 'leave' };\n  if (requestId === null) return {",
   },
   {
-    name: 'a loss ends nothing that may have been used',
+    name: 'a loss ends no credentials that may have been used',
     file: 'src/recovery/recover.ts',
     by: WAYS,
     from: '  if (run.loss_shown) await giveUp(deps, run);\n',
     to: '',
   },
   {
-    name: 'codes of the lost time pay on',
+    name: 'codes of the lost period still pay',
     file: 'src/recovery/end-credentials.ts',
     by: 'src/recovery/end-credentials.test.ts',
     from: 'where p.id = c.pass_id and y.id = p.payer_id and y.livemode = $1',
     to: 'where false and p.id = c.pass_id and y.id = p.payer_id and y.livemode = $1',
   },
   {
-    name: 'taps of phones of the lost time pay on',
+    name: 'phone taps of the lost period still pay',
     file: 'src/recovery/end-credentials.ts',
     by: WAYS,
     from: 'where p.id = f.pass_id and y.id = p.payer_id and y.livemode = $1',
     to: 'where false and p.id = f.pass_id and y.id = p.payer_id and y.livemode = $1',
   },
   {
-    name: 'agent tokens of the lost time pay on',
+    name: 'agent tokens of the lost period still pay',
     file: 'src/recovery/end-credentials.ts',
     by: WAYS,
     from: 'update agent_tokens set revoked_at = $3',
@@ -47,7 +47,7 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     to: '(lease_owner is null or lease_owner = $2)',
   },
   {
-    name: 'what somebody else has settled is booked like a loss',
+    name: 'foreign settlements are booked as after a loss',
     file: 'src/settlement/network-recovery-queries.ts',
     by: 'src/settlement/reconciliation/reconcile.test.ts',
     from: "bool_or(f.decision is distinct from 'accepted')",
@@ -98,7 +98,7 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'rotating codes of the lost time pay on',
+    name: 'rotating codes of the lost period still pay',
     file: 'src/payers/check-rotating-code.ts',
     by: 'src/apis/payer/rotating-codes.test.ts',
     from: "if (step <= Number(row.lost_step)) return { decline: 'pass_code_expired', after: row };",
