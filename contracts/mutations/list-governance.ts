@@ -52,7 +52,7 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
     to: 'cancelOperations(bytes32[] calldata ids) external onlyRole(OPERATOR_ROLE)',
   },
   {
-    name: 'one operation that is gone keeps all others from being canceled',
+    name: 'one finished operation prevents the cancellation of the others',
     file: 'Governance.sol',
     from: 'if (admin.isOperationPending(ids[i])) admin.cancel(ids[i]);',
     to: 'admin.cancel(ids[i]);',
@@ -100,7 +100,7 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'two equal guardians pass for two',
+    name: 'one guardian named twice counts as two',
     file: 'Governance.sol',
     from: 'if (!_grantRole(role, account)) revert AddressInvalid(account);',
     to: '_grantRole(role, account);',

@@ -176,7 +176,7 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'the treasurer sweeps the money of all',
+    name: 'the treasurer sweeps the money of all merchants',
     file: 'Settlement.sol',
     from: 'if (address(stray) == address(TOKEN)) revert AddressInvalid(address(stray));',
     to: '',
@@ -188,7 +188,7 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: 'recovered == signer && signer.code.length == 0) return true;',
   },
   {
-    name: 'any policy is taken for the one in force',
+    name: 'any policy counts as the current one',
     file: 'PackedPolicy.sol',
     from: 'return difference >> SPENT_AND_PERIOD_BITS == 0;',
     to: 'return difference >> 128 == 0;',
@@ -212,7 +212,7 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
     to: 'structHash = _policyHash(payer, policy, _useNonce(payer), deadline);',
   },
   {
-    name: 'what is owed to the last merchant is left out',
+    name: 'the balance of the last merchant does not count as owed',
     file: 'SettlementLens.sol',
     from: `for (uint256 i = first; i <= last; ++i) {
             (, uint56 balance,) = SETTLEMENT.merchantAccount(uint32(i));
@@ -222,7 +222,7 @@ export const GUARD_MUTATIONS: readonly Mutation[] = [
             owed`,
   },
   {
-    name: "what is owed is the last merchant's alone",
+    name: "only the last merchant's balance counts as owed",
     file: 'SettlementLens.sol',
     from: 'owed += balance;',
     to: 'owed = balance;',

@@ -4,25 +4,25 @@ import type { Mutation } from '../../test/mutations/mutation.ts';
 
 export const OUTFLOW_MUTATIONS: readonly Mutation[] = [
   {
-    name: 'what leaves in an hour is not added up',
+    name: 'the outflow of an hour is not added up',
     file: 'PackedOutflow.sol',
     from: '(sum << PAID_SHIFT)',
     to: '(amount << PAID_SHIFT)',
   },
   {
-    name: 'one atom above the ceiling leaves',
+    name: 'one atom above the ceiling can be refunded',
     file: 'PackedOutflow.sol',
     from: 'if (sum > ceiling) {',
     to: 'if (sum > ceiling + 1) {',
   },
   {
-    name: 'what left an hour of years ago counts again',
+    name: 'the outflow of an hour years ago counts again',
     file: 'PackedOutflow.sol',
     from: 'uint40(word >> HOUR_SHIFT) == hour',
     to: 'uint16(word >> HOUR_SHIFT) == uint16(hour)',
   },
   {
-    name: 'the hour of what left is not noted',
+    name: 'the hour of the outflow is not recorded',
     file: 'PackedOutflow.sol',
     from: '(hour << HOUR_SHIFT) | (sum',
     to: '(uint256(1) << HOUR_SHIFT) | (sum',
@@ -34,13 +34,13 @@ export const OUTFLOW_MUTATIONS: readonly Mutation[] = [
     to: 'PAUSE_AND_CEILING = 0x1fffffe;',
   },
   {
-    name: 'a ceiling lowered below what left underflows',
+    name: 'a ceiling lowered below the outflow so far underflows',
     file: 'PackedOutflow.sol',
     from: 'paid < ceiling ? ceiling - paid : 0',
     to: 'ceiling - paid',
   },
   {
-    name: 'the pause of refunds forgets what left',
+    name: 'pausing refunds resets the outflow',
     file: 'PackedOutflow.sol',
     from: 'PackedOutflow.unwrap(outflow) & ~uint256(1);',
     to: 'PackedOutflow.unwrap(outflow) & PAUSE_AND_CEILING;',
@@ -60,13 +60,13 @@ export const OUTFLOW_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'the mark of a proposal is read the wrong way round',
+    name: 'the flag of a proposal is read inverted',
     file: 'Payouts.sol',
     from: '& CHANGE_ANNOUNCED != 0',
     to: '& CHANGE_ANNOUNCED == 0',
   },
   {
-    name: 'the mark lies in another bit',
+    name: 'the flag is in another bit',
     file: 'Payouts.sol',
     from: 'CHANGE_ANNOUNCED = 1 << 192;',
     to: 'CHANGE_ANNOUNCED = 1 << 193;',
@@ -78,7 +78,7 @@ export const OUTFLOW_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'the ceiling does not bind what leaves',
+    name: 'the ceiling does not limit the outflow',
     file: 'Governance.sol',
     from: '_outflow = _outflow.withCeiling(ceiling_);',
     to: '',

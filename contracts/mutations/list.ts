@@ -125,7 +125,7 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'nonReentrant\n        returns (bytes memory reasons)',
   },
   {
-    name: 'settling can be entered again',
+    name: 'settling can be reentered',
     file: 'Settlement.sol',
     from: 'onlyRole(OPERATOR_ROLE)\n        nonReentrant\n        returns (bytes memory reasons)',
     to: 'onlyRole(OPERATOR_ROLE)\n        returns (bytes memory reasons)',
@@ -191,7 +191,7 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'if (uint32(word) <= period) {',
   },
   {
-    name: 'a policy holds one second too long',
+    name: 'a policy is valid one second too long',
     file: 'PackedPolicy.sol',
     from: 'if (time >= expiry) {',
     to: 'if (time > expiry) {',
