@@ -12,6 +12,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
@@ -42,7 +43,8 @@ const columns = (): readonly Column<PaymentIntent>[] => [
   { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
   {
     name: t('dashboard.intents.sale.column'),
-    cell: ({ description, order_id: order }) => description ?? <span className="id">{order}</span>,
+    cell: ({ description, order_id: order }) =>
+      description === null ? <span className="id">{order}</span> : given(description),
   },
   {
     name: t('dashboard.intents.last_decline.column'),
