@@ -128,7 +128,7 @@ test('in a sandbox, the first test payment takes six clicks from the front page'
   await page.getByLabel('Email').fill('six@shop.test');
   await page.getByRole('button', { name: 'Send me a link' }).click();
   await page.getByLabel('Your name').fill('Nina New');
-  await page.getByLabel('Name of the business').fill('New Café');
+  await page.getByLabel('Business name').fill('New Café');
   await page.getByLabel('Password').fill('a long shop passphrase');
   await page.getByRole('button', { name: 'Open account' }).click();
   const opened = context.waitForEvent('page');

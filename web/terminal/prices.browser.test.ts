@@ -24,8 +24,8 @@ test('an owner sets up prices, a tax rate and items, and the till sells them', a
   const { page } = desk;
   const dialog = page.getByRole('dialog');
   await signInAt(desk, { sandbox, path: 'dashboard/settings' });
-  await page.getByLabel('Currency of your prices').selectOption('EUR · Euro');
-  await page.getByRole('radio', { name: 'The tax is added to the price' }).check();
+  await page.getByLabel('Price currency').selectOption('EUR · Euro');
+  await page.getByRole('radio', { name: 'Tax is added to the price' }).check();
   await page.getByRole('button', { name: 'Save prices' }).click();
   await page.getByText('Saved.').waitFor();
   await page.getByText(/^Rate now: 1 EUR = /).waitFor();

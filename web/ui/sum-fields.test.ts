@@ -73,7 +73,7 @@ const NO_MONEY: ReadonlySet<string> = new Set([
 ]);
 /** Fields whose label mentions money but that accept something else. */
 const NO_SUMS: ReadonlySet<string> = new Set([
-  'Payments per customer per hour, at most',
+  'Maximum payments per customer per hour',
   'Highest gas price, in gwei',
 ]);
 const NAMES_MONEY = /amount|\bsum\b|\btip\b|limit|at most|price|each (payment|day)|balance/i;

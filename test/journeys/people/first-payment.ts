@@ -17,7 +17,7 @@ async function openAccount({ page }: TestWindow, { mail, url }: { mail: Mail; ur
   await page.getByText('Check your email').waitFor();
   await page.goto(await mailedLink(mail, email, 'dashboard/sign-up'));
   await page.getByLabel('Your name').fill('Nina New');
-  await page.getByLabel('Name of the business').fill('New Café');
+  await page.getByLabel('Business name').fill('New Café');
   await page.getByLabel('Password').fill('a long shop passphrase');
   await page.getByRole('button', { name: 'Open account' }).click();
   await page.getByRole('heading', { name: 'Your first payment, without code' }).waitFor();

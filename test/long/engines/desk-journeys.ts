@@ -33,7 +33,7 @@ const COVERED = `[
 const SCHEDULE = `(() => {
   const valueOf = (name) => [...document.querySelectorAll('label')]
     .find((label) => label.textContent.startsWith(name))?.control?.value;
-  return valueOf('Statements by schedule') + ' ' + valueOf('Send the link to');
+  return valueOf('Scheduled statements') + ' ' + valueOf('Send the link to');
 })()`;
 
 async function opens(hands: Hands, address: string): Promise<void> {
@@ -117,7 +117,7 @@ export const DESK_JOURNEYS: Journeys = {
     await hands.sees(/Statements/);
     await hands.choose('Period', 'Some days');
     await hands.sees(/From/);
-    await hands.choose('Statements by schedule', 'Every week');
+    await hands.choose('Scheduled statements', 'Every week');
     await hands.fill('Send the link to', 'books@accountant.example');
     await hands.click('button', /^Save schedule/);
     await hands.sees(/Saved/);

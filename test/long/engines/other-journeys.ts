@@ -30,7 +30,7 @@ export const OTHER_JOURNEYS: Journeys = {
     await hands.fill('Email', `${crypto.randomUUID()}@shop.test`);
     await click('button', /^Send me a link/);
     await hands.fill('Your name', 'Nina New');
-    await hands.fill('Name of the business', 'New Café');
+    await hands.fill('Business name', 'New Café');
     await hands.fill('Password', PASSWORD);
     await click('button', /^Open account/);
     await click('button', /^Open a test till/);

@@ -142,15 +142,15 @@ test('automatic payouts need a second factor, are paid, and are in the shift tot
   await page.getByRole('button', { name: 'Save payouts' }).click();
   await setUpFactor(window);
   await page.getByText('Automatic payouts were enabled after this period').waitFor();
-  await page.getByLabel('Statements by schedule').selectOption('week');
+  await page.getByLabel('Scheduled statements').selectOption('week');
   await page.getByLabel('Send the link to').fill('books@accountant.example');
   const saved = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
   await page.getByRole('button', { name: 'Save schedule' }).click();
   assert.equal((await saved).status(), 200);
   await page.reload();
-  await page.getByLabel('Statements by schedule').waitFor();
+  await page.getByLabel('Scheduled statements').waitFor();
   assert.equal(await page.getByLabel('Automatic payouts').inputValue(), 'daily');
-  assert.equal(await page.getByLabel('Statements by schedule').inputValue(), 'week');
+  assert.equal(await page.getByLabel('Scheduled statements').inputValue(), 'week');
   assert.equal(await page.getByLabel('Send the link to').inputValue(), 'books@accountant.example');
   await postAsMerchant(sandbox, '/test_helpers/clock/advance', { seconds: DAY_SECONDS });
   await eventually('the period is paid', async () => {

@@ -46,7 +46,7 @@ async function openAccount(window: TestWindow, email: string): Promise<void> {
   await page.getByLabel('Password').fill('short');
   await page.getByRole('button', { name: 'Open account' }).click();
   await page.locator('.field').filter({ hasText: 'Enter the name of the business.' }).waitFor();
-  await page.getByLabel('Name of the business').fill('New Café');
+  await page.getByLabel('Business name').fill('New Café');
   await page.getByRole('button', { name: 'Open account' }).click();
   await page.locator('.field').filter({ hasText: '12 to 256 characters' }).waitFor();
   await window.checkAccessibility();

@@ -100,7 +100,7 @@ test('declined payments are found by their cause', async () => {
   const window = await browser.open(PHONE);
   const { page } = window;
   await signInAt(window, { sandbox, path: 'dashboard/intents' });
-  await page.getByLabel('Declined because').selectOption('insufficient_funds');
+  await page.getByLabel('Decline reason').selectOption('insufficient_funds');
   await page.waitForURL(/decline=insufficient_funds/);
   await page.getByRole('link', { name: intent }).waitFor();
   // The unfiltered rows stay on screen until the filtered ones have arrived.

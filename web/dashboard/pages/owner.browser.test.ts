@@ -318,7 +318,7 @@ test('an owner sets up an authenticator app and withdraws; the form keeps its in
   await kept.waitFor();
   const [recovery] = /(?:[A-Z2-7]{4}-){5}[A-Z2-7]{3}/.exec(await dialog.innerText()) ?? [];
   await kept.click();
-  await dialog.getByText('It is on its way').waitFor();
+  await dialog.getByText('Your payout is on its way').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('link', { name: /^wdr_/ }).click();
   await page.getByText('1.50').first().waitFor();

@@ -201,7 +201,7 @@ test('a payment shows its tip separately, and links to its receipt', async () =>
   await page.getByText('11.50').first().waitFor();
   await page.getByText('1.50', { exact: false }).first().waitFor();
   await page.getByRole('link', { name: payment }).click();
-  await page.getByText('Tip, included').waitFor();
+  await page.getByText('Tip (included)').waitFor();
   await window.checkAccessibility();
   await page.getByRole('link', { name: 'Receipt', exact: true }).click();
   await page.waitForURL(/\/receipts\//);
@@ -222,7 +222,7 @@ test('unpaid intents are one click from the figures', async () => {
   await page.getByRole('link', { name: /^Not enough money: \d/ }).click();
   await page.getByRole('heading', { name: 'Intents' }).waitFor();
   await page.getByRole('link', { name: intent }).waitFor();
-  const cause = page.getByRole('combobox', { name: 'Declined because' });
+  const cause = page.getByRole('combobox', { name: 'Decline reason' });
   assert.equal(await cause.inputValue(), 'insufficient_funds');
   window.checkClean();
   await window.close();

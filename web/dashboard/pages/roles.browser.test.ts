@@ -73,7 +73,7 @@ async function checkPlace(window: TestWindow, role: Role, place: Place): Promise
   const { page } = window;
   await open(window, place.path);
   const isRefused = place.needs !== undefined && !mayUse(role, place.needs);
-  const said = await page.getByText(`This needs the role ${place.needs ?? ''}`).count();
+  const said = await page.getByText(`This requires the ${place.needs ?? ''}`).count();
   assert.equal(said > 0, isRefused, `${place.path}: the page says why it is empty`);
   for (const [name, needed] of Object.entries(place.buttons)) {
     const count = await page.getByRole('button', { name, exact: true }).count();

@@ -78,7 +78,7 @@ test('an item is moved by keyboard, and the button keeps the focus', async () =>
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Edit Apple' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Place in the list').selectOption('First');
+  await dialog.getByLabel('Position in the list').selectOption('First');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.waitForFunction(
@@ -128,7 +128,7 @@ test('an item can have a tax rate that the shop does not list, and a color', asy
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('Enter a percentage from 0 to 100').waitFor();
   await field(dialog, 'Percentage').fill('5.25');
-  await dialog.getByRole('checkbox', { name: 'The price includes the tax' }).uncheck();
+  await dialog.getByRole('checkbox', { name: 'The price includes tax' }).uncheck();
   await dialog.getByRole('radio', { name: 'Green' }).check();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('plus 5.25 % tax').waitFor();
@@ -182,7 +182,7 @@ test('each form on the settings page saves only its own fields', async () => {
   await field(dialog, 'Name').fill('Food');
   await field(dialog, 'Rate').fill('0');
   await dialog.getByRole('button', { name: 'Add tax rate' }).click();
-  await dialog.getByText('Another rate has this name.').waitFor();
+  await dialog.getByText('Another rate already has this name.').waitFor();
   await field(dialog, 'Name').fill('Zero');
   await dialog.getByRole('button', { name: 'Add tax rate' }).click();
   await page.getByRole('button', { name: 'Remove Food' }).click();
@@ -220,7 +220,7 @@ test('for a currency without a rate, the page says that tills cannot charge in i
   const window = await open('settings');
   const { page } = window;
   await page.getByText('There is no rate for XOF right now').waitFor();
-  await page.getByLabel('Currency of your prices').selectOption('EUR · Euro');
+  await page.getByLabel('Price currency').selectOption('EUR · Euro');
   await page.getByRole('button', { name: 'Save prices' }).click();
   await page.getByText(/^Rate now: 1 EUR = /).waitFor();
   assert.equal(await page.getByText('There is no rate').count(), 0);
