@@ -43,7 +43,7 @@ for (const { name, options } of LOOKS) {
     await page.getByRole('button', { name: /^Add terminal/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: /^Add terminal/ }).click();
-    await dialog.getByText('Enter where it is, such as Bar.').waitFor();
+    await dialog.getByText('Enter a label, such as Bar.').waitFor();
     await dialog.getByRole('textbox', { name: 'Label' }).fill(`Bar ${name}`);
     await dialog.getByRole('button', { name: /^Add terminal/ }).click();
     const code = await dialog.getByLabel('Pairing code', { exact: true }).inputValue();

@@ -122,7 +122,7 @@ test('offline sales are listed with their result, filtered, exported and linked'
   await page.setViewportSize(DESKTOP.viewport);
   await page.getByLabel('Status').selectOption('bounced');
   await page.getByRole('row', { name: new RegExp(paid.id) }).waitFor({ state: 'hidden' });
-  await page.getByText('The wallet does not hold enough.').waitFor();
+  await page.getByText('The wallet does not hold enough USDC.').waitFor();
 
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export' }).click();
@@ -178,7 +178,7 @@ test('the file of a deactivated till is submitted, and each sale is paid once', 
     await dialog.getByRole('button', { name: 'Hand in a file' }).click();
   };
   await handIn('nothing of a till');
-  await dialog.getByText('This is not a file with offline sales.').waitFor();
+  await dialog.getByText('This is not an offline sales file.').waitFor();
   await window.checkAccessibility();
   await page.keyboard.press('Escape');
   const file = JSON.stringify({ payments: [sale, other, forged] });

@@ -111,7 +111,7 @@ function Rights({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
     <Form
       sending={sending}
       onSend={save}
-      data-name="Save rights"
+      data-name="Save permissions"
       send={t('dashboard.till_access.rights_button')}
     >
       <ChangedMeanwhile isStale={opened !== member.version} />
