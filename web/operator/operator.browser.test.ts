@@ -142,7 +142,9 @@ test('an operator finds a waiting business, views its documents and approves it'
   const { page } = window;
   await goTo('Action required');
   await page.getByRole('link', { name: /^Verify the business/ }).click();
-  await page.getByText(DETAILS.legal_name).waitFor();
+  const legalName = page.getByText(DETAILS.legal_name);
+  await legalName.waitFor();
+  assert.equal(await legalName.getAttribute('translate'), 'no', 'a browser translates a name');
   const picture = page.getByRole('img', { name: /extract.png/ });
   // The image element exists before its data has loaded.
   const width = await picture.evaluate(async (image: HTMLImageElement) => {

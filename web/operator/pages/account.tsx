@@ -9,6 +9,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus, Status } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, useRead } from '../operator.ts';
 import { saidOf } from '../parts/proposal-words.ts';
@@ -30,7 +31,7 @@ const MODES: readonly Column<Mode>[] = [
 ];
 
 const MEMBERS: readonly Column<Member>[] = [
-  { name: 'Person', cell: ({ name }) => name },
+  { name: 'Person', cell: ({ name }) => given(name) },
   { name: 'Address', cell: ({ email }) => email },
   { name: 'Role', cell: ({ role }) => role },
 ];

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { type Column, Facts } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, useRead } from '../operator.ts';
 import { OfflineRules } from '../parts/offline-rule.tsx';
@@ -21,7 +22,7 @@ import { SmartTapKeys } from '../parts/smart-tap-keys.tsx';
 type Colleague = ListOperatorsResponse['data'][number];
 
 const COLUMNS: readonly Column<Colleague>[] = [
-  { name: 'Person', cell: ({ name }) => name },
+  { name: 'Person', cell: ({ name }) => given(name) },
   { name: 'Address', cell: ({ email }) => email },
   {
     name: 'Access',

@@ -11,6 +11,7 @@ import { Page } from '../../ui/shell.tsx';
 import { sizeWords } from '../../ui/size-words.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, useRead } from '../operator.ts';
 import { saidOf } from '../parts/proposal-words.ts';
@@ -114,8 +115,8 @@ function words(name: string): string {
 }
 
 function detailWords(name: string, value: unknown): string {
-  if (typeof value !== 'string') return JSON.stringify(value);
-  return name === 'country' ? countryName(value) : value;
+  if (typeof value !== 'string') return given(JSON.stringify(value));
+  return name === 'country' ? countryName(value) : given(value);
 }
 
 function Business({ kyb }: { readonly kyb: Kyb }): ReactNode {

@@ -9,6 +9,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus, Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { given } from '../../ui/text/fixed.ts';
 import { Time } from '../../ui/time.tsx';
 import { useRead } from '../operator.ts';
 
@@ -54,7 +55,7 @@ const COLUMNS: readonly Column<Found>[] = [
     cell: ({ status }) =>
       status === 'blocked' ? <Status tone="bad">Blocked</Status> : <ObjectStatus status={status} />,
   },
-  { name: 'Account', cell: ({ account_name: name }) => name },
+  { name: 'Account', cell: ({ account_name: name }) => given(name) },
   {
     name: 'Order',
     cell: ({ order_id: order }) => (order === null ? null : <span className="id">{order}</span>),
