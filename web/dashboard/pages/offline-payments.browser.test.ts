@@ -266,7 +266,7 @@ test('an admin sets the limits, and sees the possible loss before saving', async
   await signInAt(window, { sandbox, path: `dashboard/terminals/${id}` });
   await page.getByText('This till cannot sell without a connection.').waitFor();
   await fillIn(page, { Hours: '100' });
-  await dialog.getByText('as much as the amount in Total').waitFor();
+  await dialog.getByText('up to the amount in Total').waitFor();
   await dialog.getByRole('button', { name: /^Offline sales/ }).click();
   await dialog.getByText('Enter an amount.').waitFor();
   for (const [label, value] of Object.entries(LIMITS)) {
