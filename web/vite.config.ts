@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vite';
 import { textsPlugin } from './texts-plugin.ts';
@@ -11,51 +11,76 @@ const SERVICE = process.env.TAPLINE_WEB_SERVICE ?? 'http://127.0.0.1:4242';
 /** Keeps the page's `Host` header, because sessions accept changes only from their own origin. */
 const PROXY = { target: SERVICE, changeOrigin: false };
 
+/**
+ * Matches modules by folder and name. @throws if a module does not exist, because a group that
+ * misses a renamed module splits it off, and first loads grow unnoticed.
+ */
+function modules(named: Readonly<Record<string, string>>): RegExp {
+  const paths = Object.entries(named).flatMap(([folder, names]) =>
+    names.split(' ').map((name) => `${folder}/${name}`),
+  );
+  for (const one of paths) {
+    const file = path.join(import.meta.dirname, '..', one);
+    const exists = existsSync(`${file}.ts`) || existsSync(`${file}.tsx`);
+    if (!exists) throw new Error(`web/vite.config.ts names ${one}, which does not exist`);
+  }
+  return new RegExp(String.raw`/(?:${paths.join('|')})\.tsx?$`);
+}
+
 /** Modules that every app needs. One chunk compresses better than ten. */
-const BASE = new RegExp(
-  'web/(ui/(amount|button|error-boundary|field|icon|lazy-part|money|mount|notice|result-names|' +
-    'skeleton|status|toast|text/(jsx-runtime|rich))|' +
-    String.raw`data/(api|refusal-text|root-path|run-within))\.tsx?$`,
-);
+const BASE = modules({
+  'web/ui':
+    'amount button error-boundary field icon lazy-part money mount notice result-names skeleton ' +
+    'skip-link status toast',
+  'web/ui/text': 'jsx-runtime rich',
+  'web/data': 'api refusal-text root-path run-within',
+});
 
 /** Text functions, also used by pages without React. */
 const TEXT =
   /(web\/ui\/text\/(fixed|nodes|t)|src\/core\/(isolates|languages|text-format))\.ts$|icu-minify/;
 
 /** Modules that a till always needs. */
-const TILL = new RegExp(
-  'web/(terminal/(charge|currency|machine|phases|page-path|split|till-storage|words|' +
-    'screens/(catalogue-link|find-link|lazy-offline|lazy-parts|not-opened|till-icon))|' +
-    String.raw`ui/money-text|data/device)\.tsx?$`,
-);
+const TILL = modules({
+  'web/terminal':
+    'charge page-path split-bill till-currency till-machine till-phases till-storage till-words',
+  'web/terminal/screens': 'catalogue-link find-link lazy-offline lazy-parts not-opened till-icon',
+  'web/ui': 'money-text',
+  'web/data': 'device-api',
+});
 
 /** Modules of a paired till's readers: many small ones, which compress better as one chunk. */
-const READERS =
-  /web\/terminal\/(reader\/(chip-after-click|chip-commands|nfc)|screens\/chip-prompts)\.tsx?$/;
+const READERS = modules({
+  'web/terminal/reader': 'chip-after-click chip-commands nfc',
+  'web/terminal/screens': 'chip-prompts',
+});
 
 /**
  * First screen of dashboard and operator console: many small modules, which compress better as one
  * chunk.
  */
-const DESK = new RegExp(
-  'web/(desk/(action-button|desk-context|error-texts|factor-context|factor-provider|filters|gate|' +
-    'list|load-together|loaded|page-icon|reads|send|sheet)|' +
-    'data/(people|routes)|ui/(empty-drawing|history-entry|numbers|restore-scroll|' +
-    String.raw`shell))\.tsx?$`,
-);
+const DESK = modules({
+  'web/desk':
+    'action-button desk-context error-texts factor-context factor-provider filters gate list ' +
+    'load-together loaded page-icon reads send sheet',
+  'web/data': 'people-api typed-calls',
+  'web/ui': 'empty-drawing history-entry numbers restore-scroll shell',
+});
 
 /** Modules that most of the merchant's dashboard pages share. */
-const MERCHANT = new RegExp(
-  'src/core/calendar|web/dashboard/(merchant|parts/(day-presets|days|declines|' +
-    'event-types|live-steps|object-link|payment-columns|sale-sum|terminal-names|' +
-    'time-zone|use-live))',
-);
+const MERCHANT = modules({
+  'src/core': 'calendar',
+  'web/dashboard': 'merchant',
+  'web/dashboard/parts':
+    'account-choice day-presets days decline-words event-types live-steps object-link ' +
+    'payment-columns sale-sum terminal-names time-zone use-live',
+});
 
 /** First screen of the wallet, used by no other app. */
-const WALLET = new RegExp(
-  'web/wallet/screens/(contracts-notice|frame|loading|network-switch|problem-notice|use-change|' +
-    String.raw`use-unlocking)\.tsx?$`,
-);
+const WALLET = modules({
+  'web/wallet/screens':
+    'contracts-notice frame loading network-switch problem-notice use-change use-unlocking',
+});
 
 const STYLESHEETS = / *<link rel="stylesheet"[^>]*>\n?/g;
 
