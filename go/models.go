@@ -45,7 +45,7 @@ type PaymentIntent struct {
 	// The id of a terminal: tml_…
 	Terminal string `json:"terminal"`
 
-	// The location of the terminal when the sale was created; `null` if at none.
+	// The location of the terminal when the sale was created; `null` if it had none.
 	Location *string `json:"location"`
 
 	// 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated from the Idempotency-Key if omitted.
@@ -99,7 +99,7 @@ type PaymentIntent struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, method) is lost.
+	// Only on objects that the service had lost with its database and rebuilt from the chain. Data that is not on the chain (metadata, description, terminal, method) is lost.
 	Recovered bool `json:"recovered,omitempty"`
 }
 
@@ -273,7 +273,7 @@ type Payment struct {
 	// The id of a terminal: tml_…
 	Terminal string `json:"terminal"`
 
-	// The location of the terminal when the sale was created; `null` if at none.
+	// The location of the terminal when the sale was created; `null` if it had none.
 	Location *string `json:"location"`
 
 	// The id of a payment intent: pi_…
@@ -315,7 +315,7 @@ type Payment struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, method) is lost.
+	// Only on objects that the service had lost with its database and rebuilt from the chain. Data that is not on the chain (metadata, description, terminal, method) is lost.
 	Recovered bool `json:"recovered,omitempty"`
 }
 
@@ -519,7 +519,7 @@ type Refund struct {
 	// ISO 8601 UTC with milliseconds.
 	Updated string `json:"updated"`
 
-	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, method) is lost.
+	// Only on objects that the service had lost with its database and rebuilt from the chain. Data that is not on the chain (metadata, description, terminal, method) is lost.
 	Recovered bool `json:"recovered,omitempty"`
 }
 
@@ -588,7 +588,7 @@ type Terminal struct {
 	// An inactive terminal takes no payments.
 	Status string `json:"status"`
 
-	// Where it stands; `null` if at no location.
+	// Location of the terminal; `null` if it has none.
 	Location *string `json:"location"`
 
 	// How much the till may sell while it is offline. `null` if it sells nothing offline.
@@ -1889,7 +1889,7 @@ type Withdrawal struct {
 	// Hash of the transaction.
 	TxHash *string `json:"tx_hash"`
 
-	// True if the service requested it by itself.
+	// True if the service requested it automatically.
 	Automatic bool `json:"automatic"`
 
 	// The first day of the period that it ends, YYYY-MM-DD.

@@ -102,7 +102,7 @@ export interface PaymentIntent {
     | 'canceled';
   /** The id of a terminal: tml_… */
   terminal: string;
-  /** The location of the terminal when the sale was created; `null` if at none. */
+  /** The location of the terminal when the sale was created; `null` if it had none. */
   location: string | null;
   /**
    * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated
@@ -189,8 +189,8 @@ export interface PaymentIntent {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Only on objects that the service had lost with its database and rebuilt from the chain. What
-   * the chain does not know (metadata, description, terminal, method) is lost.
+   * Only on objects that the service had lost with its database and rebuilt from the chain. Data
+   * that is not on the chain (metadata, description, terminal, method) is lost.
    */
   recovered?: true;
 }
@@ -303,7 +303,7 @@ export interface Payment {
   order_id: string;
   /** The id of a terminal: tml_… */
   terminal: string;
-  /** The location of the terminal when the sale was created; `null` if at none. */
+  /** The location of the terminal when the sale was created; `null` if it had none. */
   location: string | null;
   /** The id of a payment intent: pi_… */
   payment_intent: string;
@@ -351,8 +351,8 @@ export interface Payment {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Only on objects that the service had lost with its database and rebuilt from the chain. What
-   * the chain does not know (metadata, description, terminal, method) is lost.
+   * Only on objects that the service had lost with its database and rebuilt from the chain. Data
+   * that is not on the chain (metadata, description, terminal, method) is lost.
    */
   recovered?: true;
 }
@@ -491,8 +491,8 @@ export interface Refund {
   /** ISO 8601 UTC with milliseconds. */
   updated: string;
   /**
-   * Only on objects that the service had lost with its database and rebuilt from the chain. What
-   * the chain does not know (metadata, description, terminal, method) is lost.
+   * Only on objects that the service had lost with its database and rebuilt from the chain. Data
+   * that is not on the chain (metadata, description, terminal, method) is lost.
    */
   recovered?: true;
 }
@@ -529,7 +529,7 @@ export interface Terminal {
   software_version: string | null;
   /** An inactive terminal takes no payments. */
   status: 'active' | 'inactive';
-  /** Where it stands; `null` if at no location. */
+  /** Location of the terminal; `null` if it has none. */
   location: string | null;
   /** How much the till may sell while it is offline. `null` if it sells nothing offline. */
   offline: {
@@ -1548,7 +1548,7 @@ export interface Withdrawal {
   failure_code: string | null;
   /** Hash of the transaction. */
   tx_hash: string | null;
-  /** True if the service requested it by itself. */
+  /** True if the service requested it automatically. */
   automatic: boolean;
   /** The first day of the period that it ends, YYYY-MM-DD. */
   period: string | null;
@@ -1693,9 +1693,9 @@ export interface ListPaymentIntentsQuery {
   limit?: number;
   /** `next_cursor` of the previous page, sent with the same filters. */
   cursor?: string;
-  /** Only objects created at or after. */
+  /** Only objects created at or after this time. */
   created_gte?: string;
-  /** Only objects created before. */
+  /** Only objects created before this time. */
   created_lt?: string;
   /** The id of a terminal: tml_… */
   terminal?: string;
@@ -1811,9 +1811,9 @@ export interface ListPaymentsQuery {
   limit?: number;
   /** `next_cursor` of the previous page, sent with the same filters. */
   cursor?: string;
-  /** Only objects created at or after. */
+  /** Only objects created at or after this time. */
   created_gte?: string;
-  /** Only objects created before. */
+  /** Only objects created before this time. */
   created_lt?: string;
   /** The id of a terminal: tml_… */
   terminal?: string;
@@ -1839,9 +1839,9 @@ export interface ListOfflinePaymentsQuery {
   limit?: number;
   /** `next_cursor` of the previous page, sent with the same filters. */
   cursor?: string;
-  /** Only objects created at or after. */
+  /** Only objects created at or after this time. */
   created_gte?: string;
-  /** Only objects created before. */
+  /** Only objects created before this time. */
   created_lt?: string;
   /** Only sales of this status. */
   status?: 'processing' | 'succeeded' | 'bounced';
@@ -1863,9 +1863,9 @@ export interface ListRefundsQuery {
   limit?: number;
   /** `next_cursor` of the previous page, sent with the same filters. */
   cursor?: string;
-  /** Only objects created at or after. */
+  /** Only objects created at or after this time. */
   created_gte?: string;
-  /** Only objects created before. */
+  /** Only objects created before this time. */
   created_lt?: string;
   /** The id of a payment: pay_… */
   payment?: string;
@@ -1916,9 +1916,9 @@ export interface ListEventsQuery {
   limit?: number;
   /** `next_cursor` of the previous page, sent with the same filters. */
   cursor?: string;
-  /** Only objects created at or after. */
+  /** Only objects created at or after this time. */
   created_gte?: string;
-  /** Only objects created before. */
+  /** Only objects created before this time. */
   created_lt?: string;
   /** An event type, or a family with .*, for example payment_intent.* */
   type?:
@@ -2045,9 +2045,9 @@ export interface ListRequestLogQuery {
   limit?: number;
   /** `next_cursor` of the previous page, sent with the same filters. */
   cursor?: string;
-  /** Only objects created at or after. */
+  /** Only objects created at or after this time. */
   created_gte?: string;
-  /** Only objects created before. */
+  /** Only objects created before this time. */
   created_lt?: string;
   /** HTTP status. */
   status?: number;
@@ -2140,7 +2140,7 @@ export interface TestAdvanceClockBody {
   seconds: number;
 }
 
-/** Every operation by method and path: what it takes, and what it answers. */
+/** Every operation by method and path, with its request and its response. */
 export interface Operations {
   /**
    * List payment intents, newest first
@@ -2261,9 +2261,9 @@ export interface Operations {
    * Refund a payment, in full or in part
    *
    * Paid from the merchant balance on the payment’s network. Waits up to 60 seconds for the
-   * transaction, and not at all while the network settles nothing. A `pending` refund resolves by
-   * itself: never retry it with a new key. If the refund was rebuilt (`recovered`), the response
-   * is that refund, with `Idempotent-Replayed: true`.
+   * transaction, and not at all while settlement is paused. A `pending` refund resolves by itself:
+   * never retry it with a new key. If the refund was rebuilt (`recovered`), the response is that
+   * refund, with `Idempotent-Replayed: true`.
    *
    * Needs a key with the scope `refunds:write`.
    */
@@ -2447,7 +2447,7 @@ export interface Operations {
     response: WebhookDelivery;
   };
   /**
-   * Send a delivery again at once
+   * Send a delivery again immediately
    *
    * Works in every status; the count of attempts continues. Read the delivery again to see the
    * result.
@@ -2662,10 +2662,10 @@ export interface Operations {
   /**
    * Advance the clock of this account's test mode
    *
-   * Moves the clock of the account ahead. Everything due by then happens at once: intents expire,
-   * confirmations time out, agent tokens and stored responses expire, events pass their retention,
-   * refund windows close. Daily limits and velocity rules count by the new time, and `created`
-   * shows it. Other accounts are not affected.
+   * Moves the clock of the account ahead. Everything due by then happens immediately: intents
+   * expire, confirmations time out, agent tokens and stored responses expire, events pass their
+   * retention, refund windows close. Daily limits and velocity rules count by the new time, and
+   * `created` shows it. Other accounts are not affected.
    *
    * Needs a key with the scope `payments:write`.
    */

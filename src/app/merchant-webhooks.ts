@@ -74,7 +74,7 @@ const WithdrawalSchema = Type.Object(
     wallet: Type.String({ description: 'The settlement wallet.' }),
     failure_code: nullable(Type.String({ description: 'The reason why it failed.' })),
     tx_hash: nullable(Type.String({ description: 'Hash of the transaction.' })),
-    automatic: Type.Boolean({ description: 'True if the service requested it by itself.' }),
+    automatic: Type.Boolean({ description: 'True if the service requested it automatically.' }),
     period: nullable(
       Type.String({ description: 'The first day of the period that it ends, YYYY-MM-DD.' }),
     ),

@@ -155,7 +155,7 @@ function operations(document: Schema): string[] {
     const lines = members.map((member) => `    ${member}`).join('\n');
     return `${commentOf(schema, '  ')}  '${route}': {\n${lines}\n  };`;
   });
-  const comment = '/** Every operation by method and path: what it takes, and what it answers. */';
+  const comment = '/** Every operation by method and path, with its request and its response. */';
   return [...named, `${comment}\nexport interface Operations {\n${entries.join('\n')}\n}`];
 }
 

@@ -27,7 +27,11 @@ export function isRefusal(value: unknown): value is Refusal {
  * mode. The message does not reveal which (behavior.md 2.5).
  */
 export function resourceMissing(what: string, param: string | null = 'id'): Refusal {
-  return refuse('resource_missing', `No such ${what} for this key's account and mode.`, param);
+  return refuse(
+    'resource_missing',
+    `No such ${what}, or it belongs to another account or mode.`,
+    param,
+  );
 }
 
 /** A response exactly as it is sent, stored and replayed. */

@@ -35,7 +35,7 @@ export const STRIPE_PATHS: readonly (readonly [string, string])[] = [
     '/test_helpers/terminal/readers/{id}/present_payment_method',
     'POST /v1/test_helpers/terminals/{id}/tap',
   ],
-  ['/payment_intents/{id}/capture', 'nothing: the tap takes the money'],
+  ['/payment_intents/{id}/capture', 'nothing: the tap charges the payer'],
 ];
 
 function fits(path: string, template: string): boolean {

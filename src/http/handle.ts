@@ -169,7 +169,7 @@ export function createHandler(route: AnyRoute, deps: HandlerDeps) {
       ms: limitMs - (performance.now() - call.startedMs),
       late: requestTimeout,
       onLateFault: (error) =>
-        log.error("a request's handler failed after its time limit", {
+        log.error("a request's handler failed after the request had timed out", {
           request: call.requestId,
           error,
         }),

@@ -73,7 +73,7 @@ function checkTarget(target: Target, request: FastifyRequest): Refusal | null {
   if (target.allow.length === 0) {
     const path = pathOf(request);
     const instead = insteadOf(path);
-    const hint = instead === null ? '' : ` That is a Stripe path. Here: ${instead}.`;
+    const hint = instead === null ? '' : ` That is a Stripe path; the equivalent here: ${instead}.`;
     return refuse('route_missing', `${request.method} ${path} does not exist.${hint}`);
   }
   const allow = target.allow.join(', ');

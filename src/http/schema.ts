@@ -117,7 +117,7 @@ export const Recovered = Type.Optional(
     const: true,
     description:
       'Only on objects that the service had lost with its database and rebuilt from the chain. ' +
-      'What the chain does not know (metadata, description, terminal, method) is lost.',
+      'Data that is not on the chain (metadata, description, terminal, method) is lost.',
   }),
 );
 
@@ -165,10 +165,13 @@ export const Day = Type.String({
 
 export const createdParameters = {
   created_gte: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only objects created at or after.' }),
+    Type.String({
+      format: 'date-time',
+      description: 'Only objects created at or after this time.',
+    }),
   ),
   created_lt: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Only objects created before.' }),
+    Type.String({ format: 'date-time', description: 'Only objects created before this time.' }),
   ),
 };
 

@@ -151,7 +151,7 @@ function createCheck(surface: Surface, options: ServerOptions): Check {
       ms: CHECK_TIME_LIMIT_MS,
       late: serviceUnavailable,
       onLateFault: (error) =>
-        log.warn("a request's check failed after its time limit", {
+        log.warn("a request's checks failed after the request had timed out", {
           request: call.requestId,
           error,
         }),

@@ -40,7 +40,7 @@ export function confirmationsFor(asked: Depth | null, network: Reached): Confirm
   if (hosts > 1) return { ...depth, receiptProviders: 2 };
   if (isCertain) return { ...depth, receiptProviders: 1 };
   throw new StartError(
-    `${network.prefix}CONFIRMATIONS=0 needs two addresses of different hosts in ` +
+    `${network.prefix}CONFIRMATIONS=0 needs two URLs with different hosts in ` +
       `${network.prefix}RPC_URL, whose receipts agree: add one, or leave the setting out`,
   );
 }

@@ -73,7 +73,7 @@ const SplitGroup = nullable(text(64, 'Intents of one split bill carry the same v
 
 const SoldAt = nullable({
   ...idOf('loc_', 'location'),
-  description: 'The location of the terminal when the sale was created; `null` if at none.',
+  description: 'The location of the terminal when the sale was created; `null` if it had none.',
 });
 
 export const CashierAt = nullable({

@@ -36,7 +36,7 @@ function createRoute(ctx: ApiContext) {
     summary: 'Refund a payment, in full or in part',
     description:
       'Paid from the merchant balance on the payment’s network. Waits up to 60 seconds for ' +
-      'the transaction, and not at all while the network settles nothing. A `pending` refund ' +
+      'the transaction, and not at all while settlement is paused. A `pending` refund ' +
       'resolves by itself: never retry it with a new key. ' +
       'If the refund was rebuilt (`recovered`), the response is that refund, with ' +
       '`Idempotent-Replayed: true`.',

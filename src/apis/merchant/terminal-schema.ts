@@ -30,7 +30,7 @@ const terminalFields = {
   status: oneOf(['active', 'inactive'] as const, 'An inactive terminal takes no payments.'),
   location: nullable({
     ...idOf('loc_', 'location'),
-    description: 'Where it stands; `null` if at no location.',
+    description: 'Location of the terminal; `null` if it has none.',
   }),
   offline: nullable(OfflineLimitsSchema),
   last_seen_at: nullable(Timestamp),

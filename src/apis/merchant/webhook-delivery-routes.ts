@@ -100,7 +100,7 @@ function retryRoute(ctx: ApiContext) {
     operationId: 'retryWebhookDelivery',
     moves: 'data',
     tag: TAG,
-    summary: 'Send a delivery again at once',
+    summary: 'Send a delivery again immediately',
     description:
       'Works in every status; the count of attempts continues. Read the delivery again to see ' +
       'the result.',

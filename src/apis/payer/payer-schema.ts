@@ -36,9 +36,9 @@ export const Signature = walletSignature(
 export function shortListOf<S extends Type.TSchema>(item: S) {
   return Type.Object({
     object: objectType('list'),
-    data: Type.Array(item, { description: 'Always false: the list fits into one response.' }),
-    has_more: Type.Boolean({ description: 'Always `null`, as there is one page.' }),
-    next_cursor: Type.Null({ description: 'Always `null`, as there is one page.' }),
+    data: Type.Array(item, { description: 'All of them: the list fits into one response.' }),
+    has_more: Type.Boolean({ description: 'Always false: the list fits into one response.' }),
+    next_cursor: Type.Null({ description: 'Always `null`, because there is only one page.' }),
   });
 }
 

@@ -135,7 +135,7 @@ function advanceRoute(ctx: ApiContext) {
     tag: TAG,
     summary: "Advance the clock of this account's test mode",
     description:
-      'Moves the clock of the account ahead. Everything due by then happens at once: intents ' +
+      'Moves the clock of the account ahead. Everything due by then happens immediately: intents ' +
       'expire, confirmations time out, agent tokens and stored responses expire, events pass ' +
       'their retention, refund windows close. Daily limits and velocity rules count by the new ' +
       'time, and `created` shows it. Other accounts are not affected.',

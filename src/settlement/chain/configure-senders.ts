@@ -93,7 +93,7 @@ export async function configureSenders({ db, chain }: Deps) {
       if ((await countUnfinished(tx, { livemode, sender: row.sender })) === 0) continue;
       throw new StartError(
         `${row.address} has transactions on ${network} that are not final yet: ` +
-          'start with its key among the relayer keys until they are',
+          'keep its key among the relayer keys until they are',
       );
     }
     for (const [index, { address, role }] of wanted.entries()) {
@@ -134,7 +134,7 @@ export async function requireRoles(chain: Chain): Promise<void> {
     if (answer?.ok === true && BigInt(answer.data) === 1n) return;
     throw new StartError(
       `${address} has no ${name} on the settlement contract ${settlement} of ${network}: ` +
-        'let the admin grant it, or configure another key',
+        'have the admin grant it, or configure another key',
     );
   });
 }

@@ -250,7 +250,7 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
         return;
       }
       if (isDoubted || ageMs() > WRONG_CHAIN_MS) await checkOnce();
-      if (known !== chainId) throw new NodeFault('wrong_chain', 'the node is of another chain');
+      if (known !== chainId) throw new NodeFault('wrong_chain', 'the node serves another chain');
     },
   };
 }

@@ -105,7 +105,7 @@ function processFaults(processes: readonly ChaosProcess[]): ChaosFault[] {
     {
       // Often freezes a worker until its leases have expired, although it still believes that it
       // holds them.
-      name: 'a process stands still',
+      name: 'a process freezes',
       weight: 8,
       plan: (random) => {
         const targets = [random.pick(processes)];

@@ -73,8 +73,8 @@ describe('the check against the responses that clients got', () => {
       'delete from payments',
       'delete from payment_intents',
     );
-    assert.match(found, new RegExp(`${intent.id} was answered and is lost`));
-    assert.match(found, new RegExp(`${refund.id} was answered and is lost`));
+    assert.match(found, new RegExp(`${intent.id} was in a response and is missing`));
+    assert.match(found, new RegExp(`${refund.id} was in a response and is missing`));
   });
 
   it('fails if an intent has another amount', async () => {
@@ -116,7 +116,7 @@ describe('the check against the responses that clients got', () => {
 describe('the check of a withdrawal that a response showed to the owner', () => {
   it('fails if it is lost', async () => {
     const found = await checkAfter('delete from automatic_payouts', 'delete from withdrawals');
-    assert.equal(found, `${withdrawal.id} was answered and is lost`);
+    assert.equal(found, `${withdrawal.id} was in a response and is missing`);
   });
 
   it('fails if it has another amount', async () => {
@@ -218,7 +218,7 @@ describe('a response from before the database was restored', () => {
       journal.saw(intent);
       journal.saw({ ...intent, id: 'pi_paid', payment: 'pay_lost' });
     };
-    assert.equal(await checkRestored(told), 'pi_paid was answered and is lost');
+    assert.equal(await checkRestored(told), 'pi_paid was in a response and is missing');
   });
 
   it('may have its tip in its amount, because the chain knows only the sum', async () => {

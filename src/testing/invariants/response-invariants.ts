@@ -67,7 +67,7 @@ async function checkIntents({ db, journal }: Responses): Promise<string[]> {
     const row = byId.get(shown.id);
     const ended = shown.status === 'succeeded' || shown.status === 'canceled';
     const late = row?.status === 'succeeded' && alarmed.has(shown.id);
-    if (row === undefined) broken.push(`${shown.id} was answered and is lost`);
+    if (row === undefined) broken.push(`${shown.id} was in a response and is missing`);
     else if (!isAmountOf(shown, Number(row.amount))) broken.push(`${shown.id} has another amount`);
     else if (ended && row.status !== shown.status && !late)
       broken.push(`${shown.id} was reported ${shown.status} and is ${row.status}`);
@@ -127,7 +127,7 @@ async function checkTransfers(
   const byId = new Map(rows.map((row) => [row.id, row]));
   return asked.all.flatMap(({ shown, place, placeIs }) => {
     const row = byId.get(shown.id);
-    if (row === undefined) return [`${shown.id} was answered and is lost`];
+    if (row === undefined) return [`${shown.id} was in a response and is missing`];
     if (Number(row.amount) !== shown.amount) return [`${shown.id} has another amount`];
     if (row.place !== place) return [`${shown.id} has another ${placeIs}`];
     if (shown.status === 'pending' || row.status === shown.status) return [];

@@ -83,7 +83,7 @@ export async function refusedBy(
   }
   const { result, alarm } = await doneBefore(relayer.chain, request, null);
   if (!(await countsYet(relayer.chain, request, result))) {
-    throw new RpcUnavailable('it is in a block, and waits for confirmations');
+    throw new RpcUnavailable('it is in a block and waits for confirmations');
   }
   return decided(result, alarm);
 }

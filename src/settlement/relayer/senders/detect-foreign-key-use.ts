@@ -60,7 +60,7 @@ export async function stopIfShown(
   if (shown === null) {
     const details = { chainNonce, nextNonce };
     const fields = { sender: sender.sender, ...details };
-    relayer.log.error('the chain has used nonces of a sender that the database lacks', fields);
+    relayer.log.error('the chain has used nonces of a sender that are not in the database', fields);
     const alarm = { kind: 'nonce_ahead', subject: `sender ${sender.sender}`, details };
     await inSender(sender, (tx) => relayer.raise(tx, [alarm]));
     return false;
