@@ -19,7 +19,7 @@ import { describeProfile } from '#settlement/chain-profiles.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { requireCell } from '#settlement/own-cell.ts';
 import { checkSigner, type SigningKey } from '#settlement/signer.ts';
-import { isLow, paymentsLeftOf, presentPrice } from '#settlement/status/gas-balance.ts';
+import { isLow, paymentsLeftOf, presentPrice } from '#settlement/status/low-gas-balance.ts';
 
 /** The result of one check before a start, with the remedy if it failed. */
 export interface Finding {

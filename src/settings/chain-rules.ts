@@ -1,7 +1,7 @@
 import { StartError } from '#core/start-error.ts';
-import { type Depth, MAX_WAIT_MS } from '#settlement/base-confirmations.ts';
 import { type ChainProfile, PROFILE_NAMES, profileFor } from '#settlement/chain-profiles.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
+import { type Depth, MAX_WAIT_MS } from '#settlement/confirmations.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 import { type CountsRule, NETWORK_DEFAULTS, type NetworkRules } from '#settlement/networks.ts';
 

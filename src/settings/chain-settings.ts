@@ -11,7 +11,7 @@ import {
   EXTERNAL_SETTINGS,
   type SettingName,
 } from '#settings/setting-names.ts';
-import { confirmationsFor } from '#settlement/base-confirmations.ts';
+import { confirmationsFor } from '#settlement/confirmations.ts';
 import type { ContractPlace } from '#settlement/contract-versions.ts';
 import { settingAddress } from '#settlement/evm-address.ts';
 import { NETWORK_DEFAULTS, type NetworkRules, type NetworkSettings } from '#settlement/networks.ts';

@@ -132,7 +132,7 @@ export const NETWORK_DEFAULTS = {
   formerSettlements: [],
   /**
    * For the sandbox, whose chain the service runs itself. For other chains see
-   * base-confirmations.ts.
+   * confirmations.ts.
    */
   confirmations: 0,
   confirmationsMs: 0,

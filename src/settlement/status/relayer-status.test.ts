@@ -4,7 +4,7 @@ import { present } from '#core/assert.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { reportOf } from '#settlement/relayer/report.ts';
 import { checkBalances } from '#settlement/relayer/senders/check-sender-balances.ts';
-import { daysLeftOf, paymentsLeftOf, paymentsPerDay } from '#settlement/status/gas-balance.ts';
+import { daysLeftOf, paymentsLeftOf, paymentsPerDay } from '#settlement/status/low-gas-balance.ts';
 import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';

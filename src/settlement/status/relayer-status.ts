@@ -13,7 +13,7 @@ import {
   paymentsLeftOf,
   presentPrice,
   weeklyRate,
-} from '#settlement/status/gas-balance.ts';
+} from '#settlement/status/low-gas-balance.ts';
 
 /** The state of one network's relayer, for operators and metrics. */
 export interface RelayerStatus {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type BlockTimes, NO_BLOCK_TIMES, withArrival } from '#settlement/chain/block-times.ts';
-import { batchDueAt, NO_BATCH } from '#settlement/relayer/send/send-loops.ts';
+import { batchDueAt, NO_BATCH } from '#settlement/relayer/send/batching-delay.ts';
 
 const blockTimesOf = (...times: number[]): BlockTimes =>
   times.reduce(

@@ -1,7 +1,7 @@
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable, type Tx } from '#db/database.ts';
-import { groupByRule } from '#settlement/chain/confirmation-tiers.ts';
+import { groupByRule } from '#settlement/chain/extra-wait-by-amount.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
 import type { RequestKind } from '#settlement/chain-requests.ts';

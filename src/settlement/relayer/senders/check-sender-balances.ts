@@ -15,7 +15,7 @@ import {
   recentTips,
   SIZES,
   weeklyRate,
-} from '#settlement/status/gas-balance.ts';
+} from '#settlement/status/low-gas-balance.ts';
 
 /** How long tips are reused. They change little, and each read costs a request. */
 const TIPS_MS = 30_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StartError } from '#core/start-error.ts';
-import { confirmationsFor, whenItCounts } from '#settlement/base-confirmations.ts';
+import { confirmationsFor, whenItCounts } from '#settlement/confirmations.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
 const ONE = ['https://one.example/key'];
