@@ -66,7 +66,7 @@ export async function selectEntries(
   ]);
 }
 
-/** Returns entries newest first, for people. */
+/** Returns an audit log's entries newest first, for display. */
 export async function selectNewest(
   sql: Sql,
   wanted: {

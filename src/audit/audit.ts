@@ -5,7 +5,7 @@ import { redactJson, redactOwn } from '#core/redact.ts';
 import type { Tx } from '#db/database.ts';
 
 /**
- * Called in the transaction of a person's change, for example to queue a mail about it, so that
+ * Called in the transaction of a user's change, for example to queue a mail about it, so that
  * either both commit or neither. Receives the entry's `detail`.
  */
 export type EntryListener = (tx: Tx, detail: string | null) => Promise<void>;
@@ -21,30 +21,30 @@ export type Actor =
       readonly onEntry?: EntryListener | null;
     }
   | {
-      /** A command or a worker of the service: `admin command`, `demo data`, … */
+      /** A command or a worker of the service, such as `admin command` or `demo data`. */
       readonly type: 'system';
       readonly name: string;
     };
 
 /**
- * Returns the actor's short name, as other rows store it: a user's id, or the name of a part of the
- * system.
+ * Returns the actor's short name, as other rows store it: a user's ID, or the name of a part of the
+ * service.
  */
 export function actorId(actor: Actor): string {
   return actor.type === 'system' ? actor.name : actor.userId;
 }
 
-/** The log of changes that the network's staff makes to the network itself. */
+/** The audit log of changes that the network's staff make to the network itself. */
 export const NETWORK_AUDIT_LOG = 'network';
 
-/** The hash that precedes the first entry of a log. */
+/** The hash before a log's first entry. */
 export const GENESIS = Buffer.alloc(32);
 
 type Values = { readonly [key: string]: Json };
 
 export interface Entry {
   /**
-   * The account that the entry belongs to, or {@link NETWORK_AUDIT_LOG}. The column is called
+   * The account to which the entry belongs, or {@link NETWORK_AUDIT_LOG}. The column is called
    * `chain`.
    */
   readonly auditLog: string;
@@ -55,12 +55,12 @@ export interface Entry {
   /** `null` if the change affects both modes, or none. */
   readonly livemode: boolean | null;
   /**
-   * The changed fields before and after; never a secret or its hash. Text that people type may
-   * contain a secret by mistake, so anything that looks like one is masked.
+   * The changed fields before and after; never a secret or its hash. Users may type a secret by
+   * mistake, so anything that looks like one is masked.
    */
   readonly before: Values | null;
   readonly after: Values | null;
-  /** A sentence for the listener, such as for the mail to owners. The log does not store it. */
+  /** A sentence for the listener, for example for the mail to owners. The log does not store it. */
   readonly detail?: string;
   readonly now: Date;
 }
@@ -89,12 +89,12 @@ function whoIs(actor: Actor): Exclude<Json, null> {
 }
 
 /**
- * Adds an entry in the transaction of the change. Holds the log's lock until the commit, so call it
+ * Adds an entry in the transaction of the change. Holds the log's lock until the commit. So call it
  * last, after locking the account's order, and for one log only.
  */
 export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
   const { actor } = entry;
-  // Call the listener before taking the lock, because all changes of the account wait for the lock.
+  // Call the listener before taking the lock, because all changes to the account wait for the lock.
   if (actor.type !== 'system') await actor.onEntry?.(tx, entry.detail ?? null);
   await lockAuditLog(tx, entry.auditLog);
   const head = await selectHead(tx, entry.auditLog);

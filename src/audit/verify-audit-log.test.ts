@@ -53,7 +53,7 @@ async function verify(anchors: readonly Anchor[] = []) {
   return { code: await reportAuditLog(database.db, { anchors, print }), lines };
 }
 
-/** Tampers with the log, as someone with the database owner's rights could. */
+/** Tampers with the log, as anyone with the database owner's rights could. */
 async function tamper(sql: string): Promise<void> {
   await database.db.query('alter table audit_log disable trigger all');
   await database.db.query(sql);
@@ -136,7 +136,7 @@ test('entries that were cut off at the end show against a recorded head', async 
   assert.equal((await verify(anchors)).code, 1);
 });
 
-/** Creates the role with the grants of docs/operate.md section 3. */
+/** Creates the role, with the grants of docs/operate.md section 3. */
 async function createAppRole(role: string, password: string): Promise<void> {
   for (const sql of [
     `create role ${role} login password '${password}'`,
@@ -166,7 +166,7 @@ test("the application's own role can read and append to the log, but not change 
     assert.equal((await verify()).code, 0);
   } finally {
     await app.close();
-    // A creator who is not a superuser must be a member of the role in order to clean up.
+    // Without being a superuser, the role's creator must be a member of the role to clean up.
     await database.db.query(`grant ${role} to current_user`);
     await database.db.query(`drop owned by ${role}`);
     await database.db.query(`drop role ${role}`);

@@ -3,7 +3,7 @@ import { type AuditRow, selectAuditLogs, selectEntries } from '#audit/audit-quer
 import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Entries that are read and hashed before other requests get a turn. */
+/** Number of entries that are read and hashed before other requests get a turn. */
 const CHUNK = 1_000;
 
 /** The result of checking one log. */
@@ -13,7 +13,8 @@ export type AuditLogReport =
       readonly intact: true;
       readonly entries: bigint;
       /**
-       * The newest entry's hash in hex. Stored elsewhere, it reveals whether entries were cut off.
+       * The newest entry's hash in hex. A copy stored elsewhere reveals whether newer entries were
+       * removed.
        */
       readonly head: string;
     }
@@ -38,7 +39,9 @@ function problemOf(row: AuditRow, before: Head): string | null {
   return null;
 }
 
-/** Consecutive entries of a log, up to its end or the first mismatch. */
+/**
+ * The result for consecutive entries of a log, up to a limit, the log's end or the first mismatch.
+ */
 export interface Stretch {
   /** The last entry that matches. */
   readonly head: Head;
@@ -93,7 +96,7 @@ export async function verifyAuditLog(sql: Sql, auditLog: string): Promise<AuditL
   }
 }
 
-/** A head recorded earlier: `<log> <sequence> <hash>`. Its JSON calls the log `chain`. */
+/** A head recorded earlier: `<log> <sequence> <hash>`. In its JSON, the log is called `chain`. */
 export interface Anchor {
   readonly chain: string;
   readonly sequence: bigint;
@@ -116,7 +119,7 @@ interface WrittenHead {
   readonly hash?: unknown;
 }
 
-/** Returns the heads in one line of JSON; `null` for any other line. */
+/** Parses heads in one line of JSON; `null` for any other line. */
 function parseAnchorJson(line: string): Anchor[] | null {
   let heads: unknown;
   try {
@@ -132,8 +135,8 @@ function parseAnchorJson(line: string): Anchor[] | null {
 }
 
 /**
- * Parses a file of heads: earlier output, the lines of JSON that the service writes daily, or the
- * text of its mail. Ignores empty lines and lines that begin with #.
+ * Parses a file of heads: the output of an earlier run, the JSON lines that the service writes
+ * daily, or the text of its mail. Ignores empty lines and lines that begin with #.
  * @throws StartError for any other line.
  */
 export function parseAnchors(text: string): Anchor[] {
@@ -148,7 +151,10 @@ export function parseAnchors(text: string): Anchor[] {
     });
 }
 
-/** True if the anchor's entry still exists with its hash, so nothing was cut off or rewritten. */
+/**
+ * True if the anchor's entry still exists with the same hash, so that nothing up to it was removed
+ * or rewritten.
+ */
 export async function holdsAnchor(sql: Sql, anchor: Anchor): Promise<boolean> {
   const { chain: auditLog, sequence, hash } = anchor;
   const [row] = await selectEntries(sql, { auditLog, after: sequence - 1n, limit: 1 });

@@ -29,19 +29,22 @@ import { readUnknownDecline } from '#payments/unknown-credential.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
 /**
- * How long an answer is kept: as long as an Idempotency-Key, because a tap repeated within that
+ * How long an answer is kept: as long as an idempotency key, because a tap repeated within that
  * time counts as the same tap.
  */
 const KEPT_MS = 48 * HOUR_MS;
-/** Rows deleted per answer: more than each answer adds, so that the table cannot grow forever. */
+/**
+ * Maximum number of expired rows deleted per answer: more than each answer adds, so that the table
+ * cannot grow forever.
+ */
 const SWEEP = 20;
 
 /**
  * Identifies the payer for a credential of this cell that was tapped in another cell, and decides
- * whether it is valid. The answer consumes a one-time credential for that one intent; a repeated
- * request gets the same answer.
- * @returns `null` for a credential that readers cannot read, or of another cell; or if this cell's
- * ledger may have lost taps, so that it cannot decide.
+ * whether the credential is valid. The answer consumes a one-time credential for that one intent; a
+ * repeated request gets the same answer.
+ * @returns `null` for a credential that readers cannot read or that belongs to another cell; also
+ * if this cell cannot decide, because its ledger may have lost taps.
  */
 export async function answerPresentation(
   ctx: ApiContext,
@@ -54,7 +57,7 @@ export async function answerPresentation(
     if (checkLedger(tx.watch, asked.livemode) !== null) return null;
     const key = { presented: hashOfTapped(asked.tapped), cell: asked.cell };
     const found = (await lockCredentials(tx, [presented])).get(credentialKey(presented)) ?? null;
-    // Read the earlier answer under the credential's lock, so that a repeated tap gets it.
+    // Read the earlier answer while the credential is locked, so that a repeated tap gets it.
     const before = await selectVisit(tx, key);
     const isKept = presented.type === 'nfc_id';
     if (!isKept && before?.intent_id === asked.intent) return readHomeAnswer(before.answer);

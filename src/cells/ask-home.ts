@@ -24,11 +24,11 @@ import { HOME_CELL_AWAY } from '#payments/decline-codes.ts';
 import type { AskHome } from '#payments/pay-request.ts';
 import type { Tapped } from '#payments/payment-attempt.ts';
 
-/** The time for which the answer of a pass's home cell is cached. */
+/** How long the answer of a pass's home cell is cached. */
 export const KEPT_MS = 60_000;
 /**
- * Age at which rows are deleted. An answer expires after the minute above, even if the push of a
- * revocation was lost.
+ * Age at which cached answers are deleted. Each answer already expires after `KEPT_MS`, even if the
+ * notification of a revocation was lost.
  */
 const SWEPT_AFTER_MS = DAY_MS;
 const SWEEP = 20;
@@ -68,8 +68,8 @@ async function answerOf(
   clock: Clock,
   { cells, home, key, asked }: Question,
 ): Promise<HomeAnswer | null> {
-  // Only a static code gets the same answer again. All others are valid once, so their home cell
-  // must decide.
+  // Only the answer about a static code may be reused. All other credentials are valid once, so
+  // their home cell must decide.
   const isKept = asked.tapped.type === 'nfc_id';
   if (isKept) {
     const since = addMs(clock.now(), -KEPT_MS);

@@ -5,7 +5,7 @@ import { isOwnAddress } from '#core/own-address.ts';
 import { StartError } from '#core/start-error.ts';
 
 /**
- * Requires https, because requests between cells carry their shared secret; plain http is allowed
+ * Requires https, because requests between cells carry their shared secret. Plain http is allowed
  * only to this machine and private networks. A name that cannot be resolved passes, because no
  * request reaches it.
  * @throws StartError
@@ -27,7 +27,7 @@ async function requireClosedWay({ url }: CellAddress): Promise<void> {
 /**
  * Asks each cell for its number, because two cells with the same number would misroute money and
  * people.
- * @returns the cells that do not respond: they are unreachable, or have another secret.
+ * @returns the cells that do not respond, because they are unreachable or have another secret.
  * @throws StartError
  */
 export async function checkPeers(cells: CellSettings): Promise<readonly CellAddress[]> {

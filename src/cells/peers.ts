@@ -7,7 +7,7 @@ export interface CellAddress {
   readonly url: string;
 }
 
-/** This cell and the others of its network (docs/scale.md). */
+/** This cell and the other cells of its network (docs/scale.md). */
 export interface CellSettings {
   readonly own: number;
   /** Empty if this is the network's only cell. */
@@ -23,7 +23,8 @@ export const ALONE: CellSettings = { own: FIRST_CELL, others: [], secret: '' };
 export const CELLS_ROOT = '/api/cells/v1';
 
 /**
- * Time limit: a tap waits for the answer, and the customer would take the card away after longer.
+ * Time limit of a request: a tap waits for the answer, and customers do not hold their card still
+ * for longer.
  */
 const TIMEOUT_MS = 2_000;
 
@@ -47,7 +48,7 @@ export async function askCell(
   }
 }
 
-/** Calls all other cells at once. @returns the answers of those that respond. */
+/** Calls all other cells concurrently. @returns the answers of the cells that respond. */
 export async function askOthers(
   cells: CellSettings,
   question: { readonly path: string; readonly body: unknown },

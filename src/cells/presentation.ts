@@ -10,7 +10,7 @@ import {
 } from '#payments/credential.ts';
 import { DECLINES, type Decline } from '#payments/decline-codes.ts';
 
-/** The requests between cells: `POST /api/cells/v1/presentations` and its response. */
+/** The request from one cell to another, `POST /api/cells/v1/presentations`, and its response. */
 
 const Tapped = Type.Object({
   type: Type.Unsafe<TappedType>(Type.String({ enum: [...TAPPED_TYPES] })),
@@ -21,7 +21,7 @@ const Tapped = Type.Object({
 export const PresentationSchema = Type.Object({
   cell: Type.Integer({ minimum: 0, maximum: 9 }),
   livemode: Type.Boolean(),
-  /** The intent to pay. A one-time credential is consumed for it. */
+  /** The intent to pay. The answer consumes a one-time credential for this intent. */
   intent: Type.String({ minLength: 1, maxLength: 64 }),
   tapped: Tapped,
 });
@@ -53,8 +53,8 @@ export function readHomeAnswer(body: unknown): HomeAnswer | null {
 }
 
 /**
- * Returns the reason for the decline. A newer release of the home cell may send one that is unknown
- * here.
+ * Returns the reason for the decline. If the home cell runs a newer release, the reason may be
+ * unknown here.
  */
 export function declineOf({ decline }: HomeAnswer): Decline | null {
   if (decline === null) return null;
@@ -62,14 +62,14 @@ export function declineOf({ decline }: HomeAnswer): Decline | null {
 }
 
 /**
- * Returns the cell that created the credential; `null` if it names none, or cannot be used in other
- * cells.
+ * Returns the cell that created the credential; `null` if the credential names none, or cannot be
+ * used in other cells.
  */
 export function homeOf(presented: Presented): number | null {
   return tappedKindOf(presented)?.cell(presented) ?? null;
 }
 
-/** Returns the value as read by the reader; `null` for a credential that is not tapped. */
+/** Returns the value that the reader read; `null` for a credential that cannot be tapped. */
 export function tappedOf(presented: Presented): Presentation['tapped'] | null {
   const value = tappedKindOf(presented)?.value(presented);
   return value === undefined ? null : { type: presented.type as TappedType, value };

@@ -10,7 +10,7 @@ const PORTION = 500;
 
 /**
  * Notifies other cells when an answer that they have cached is no longer valid, because a pass was
- * revoked or a payer blocked. If the notification is lost, the answer expires after a minute.
+ * revoked or a payer blocked. If a notification is lost, the cached answer expires after a minute.
  */
 export function startSendingEnds(ctx: ProcessContext, cells: CellSettings): Loop {
   return startLoop({

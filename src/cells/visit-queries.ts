@@ -2,7 +2,7 @@ import type { Json } from '#core/canonical-json.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** This cell's answers about its credentials, per cell that asked. */
+/** This cell's answers about its own credentials, one per cell that asked. */
 export const visits = table('visits', {
   presented: 'bytea',
   cell: 'int',
@@ -21,7 +21,7 @@ export async function selectVisit(
   return visits.find(sql, 'where presented = $1 and cell = $2', [presented, cell]);
 }
 
-/** Stores an answer in place of the previous one to that cell. */
+/** Stores an answer, in place of the previous one to the same cell. */
 export async function upsertVisit(tx: Tx, row: VisitRow): Promise<void> {
   const { presented, cell, intent_id, pass_id, answer, at } = row;
   await visits.upsert(
@@ -41,7 +41,7 @@ export async function deleteOldVisits(tx: Tx, before: Date, limit: number): Prom
 }
 
 /**
- * Returns the answers to a cell, given after `since`, that are no longer true: the pass was revoked
+ * Returns the answers given to a cell after `since` that are no longer true: the pass was revoked
  * or erased, or its payer blocked.
  */
 export async function selectEndedVisits(
@@ -59,7 +59,7 @@ export async function selectEndedVisits(
   return rows.map(({ presented }) => presented);
 }
 
-/** Deletes answers after the cell was notified that they are no longer true. */
+/** Deletes answers after the asking cell was notified that they are no longer true. */
 export async function deleteVisits(
   sql: Sql,
   told: { readonly cell: number; readonly presented: readonly Buffer[] },
@@ -70,7 +70,10 @@ export async function deleteVisits(
   ]);
 }
 
-/** Returns the home cell's answer after `since`; undefined if the cell must be asked again. */
+/**
+ * Returns the home cell's answer, if given after `since`; undefined if the cell must be asked
+ * again.
+ */
 export async function selectVisitingPass(
   sql: Sql,
   wanted: { readonly presented: Buffer; readonly since: Date },

@@ -34,7 +34,7 @@ import {
 } from '#testing/store.ts';
 import { eventually } from '#testing/webhooks.ts';
 
-/** Cell 0 is the home of all credentials in this file; cells 1 and 2 call it over HTTP. */
+/** Cell 0 is the home cell of all credentials in this file; cells 1 and 2 call it over HTTP. */
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 const SECRET = 'the shared secret of the cells in this test';
@@ -72,7 +72,7 @@ function settings(own: number, changed: Partial<CellSettings> = {}): CellSetting
   return { own, others: [{ cell: 0, url }], secret: SECRET, ...changed };
 }
 
-/** Returns the answer about a tap that cell `own` gets, for one intent. */
+/** Returns the answer that cell `own` gets about a tap for one intent. */
 async function ask(
   presented: Presented,
   { own = 1, intent = 'pi_1', cells = settings(own) } = {},

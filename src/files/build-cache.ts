@@ -12,22 +12,26 @@ const ROOT = path.join(import.meta.dirname, '../..');
 /** Time limit of a build. On an idle machine the web apps take 2 to 4 s, the packages 1 s. */
 const BUILD_MS = 120_000;
 /**
- * Low priority: on two cores, a first start waits longest for its database, which is more urgent.
+ * Low priority, because on two cores a first start waits longest for its database, which needs the
+ * processor more.
  */
 const BUILD_PRIORITY = 10;
 /**
- * A build that no start has used for this long is deleted. Copies of the repository may share
+ * Age since its last use at which a build is deleted. Copies of the repository may share
  * `node_modules`, each with its own sources and build.
  */
 const KEPT_MS = DAY_MS;
 
-/** The result of a command that runs when its sources have changed, stored in a folder. */
+/**
+ * The result of a command, stored in a folder. The command runs again when its sources have
+ * changed.
+ */
 export interface Build {
-  /** The name of its folder in `node_modules/.cache`. */
+  /** The name of the build's folder in `node_modules/.cache`. */
   readonly name: string;
-  /** What it is, for error messages: `the web apps`. */
+  /** The build's contents, for error messages: `the web apps`. */
   readonly what: string;
-  /** The files and folders from which it is built, as paths from the root. */
+  /** The files and folders from which the build is made, as paths from the root. */
   readonly sources: readonly string[];
   /** Files in those folders that do not affect the build. */
   readonly ignored: RegExp;
@@ -76,8 +80,8 @@ async function cacheFolder(beside: string, own: string): Promise<string> {
 }
 
 /**
- * Marks the build as used. Does nothing if this process may not write there, because a shipped
- * build is never deleted.
+ * Marks the build as used. Does nothing if this process may not write there, because then the build
+ * is part of the program and is never deleted.
  */
 async function markUsed(place: string): Promise<void> {
   const now = new Date();
@@ -118,8 +122,8 @@ export async function runBuild(
 
 /**
  * Returns the folder with the result, and builds it first if its sources have changed. Concurrent
- * processes each build for themselves, and the first result is kept.
- * @param own Used if this process may not write beside the program.
+ * processes each build their own copy, and the first result is kept.
+ * @param own used if this process may not write beside the program.
  * @throws StartError if the build fails.
  */
 export async function ensureBuild(build: Build, own: string): Promise<string> {

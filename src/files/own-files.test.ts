@@ -19,13 +19,13 @@ before(async () => {
 });
 after(() => fs.rm(root, { recursive: true }));
 
-/** Creates a socket where a file is expected. */
+/** Creates a socket in place of a file. */
 async function listenAt(file: string): Promise<void> {
   const server = createServer().unref();
   await once(server.listen(file), 'listening');
 }
 
-/** Returns a check that the message is one line that matches. */
+/** Returns a predicate that requires a message of one line that matches. */
 function isOneLine(words: RegExp) {
   return (error: unknown) => {
     assert.ok(error instanceof StartError);
@@ -69,7 +69,7 @@ test('a link in a file’s place is neither read nor written through', async () 
     await assert.rejects(openOwn(file, 'append'), refused, name);
     assert.throws(() => openOwnSync(file, 'append'), refused, name);
     await assert.rejects(openOwn(file, 'new'), /EEXIST/, name);
-    // A hard link can be read like the file, so only other links are rejected.
+    // Reading accepts a hard link, which is like the file itself, but rejects the other links.
     if (name !== 'hard') await assert.rejects(readOwn(file), refused, name);
   }
   await assert.rejects(fs.stat(path.join(root, 'nowhere')), { code: 'ENOENT' });

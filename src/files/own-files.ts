@@ -16,7 +16,7 @@ function modeOf({ mode }: Stats): string {
 }
 
 /**
- * True if only this user and root can write there. Another user's folder does not count, because
+ * True if only this user and root can write to the folder. False for another user's folder, because
  * its owner can replace our files with links or other files at any time.
  */
 function isOwn({ uid, mode }: Stats): boolean {
@@ -42,8 +42,8 @@ export async function requireOwnFolder(folder: string): Promise<void> {
 }
 
 /**
- * Checks a shared working folder, which may belong to another user and group. @throws StartError if
- * every user of this machine may create files there.
+ * Checks a shared working folder, which may belong to another user and group.
+ * @throws StartError if every user of this machine may create files in it.
  */
 export async function requireClosedFolder(folder: string): Promise<void> {
   const stats = await fs.stat(folder);
@@ -77,7 +77,7 @@ export async function refuseLinksIn(folder: string): Promise<void> {
 }
 
 /**
- * Checks a file with settings or keys, which a mounted secret may provide through links.
+ * Checks a file with settings or keys. Links are allowed, because a mounted secret may use them.
  * @throws StartError if every user of this machine may write the file or, if it is secret, read it.
  */
 export async function requireClosedFile(file: string, isSecret: boolean): Promise<void> {
@@ -101,7 +101,9 @@ const FLAGS: Readonly<Record<Purpose, number>> = {
   new: O_WRONLY | O_CREAT | O_EXCL | PLAIN,
 };
 
-/** Refuses hard links, too: like a symbolic link, one may lead outside. */
+/**
+ * Also refuses hard links, because a hard link, like a symbolic one, may lead outside the folder.
+ */
 function requirePlain(stats: Stats, file: string, purpose: Purpose): void {
   const isPlain = stats.isFile() && (purpose === 'read' || stats.nlink === 1);
   if (!isPlain) throw new StartError(`${file} is not a regular file with a single name: remove it`);
@@ -127,7 +129,9 @@ export async function openOwn(file: string, purpose: Purpose): Promise<fs.FileHa
   }
 }
 
-/** Opens a file like `openOwn`, for a descriptor that is passed to a child process. */
+/**
+ * Opens a file like `openOwn`, but returns a descriptor, which can be passed to a child process.
+ */
 export function openOwnSync(file: string, purpose: Purpose): number {
   let descriptor: number | null = null;
   try {

@@ -5,7 +5,7 @@ import { openOwn } from '#files/own-files.ts';
 
 /**
  * Replaces a file (mode 0600) by rename, durably: after a crash at any time, the file has either
- * the complete old content or the complete new one. A link with that name is replaced; its target
+ * the complete old content or the complete new one. A link of the same name is replaced; its target
  * stays.
  */
 export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
@@ -15,8 +15,8 @@ export async function replaceFile(file: string, content: string | Uint8Array): P
 }
 
 /**
- * Creates a file (mode 0600) with this content unless it exists. Of concurrent calls, the first one
- * wins.
+ * Creates a file (mode 0600) with this content unless the file exists. Of concurrent calls, the
+ * first one wins.
  */
 export async function createFile(file: string, content: string): Promise<void> {
   const draft = await writeDraft(file, content);

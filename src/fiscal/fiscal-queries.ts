@@ -11,8 +11,8 @@ export interface Receipted {
 }
 
 /**
- * Requests signatures from the signers of the accounts that have one. Call it in the transaction
- * that books the payments or refunds, after writing them.
+ * Requests signatures for receipts of accounts that have a signer. Call it in the transaction that
+ * books the payments or refunds, after writing them.
  * @returns the number of requests.
  */
 export async function insertFiscalReceipts(
@@ -52,8 +52,8 @@ export interface DueReceipt extends UnsignedReceipt {
 }
 
 /**
- * Claims due receipts, oldest first. If this process dies before it records the response, they
- * become due again at `again`.
+ * Claims due receipts, oldest first. If this process dies before it records a response, the
+ * receipts become due again at `again`.
  */
 export async function takeDueReceipts(
   sql: Sql,
@@ -99,7 +99,7 @@ export async function updateSigned(
   );
 }
 
-/** Stores a failed attempt. Only a receipt's newest attempt sets when the next one is due. */
+/** Stores a failed attempt. Only the newest attempt sets when the receipt is due again. */
 export async function updateUnsigned(
   sql: Sql,
   { subject_id: subjectId, attempts }: DueReceipt,
@@ -112,7 +112,10 @@ export async function updateUnsigned(
   );
 }
 
-/** Makes an account's unsigned receipts due at this time; `null` if it no longer has a signer. */
+/**
+ * Makes an account's unsigned receipts due at this time; with `null`, never, because it no longer
+ * has a signer.
+ */
 export async function rescheduleUnsigned(
   tx: Tx,
   accountId: string,
@@ -132,7 +135,7 @@ export interface Fiscal {
 }
 
 /**
- * Returns the signers' responses by payment or refund. Receipts without a signer are missing.
+ * Returns the signers' responses by payment or refund ID. Receipts without a signer are missing.
  */
 export async function selectFiscal(
   sql: Sql,

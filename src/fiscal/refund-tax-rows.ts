@@ -9,7 +9,9 @@ interface RefundedSale {
   readonly presentment: PaidQuote | null;
   readonly lines: SaleLines;
   readonly is_last: boolean;
-  /** The amounts of earlier refunds, in order, then of this one: in minor units, or atoms. */
+  /**
+   * The amounts of the earlier refunds, in order, and then of this one, in minor units or atoms.
+   */
   readonly parts: readonly number[];
 }
 
@@ -20,7 +22,7 @@ function taxesOf({ paid, presentment, lines, is_last: isLast, parts }: RefundedS
   return refundTaxes(lines, { whole, before, part, isLast });
 }
 
-/** The taxes of refunds that have succeeded. Refunds of sales without lines are omitted. */
+/** Returns the taxes of refunds that have succeeded. Omits refunds of sales without lines. */
 export async function selectRefundTaxes(
   sql: Sql,
   refundIds: readonly string[],

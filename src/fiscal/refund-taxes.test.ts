@@ -26,9 +26,9 @@ const NETWORK = { policy: addressPolicy([], { ownMachine: true }), resolver: sys
 const line = (name: string, unit_amount: number, tax_rate: number) => {
   return { name, quantity: 1, unit_amount, tax_rate, tax_inclusive: true, discount: 0 };
 };
-/** 15.00 EUR: 65 cents of tax at 7 %, 80 at 19 %. */
+/** A sale of 15.00 EUR, with 65 cents of tax at 7 % and 80 at 19 %. */
 const LINES = { lineItems: [line('Bread', 1_000, 700), line('Wine', 500, 1900)], discount: 0 };
-/** The taxes of the sale's two parts, 5.00 and 10.00 EUR. */
+/** The taxes of the sale's two refunds, 5.00 and 10.00 EUR. */
 const FIRST = [
   { rate: 700, net: 311, tax: 22, gross: 333 },
   { rate: 1900, net: 140, tax: 27, gross: 167 },
@@ -81,7 +81,7 @@ async function refund(payment: Payment, amount: AskedAmount, failure?: 'insuffic
   return see(await answer).body;
 }
 
-/** Returns the refund's taxes as on its receipt, and the receipt as text. */
+/** Returns the taxes on the refund's receipt, and the receipt's text. */
 async function receiptOf(id: string) {
   const { tenant } = store.merchant;
   const url = refundReceiptUrl({ id, tenant, status: 'succeeded' }, store.pages) ?? '';

@@ -64,7 +64,7 @@ function sign(): Loop {
   return loop;
 }
 
-/** Sells one line and has it paid. */
+/** Sells one line, and pays for it. */
 async function sell(): Promise<Payment> {
   const lines = { lineItems: [LINE], discount: 0 };
   const { body } = see(await intentCreator(store)(newCreate(store, { lines })));
@@ -249,7 +249,7 @@ test('after a restore, the database sends the same number and id again', async (
   const payment = await sell();
   const loop = sign();
   await until(() => isSigned(payment));
-  // Restore the row as it was before the response, as a backup would.
+  // Restore the row as it was before the response, as restoring a backup would.
   await store.db.query(
     `update fiscal_receipts set signature = null, text = null, signed_at = null, attempts = 0,
        due_at = $2 where subject_id = $1`,

@@ -20,13 +20,13 @@ import { type Network, openTransport } from '#webhooks/transport.ts';
 /** Poll interval, and so the maximum delay of a signature after a lost wake-up. */
 const POLL_MS = 1_000;
 /**
- * Longer than a request may take, so that two processes never send the same receipt at the same
- * time.
+ * Lease of a receipt: longer than a request may take, so that two processes never send the same
+ * receipt at the same time.
  */
 const LEASE_MS = 20_000;
-/** The maximum number of requests in flight from this process. */
+/** Maximum number of requests in flight from this process. */
 const MAX_IN_FLIGHT = 64;
-/** The maximum number of requests in flight to one account's signer, which may be slow. */
+/** Maximum number of requests in flight to one account's signer, which may be slow. */
 const MAX_PER_ACCOUNT = 4;
 
 interface Signed {
@@ -50,7 +50,7 @@ function readSigned(body: string | null): Signed | null {
   }
 }
 
-/** Returns the signature, or the reason why there is none. */
+/** Returns the signature, or the reason why the reply contains none. */
 function readReply(reply: Reply): Signed | string {
   if (!reply.answered) return reply.error;
   if (reply.status >= 400) return 'status_not_2xx';
@@ -117,7 +117,7 @@ export function startSigning(ctx: ProcessContext, network: Network): Loop {
     const counts = inFlight();
     const except = counts.filter(([, count]) => count >= MAX_PER_ACCOUNT).map(([id]) => id);
     const others = counts.map(([, count]) => count).filter((count) => count < MAX_PER_ACCOUNT);
-    // All receipts claimed now may belong to the account nearest to its limit.
+    // In the worst case, all receipts claimed now belong to the account nearest to its limit.
     const most = Math.max(0, ...others);
     const limit = Math.min(MAX_PER_ACCOUNT - most, MAX_IN_FLIGHT - underWay.size);
     if (limit <= 0) return false;
@@ -138,5 +138,5 @@ export function startSigning(ctx: ProcessContext, network: Network): Loop {
   };
 }
 
-/** The wake-up that follows the commit of a transaction with new receipts to sign. */
+/** The wake-up to send after the commit of a transaction with new receipts to sign. */
 export const FISCAL_WAKEUP = 'fiscal';

@@ -10,7 +10,7 @@ import {
 } from '#prices/quote-price.ts';
 import { renderLines, type SaleLines, taxTable } from '#prices/sale-lines.ts';
 
-/** A request to a signer to sign a receipt. */
+/** A receipt to be signed, with its sale or refund. */
 export interface UnsignedReceipt {
   readonly subject_id: string;
   readonly payment_id: string;
@@ -36,7 +36,7 @@ export const OF_SALE = `join payments p on p.id = t.payment_id
   left join refunds r on r.id = t.subject_id`;
 
 /**
- * Returns an id that is the same in every request for a receipt, even if a restored database sends
+ * Returns an ID that is the same in every request for a receipt, even if a restored database sends
  * it again: account, mode and number identify the receipt.
  */
 function requestId({ account_id, livemode, receipt_number }: UnsignedReceipt): string {
@@ -44,7 +44,7 @@ function requestId({ account_id, livemode, receipt_number }: UnsignedReceipt): s
   return `fis_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }
 
-/** Returns the tax table of a sale, or of the part that a refund returns. */
+/** Returns the tax table of a sale, or of the part of it that a refund returns. */
 async function taxesOf(sql: Sql, { lines, refund_amount, subject_id: id }: UnsignedReceipt) {
   if (lines === null) return [];
   if (refund_amount === null) return taxTable(lines);
@@ -52,8 +52,8 @@ async function taxesOf(sql: Sql, { lines, refund_amount, subject_id: id }: Unsig
 }
 
 /**
- * Returns the request's body. A refund of a part has taxes but no lines, because its lines are
- * unknown.
+ * Returns the request's body. A partial refund has taxes but no lines, because it is unknown which
+ * lines it returns.
  */
 export async function signRequest(sql: Sql, due: UnsignedReceipt) {
   const { presentment, lines, refund_amount: refunded, refund_presentment: past } = due;
@@ -73,7 +73,7 @@ export async function signRequest(sql: Sql, due: UnsignedReceipt) {
   };
 }
 
-/** Returns unsigned receipts that this terminal sends to the signer, oldest first. */
+/** Returns the unsigned receipts that this terminal must send to the signer, oldest first. */
 export async function selectTillReceipts(
   sql: Sql,
   terminalId: string,
@@ -90,7 +90,10 @@ export async function selectTillReceipts(
   );
 }
 
-/** Returns the payment or refund whose receipt this terminal sends or has sent; `null` if none. */
+/**
+ * Returns the payment or refund whose receipt this terminal sends or has sent; `null` if there is
+ * none.
+ */
 export async function selectTillSubject(
   sql: Sql,
   terminalId: string,

@@ -38,7 +38,7 @@ async function begin(): Promise<{ id: string; request: IdempotentRequest }> {
 }
 
 /**
- * Acts as the worker: stores object and response in one transaction, then wakes the waiting
+ * Acts as the worker: stores the object and the response in one transaction, then wakes the waiting
  * request.
  */
 async function finish(id: string, wake = true): Promise<void> {

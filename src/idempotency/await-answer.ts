@@ -11,7 +11,10 @@ import { type KeyRow, selectKey, selectKeys, updateCompleted } from '#idempotenc
 import { type IdempotentRequest, keyOf } from '#idempotency/request-fingerprint.ts';
 
 const MAX_IN_FLIGHT = 2;
-/** Enough for all payments of a block, whose waiting requests are answered at the same time. */
+/**
+ * Maximum number of keys per read: enough for all payments of a block, whose requests are answered
+ * at the same time.
+ */
 const MAX_KEYS = 128;
 
 const batcherOf = perProcess(({ db }: { readonly db: Sql }) =>
@@ -28,8 +31,8 @@ const batcherOf = perProcess(({ db }: { readonly db: Sql }) =>
 );
 
 /**
- * Returns the row of a request's key, if it exists and has not expired. Keys that are requested at
- * the same time are read with one statement.
+ * Returns the row of a request's key, if the row exists and has not expired. Keys requested at the
+ * same time are read with one statement.
  */
 export function readKey(
   ctx: { readonly db: Sql },
@@ -39,15 +42,15 @@ export function readKey(
   return batcherOf(ctx).add({ request, now });
 }
 
-/** A request whose work continues in a worker, and the object of that work. */
+/** A request whose work a worker continues, and the object of that work. */
 export interface Awaited<T> {
-  /** Long-poll registry of the object, by its id. */
+  /** The long-poll registry in which the request waits for the object's ID. */
   readonly polls: LongPolls<T>;
   readonly resource: string;
-  /** True if the work is done in this state. */
+  /** True if the object is in a state in which the work is done. */
   readonly isDone: (object: T) => boolean;
   readonly waitMs: number;
-  /** Renders the object as the response: the final one, or the interim one after the time-out. */
+  /** Renders the object as the response: the final one or, after the time-out, the interim one. */
   readonly answer: (object: T) => Answer;
   /** `null` if the client sent no key. */
   readonly request: IdempotentRequest | null;
@@ -74,7 +77,8 @@ async function readStored(ctx: Waiting, request: IdempotentRequest): Promise<Ans
 }
 
 /**
- * Stores this response, unless the worker has already stored the final one. The first stored wins.
+ * Stores this response, unless the worker has already stored the final one.
+ * @returns the stored response.
  */
 async function store(
   ctx: Waiting,
@@ -105,8 +109,8 @@ function lostMeanwhile(): CommitUnknown {
 
 /**
  * Waits until the work of a claimed request is done, and returns the response that the worker
- * stored with the outcome. After the time-out the object's current state becomes the response,
- * unless the final one was stored first. The caller and every replay get the stored one.
+ * stored with the outcome. After the time-out, the object's current state becomes the response,
+ * unless the final response was stored first. The caller and every replay get the stored response.
  * @throws CommitUnknown if the database becomes unreachable, or is restored to a state before the
  * request: the work may continue, so no caller may be told that nothing was done.
  */

@@ -18,7 +18,10 @@ function keyed(key: string | null, body = 'a'): Keyed {
   return { idempotency, requestId: 'req_1', now: NOW };
 }
 
-/** Returns the row of a request's key: with its stored response, or while its work continues. */
+/**
+ * Returns the row of a request's key, with its stored response or, while its work continues,
+ * without one.
+ */
 function rowOf({ idempotency }: Keyed, answer: Done['answer'] | null): [string, KeyRow] {
   const request = idempotency as IdempotentRequest;
   const { key, method, path } = request;

@@ -29,7 +29,7 @@ export function freesKey(code: ErrorCode): boolean {
   return status === 400 || status === 401 || status === 429 || status >= 500;
 }
 
-/** The parts of a request that its key depends on. */
+/** The parts of a request that decide how its key is handled. */
 export interface Keyed {
   /** `null` if the client sent no key. */
   readonly idempotency: IdempotentRequest | null;

@@ -3,15 +3,15 @@ import { HOUR_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';
 import { deleteExpired } from '#idempotency/key-queries.ts';
 
-/** Responses are stored this long (behavior.md 9.3). */
+/** How long responses are stored, in hours (behavior.md 9.3). */
 const IDEMPOTENCY_HOURS = 48;
 
-/** Returns when a key that is first used now expires. */
+/** Returns when a key that is first used at `now` expires. */
 export function keyExpiry(now: Date): Date {
   return addMs(now, IDEMPOTENCY_HOURS * HOUR_MS);
 }
 
-/** Rows per statement, few enough not to block other work. */
+/** Rows deleted per statement: few enough not to block other work. */
 const BATCH = 1_000;
 
 /** Deletes keys older than 48 hours. @returns true if there may be more. */

@@ -30,7 +30,7 @@ async function selectRows(
   sql: Sql,
   requests: readonly IdempotentRequest[],
 ): Promise<ScopedKeyRow[]> {
-  // Each key is looked up by its whole primary key (`offset 0` keeps the look-ups separate). As a
+  // Each key is looked up by its whole primary key (`offset 0` keeps the look-ups separate). With a
   // join, the plan used only a part of the key, and each batch read many keys of its accounts.
   return sql.query<ScopedKeyRow>(
     `select k.* from unnest($1::text[], $2::boolean[], $3::text[],
@@ -103,15 +103,16 @@ async function deleteKeys(tx: Tx, rows: readonly ScopedKeyRow[], now: Date): Pro
 export interface StoredKey {
   readonly request: IdempotentRequest;
   readonly resource: string | null;
-  /** `null` if the work of `resource` continues and will store the response. */
+  /** The response; `null` if the work on `resource` continues and will store it. */
   readonly answer: Answer | null;
   readonly created: Date;
   readonly expiresAt: Date;
 }
 
 /**
- * Stores requests that were decided in this transaction. If another request has taken a key since
- * the look-up, this is a unique violation: the transaction runs again and finds the row.
+ * Stores requests that were decided in this transaction. If another request has inserted a key
+ * since the look-up, the insert fails with a unique violation: the transaction runs again and finds
+ * the key's row.
  */
 export async function insertKeys(tx: Tx, stored: readonly StoredKey[]): Promise<void> {
   const rows = stored.map(({ request, resource, answer, created, expiresAt }) => ({
@@ -145,7 +146,7 @@ export async function selectKey(
   );
 }
 
-/** Stores the response unless one is already stored. The first stored wins. */
+/** Stores the response unless one is already stored, because the first one wins. */
 export async function updateCompleted(
   tx: Tx,
   request: IdempotentRequest,

@@ -104,8 +104,8 @@ describe('work with a key', () => {
     });
     const began = runs;
     while (runs === began) await sleep(1);
-    // If the second request ran, it would be refused, because the first one has already had its
-    // effects, and the refusal would free the key.
+    // If the second request ran, it would be refused because of the first one's effects, and the
+    // refusal would free the key.
     const second = run(request, refusing('parameter_invalid'));
     await waitingForLocks(store.db, 1);
     gate.resolve();

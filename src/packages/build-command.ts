@@ -23,17 +23,21 @@ interface Manifest {
   readonly files: readonly string[];
 }
 
-/** Removes comments and types; nothing is renamed or joined. */
+/** Removes comments; nothing is renamed or joined. */
 const WITHOUT_COMMENTS = { compress: false, mangle: false, codegen: { removeWhitespace: false } };
 /**
- * Receivers at the edge load only `tapline/webhooks`, so that module must stay within its size
- * budget. An error's name is the name of its class, so class names are kept.
+ * Minifies as much as possible, because receivers at the edge load only `tapline/webhooks`, which
+ * must stay within its size budget. An error's name is the name of its class, so class names are
+ * kept.
  */
 const SMALL = { compress: true, mangle: { keepNames: { class: true, function: false } } };
-/** Packages whose programs are built without comments; their sources have them. */
+/** Packages whose built programs have no comments; the comments are in the sources. */
 const BARE: ReadonlySet<string> = new Set(['sdk', 'cli']);
 
-/** The SDK's bundle in the command line's package, so that nothing comes from a registry. */
+/**
+ * The bundle of the MCP SDK in the command line's package, so that nothing must come from a
+ * registry.
+ */
 const BUNDLE = 'mcp/sdk.ts';
 const BUNDLED = ['@modelcontextprotocol/server', '@modelcontextprotocol/core', 'zod'];
 
@@ -92,10 +96,10 @@ async function bundle(into: string): Promise<void> {
   await writeText(path.join(into, BUNDLE.replace(/\.ts$/, '.licenses.txt')), whole);
 }
 
-/** Links the package's imports to the other packages built here, or to installed packages. */
+/** Links the packages that this package imports, whether built here or installed. */
 async function linkDependencies(place: string, to: string, names: readonly string[]) {
   for (const name of names) {
-    // Resolves the package's main file, because not every package exports its manifest.
+    // Resolve the package's main file, because not every package exports its manifest.
     const from = createRequire(path.join(ROOT, place, 'package.json'));
     const main = name === 'tapline' ? '' : from.resolve(name);
     const inside = path.join('node_modules', name);
@@ -103,7 +107,7 @@ async function linkDependencies(place: string, to: string, names: readonly strin
     const link = path.join(to, inside);
     await mkdir(path.dirname(link), { recursive: true });
     const target = name === 'tapline' ? path.join(to, '../sdk') : installed;
-    // A link within the repository is relative, so that both ends can be moved together.
+    // Links within the repository are relative, so that both ends can be moved together.
     const isInside = to.startsWith(ROOT) || name === 'tapline';
     const isWindows = process.platform === 'win32';
     const shown = isInside && !isWindows ? path.relative(path.dirname(link), target) : target;

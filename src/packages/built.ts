@@ -20,7 +20,7 @@ const BUILD: Build = {
   command: 'src/packages/build-command.ts',
 };
 
-/** Returns the cache to use without a data folder: a folder of this user alone. */
+/** Returns the cache for use without a data folder: a folder that belongs to this user alone. */
 function ownCache(): string {
   return path.join(tmpdir(), `tapline-packages-${process.geteuid?.() ?? 'own'}`);
 }
@@ -29,7 +29,7 @@ async function linkedTo(link: string): Promise<string | null> {
   return readlink(link).catch(() => null);
 }
 
-/** Replaces the target in one step, so that a starting program finds either version. */
+/** Replaces the target in one step, so that a program that is starting finds either version. */
 async function link(from: string, to: string): Promise<void> {
   const isWindows = process.platform === 'win32';
   const target = isWindows ? to : path.relative(path.dirname(from), to);
@@ -45,7 +45,10 @@ async function link(from: string, to: string): Promise<void> {
   await rename(fresh, from);
 }
 
-/** Returns the folder in which they are built, if not beside the program. */
+/**
+ * Returns the folder in which the packages are built if this process may not write beside the
+ * program.
+ */
 export function packagesIn(dataDir: string): string {
   return path.resolve(dataDir, 'packages');
 }
@@ -53,9 +56,9 @@ export function packagesIn(dataDir: string): string {
 /**
  * Returns the folder with the packages as they are published, `<folder>/sdk` and so on; builds them
  * if their sources have changed. If the program's folder is writable, `sdk/dist` and the others
- * link to it, for programs in this repository that import the packages by name.
- * @param own is used if this process may not write beside the program.
- * @throws StartError if they cannot be built.
+ * link to the result, for programs in this repository that import the packages by name.
+ * @param own used if this process may not write beside the program.
+ * @throws StartError if the packages cannot be built.
  */
 export async function ensurePackages(own: string = ownCache()): Promise<string> {
   const place = await ensureBuild(BUILD, own);

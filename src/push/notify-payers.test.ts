@@ -27,7 +27,7 @@ interface Ring {
 
 let store: TestStore;
 let server: StoreServer;
-/** Fakes a third party's server: a browser's push service. */
+/** Simulates a third party's server: the push service of a browser. */
 let service: {
   readonly url: string;
   readonly rings: Ring[];
@@ -94,7 +94,7 @@ async function rungPayer(path: string) {
     return String(body.status);
   };
   const ask = async () => assert.equal(await tap(), 'requires_action');
-  /** Disables confirmations, so that taps pay or are declined immediately. */
+  /** Turns confirmations off, so that taps pay or are declined immediately. */
   const askNoMore = () =>
     store.db.query('update payers set confirm_first_payment = false where id = $1', [me.id]);
   return { payer, pass: String(pass.body.id), ask, save, tap, askNoMore };

@@ -11,7 +11,7 @@ import { type VapidKeys, vapidAuthorization } from '#push/vapid.ts';
 import type { Reply } from '#webhooks/http-exchange.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
-/** The push settings, and the function that reports refusals of push services. */
+/** The push settings, and a function that reports refusals by push services. */
 export interface Pushing {
   readonly keys: VapidKeys;
   readonly network: Network;
@@ -27,7 +27,7 @@ export interface Pushing {
   ) => Promise<void>;
 }
 
-/** Notifications that are sent concurrently; each may take up to 10 s. */
+/** Number of notifications sent concurrently; each may take up to 10 s. */
 const BATCH = 20;
 /** Status codes that mean that the browser has ended the subscription. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
@@ -77,8 +77,8 @@ async function recordReply(
 
 /**
  * Notifies browsers of payers who must confirm, or whose static pass was tapped. A lost
- * notification is not repeated: the request to confirm ends after a minute, and the history shows
- * the tap. An open wallet does not need notifications.
+ * notification is not repeated: the request to confirm expires after a minute, and the history
+ * shows the tap. Open wallets need no notification.
  * @returns true if there may be more.
  */
 export async function notifyPayers(ctx: ProcessContext, by: Pushing): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { addSeconds } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 
-/** A browser to notify, and the time until which a notification is useful. */
+/** A browser to notify, and the time after which the notification is useless. */
 export interface DuePush {
   readonly session_hash: Buffer;
   readonly endpoint: string;
@@ -13,8 +13,8 @@ const DUE_FIELDS = `p.session_hash, p.endpoint,
   (select livemode from payers y where y.id = p.payer_id) as livemode`;
 
 /**
- * Takes up to `limit` browsers whose payer must confirm and was not notified yet. Each is taken
- * once: by the process that updates `rung_until`.
+ * Claims up to `limit` browsers whose payer must confirm and was not notified yet. Each is claimed
+ * once, by the process that updates `rung_until`.
  */
 export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise<DuePush[]> {
   return sql.query<DuePush>(
@@ -40,11 +40,13 @@ export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise
  * phone. The next notification covers the taps in between.
  */
 const TAPS_APART_S = 10;
-/** Age up to which taps are notified: a day, so that a phone that was off learns of them. */
+/**
+ * Maximum age of taps that are notified: a day, so that a phone that was off still learns of them.
+ */
 const TAP_IS_NEWS_S = 86_400;
 
 /**
- * Takes up to `limit` browsers whose payer has a static pass that was tapped without a
+ * Claims up to `limit` browsers whose payer has a static pass that was tapped without a
  * confirmation.
  */
 export async function takeTappedPushes(sql: Sql, now: Date, limit: number): Promise<DuePush[]> {
@@ -92,7 +94,9 @@ export async function isPushed(sql: Sql, sessionHash: Buffer): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** Stores when the push service refused a notification; `null` once it has accepted one. */
+/**
+ * Stores when the push service refused a notification; `null` means that it has accepted one since.
+ */
 export async function updateRefused(
   sql: Sql,
   sessionHash: Buffer,

@@ -7,7 +7,7 @@ export interface VapidKeys {
   readonly subject: string;
 }
 
-/** Lifetime of the token; push services accept at most a day. */
+/** Validity of the token, in seconds. Push services accept at most a day. */
 const HOLDS_SECONDS = 3_600;
 const COORDINATE_BYTES = 32;
 
@@ -17,7 +17,7 @@ function jsonPart(value: object): string {
 
 /**
  * Returns the header that identifies the sender to a push service (RFC 8292): a signed token, and
- * its key.
+ * the sender's key.
  */
 export function vapidAuthorization(endpoint: URL, keys: VapidKeys, now: Date): string {
   const { privateKey, publicKey, subject } = keys;

@@ -1,8 +1,8 @@
 /** Versions and changelogs of a release, without I/O. */
 
 /**
- * A version. The candidate number of `1.0.0-rc.1` is 1; it is null for a version that is no
- * candidate.
+ * A version. For the candidate `1.0.0-rc.1`, the candidate number is 1; for a final version, it is
+ * null.
  */
 interface Version {
   readonly numbers: readonly [number, number, number];
@@ -47,14 +47,14 @@ function openSection(
   return { version: found[1] ?? '', text };
 }
 
-/** Returns the version of the changelog's open section, which a release uses by default. */
+/** Returns the version of the changelog's open section, which is a release's default version. */
 export function nextVersion(changelog: string): string | null {
   return openSection(changelog)?.version ?? null;
 }
 
 /**
  * Returns why this version cannot be released now; `null` if it can.
- * @param tags The repository's tags; those like `v1.0.0` are releases.
+ * @param tags the repository's tags. Tags like `v1.0.0` are releases.
  */
 export function whyNotReleased(
   version: string,
@@ -77,7 +77,7 @@ export function whyNotReleased(
 
 /**
  * Returns the text with its open section closed, under a heading like `## v1.0.0, 2026-12-01`. A
- * text without an open section is returned unchanged; `whyEmpty` refuses it later.
+ * text without an open section stays as it is, and `whyEmpty` refuses it later.
  */
 export function closed(text: string, name: string): string {
   return text.replace(OPEN, `## ${name}\n`);
@@ -90,7 +90,7 @@ export function sectionOf(changelog: string, name: string): string {
 }
 
 /**
- * Returns why the section that a release closed in this page is missing or empty; `null` if it has
+ * Returns why the page's section that a release closed is missing or empty; `null` if it has
  * entries.
  */
 export function whyEmpty(page: string, text: string, name: string): string | null {

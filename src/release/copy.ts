@@ -22,13 +22,15 @@ export interface Tree {
   readonly changelog: string;
   readonly tags: readonly string[];
   /**
-   * The commit's time, `2026-12-01T10:00:00+00:00`, so that a release of the same commit has the
-   * same date.
+   * The commit's time, such as `2026-12-01T10:00:00+00:00`. It dates the release, so that a second
+   * release of the same commit has the same date.
    */
   readonly committedAt: string;
 }
 
-/** Returns why this folder cannot be released, or what a release must know about it. */
+/**
+ * Returns the facts that a release needs about this folder, or why the folder cannot be released.
+ */
 export async function readTree(root: string): Promise<Tree | string> {
   const status = await git(root, ['status', '--porcelain']).catch(() => null);
   if (status === null) return 'This folder is no git repository.';
@@ -43,7 +45,7 @@ export interface Copy {
   readonly version: string;
   /** `v1.0.0-rc.1` */
   readonly tag: string;
-  /** For example `v1.0.0-rc.1, 2026-12-01`: the heading of each section that the release closes. */
+  /** The heading of each section that the release closes, such as `v1.0.0-rc.1, 2026-12-01`. */
   readonly name: string;
   readonly committedAt: string;
 }
@@ -95,7 +97,7 @@ async function closePackages(folder: string): Promise<void> {
 
 /**
  * Closes the page of API changes, and records what clients and databases rely on from now on.
- * @returns the last release's promises that are broken; `null` if none are.
+ * @returns the broken promises of the last release; `null` if none are broken.
  */
 async function recordPromises(
   { folder, name }: Copy,
@@ -130,8 +132,8 @@ async function commitAndTag(
 }
 
 /**
- * Clones a repository into a new folder and installs its locked packages there. Links to the
- * packages of `root` would lack those of a single workspace, and would lead to `root`'s workspaces.
+ * Clones a repository into a new folder and installs its locked packages there. Links to `root`'s
+ * packages would not do: they lack those of a single workspace, and lead to `root`'s workspaces.
  */
 export async function cloneInstalled(
   root: string,
@@ -142,7 +144,7 @@ export async function cloneInstalled(
   await run('npm', INSTALL, { cwd: folder, maxBuffer: OUTPUT_BYTES, signal });
 }
 
-/** Returns why a page has no entries for this release; `null` if each page has some. */
+/** Returns why a page has no entries for this release; `null` if every page has some. */
 async function whyNoSection({ folder, name }: Copy): Promise<string | null> {
   for (const page of PAGES) {
     const why = whyEmpty(page, await readFile(path.join(folder, page), 'utf8'), name);

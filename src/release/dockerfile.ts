@@ -3,8 +3,8 @@ import path from 'node:path';
 import { git } from '#release/git.ts';
 
 /**
- * Parses `deploy/container/Dockerfile` into stages, and its ignore file into the files that a build
- * can read.
+ * Parses `deploy/container/Dockerfile` into stages, and its ignore file into a filter of the files
+ * that a build can read.
  */
 
 interface Instruction {
@@ -44,13 +44,13 @@ function patternOf(glob: string): RegExp {
     if (stars === '*') return '[^/]*';
     return stars.endsWith('/') ? '(?:.*/)?' : '.*';
   });
-  // A rule for a folder applies to everything in it.
+  // A rule that names a folder applies to everything in it.
   return new RegExp(`^${text}(?:/|$)`);
 }
 
 /**
- * Returns a function that tells whether `.dockerignore` lets the build read a file. The last
- * matching rule wins.
+ * Returns a predicate for the files that `.dockerignore` lets the build read. The last matching
+ * rule wins.
  */
 export function contextFilter(ignore: string): (file: string) => boolean {
   const rules = ignore

@@ -55,7 +55,7 @@ async function addTree(): Promise<void> {
   const what = 'The network: unpack it and run npm ci --omit=dev. Also the context of the image';
   await add(`${inside}.tar.gz`, what, await zipped(tree));
   const bundle = `tapline-network-${version}.bundle`;
-  // Store no deltas, because their choice depends on the repository's other objects.
+  // Store no deltas: git chooses them depending on the repository's other objects.
   const whole = ['-c', 'pack.threads=1', '-c', 'pack.window=0', '-c', 'pack.depth=0'];
   const one = [...whole, 'bundle', 'create', '-q'];
   await git(ROOT, [...one, path.join(out, bundle), `${tag}~1..${tag}`]);
@@ -70,7 +70,7 @@ async function addPackages(): Promise<void> {
   }
 }
 
-/** Replaces this run's time and random number by values that depend only on the commit. */
+/** Replaces this run's time and random number with values that depend only on the commit. */
 function withoutRun(bill: string, commit: string): string {
   const parsed = JSON.parse(bill) as { readonly metadata: object };
   const id = createHash('sha256').update(commit).digest('hex');

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 /** A file of a release. */
 export interface ReleaseFile {
   readonly file: string;
-  /** What the file is, for the person who publishes it. */
+  /** A description of the file for the person who publishes it. */
   readonly what: string;
   /** True if the same commit gives the same bytes again on this machine. */
   readonly isReproducible: boolean;
@@ -39,7 +39,7 @@ export interface About {
   readonly version: string;
   readonly tag: string;
   readonly commit: string;
-  /** The programs that made the files. Other versions of them may make other bytes. */
+  /** The programs that made the files. Other versions may produce different bytes. */
   readonly madeBy: Readonly<Record<'node' | 'npm' | 'git' | 'architecture', string>>;
   /** Files that this machine could not make, each with the reason. */
   readonly missing: readonly string[];

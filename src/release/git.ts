@@ -2,7 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const OUTPUT_BYTES = 256 * 1024 * 1024;
-/** No person signs a rehearsal. The same name and dates give the same commit and tag. */
+/**
+ * The author of a rehearsal's commit, which no person signs. The same name and dates give the same
+ * commit and tag.
+ */
 const NAME = 'Rehearsal';
 const EMAIL = 'rehearsal@localhost';
 const UNSIGNED = ['-c', 'commit.gpgsign=false', '-c', 'tag.gpgsign=false'];
@@ -14,8 +17,8 @@ export interface GitOptions {
 }
 
 /**
- * Returns this process's environment without git's variables: inside a hook they name another
- * repository, and override the folder.
+ * Returns this process's environment without git's variables, which name another repository inside
+ * a hook and override the folder.
  */
 function environment(date: string | undefined): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));

@@ -17,7 +17,10 @@ const BUILD_MS = 1_800_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 /** This machine's folders that replace the base image. */
 const BORROWED = ['usr', 'bin', 'sbin', 'lib', 'lib64', 'etc', 'dev', 'proc'];
-/** The other folders are mounted read-only, so that a build cannot change this machine. */
+/**
+ * The borrowed folders that stay writable. The others are mounted read-only, so that a build cannot
+ * change this machine.
+ */
 const WRITABLE = ['dev', 'proc'];
 const HELPERS = 'opt/release';
 
@@ -96,14 +99,15 @@ interface Root {
 /** Variables that npm needs to reach its registry: npm's settings, proxies and certificates. */
 const PASSED = /^(npm_config_\w+|(https?|all|no)_proxy|NODE_EXTRA_CA_CERTS)$/i;
 /**
- * Settings that name this machine's files and folders. `npm run` always sets them, so exclude them.
+ * Settings that name this machine's files and folders. They are left out, because `npm run` always
+ * sets them.
  */
 const PLACES =
   /^npm_config_(cache|(user|global)config|(local_|global_)?prefix|init_module|node_gyp)$/i;
 
 /**
- * Returns the variables of this process that a stage's commands get. Secrets of the shell are not
- * among them.
+ * Returns those of this process's variables that a stage's commands get. Secrets of the shell are
+ * not among them.
  */
 function passedEnv(): Record<string, string> {
   const kept = Object.entries(process.env).filter(
@@ -128,7 +132,7 @@ async function runIn({ place, folder }: Root, command: string): Promise<void> {
   });
 }
 
-/** Puts Node.js and npm, which the base image would have, where `runIn` looks for them. */
+/** Puts Node.js and npm, which the base image would provide, where `runIn` looks for them. */
 async function putNode(place: string): Promise<void> {
   const helpers = path.join(place, HELPERS);
   const { stdout } = await run('sh', [
@@ -177,7 +181,9 @@ async function runStage(stage: Stage, place: string, from: { context: string; st
   }
 }
 
-/** Makes the same files give the same bytes: sorted, without times and user names. */
+/**
+ * Options that make the same files give the same bytes: sorted, and without times and user names.
+ */
 const PACKED = [
   ...['--sort=name', '--mtime=@0', '--numeric-owner', '--format=gnu', '--hard-dereference'],
   ...['--use-compress-program=gzip -n -6'],
@@ -214,7 +220,7 @@ export async function whyNoRoot(): Promise<string | null> {
 
 /**
  * Builds the image, or as much of it as this machine can.
- * @returns the image, or the reason why there is none.
+ * @returns the image, or the reason why it cannot be built.
  */
 export async function buildImage(wanted: ImageWanted): Promise<Image | string> {
   const engine = await engineHere();

@@ -10,8 +10,8 @@ import { copyTree, readTree } from '#release/copy.ts';
 /**
  * `npm run release -- --rehearse [--out <folder>] [--base <image>] [--without-image] [version]`:
  * makes all files of a release from the current commit and publishes nothing. The output folder
- * must be empty (default: a new one), and appears complete in one step. The default version is the
- * open one of CHANGELOG.md.
+ * must be empty (default: a new one), and appears complete in one step. The default version is that
+ * of CHANGELOG.md's open section.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -49,7 +49,7 @@ async function requireEmpty(folder: string): Promise<void> {
   if (names.length > 0) refuse(`${folder} is not empty.`);
 }
 
-/** Stops everything that works on the release; its files are then removed. */
+/** Stops everything that is making the release, whose files are then removed. */
 const stopping = new AbortController();
 const { signal } = stopping;
 for (const [name, code] of [
@@ -62,11 +62,11 @@ for (const [name, code] of [
   });
 }
 
-/** Runs the tagged tree's program that makes the files, in a separate process group. */
+/** Runs the command of the tagged tree that makes the files, in a separate process group. */
 async function makeFiles(work: string, args: readonly string[]): Promise<number> {
   const folder = path.join(work, 'tree');
   const program = path.join(folder, 'src/release/files-command.ts');
-  // Temporary files go to `work`, so they are removed with it, and no earlier build is used.
+  // Temporary files go to `work`, so that they are removed with it, and no earlier build is used.
   const env = { ...process.env, TMPDIR: work };
   const options = { cwd: folder, env, stdio: 'inherit', detached: true } as const;
   const child = spawn(process.execPath, [program, ...args], options);
@@ -116,7 +116,7 @@ async function rehearse(): Promise<number> {
   if (given !== null) await requireEmpty(given);
   const out = given ?? (await mkdtemp(path.join(tmpdir(), `tapline-${version}-`)));
   await mkdir(path.dirname(out), { recursive: true });
-  // Work next to the result, because a folder can be moved in one step only within a file system.
+  // Work next to the result, because only within a file system can a folder be moved in one step.
   const work = await mkdtemp(path.join(path.dirname(out), '.tapline-release-'));
   let code = 1;
   try {

@@ -11,7 +11,8 @@ import { listFiles } from '#release/folder.ts';
 import { git } from '#release/git.ts';
 
 /**
- * Tests what `npm run release` refuses and lists. test/long/release.test.ts makes a whole release.
+ * Tests what `npm run release` refuses and what it lists. test/long/release.test.ts makes a whole
+ * release.
  */
 
 const run = promisify(execFile);

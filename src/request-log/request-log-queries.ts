@@ -27,11 +27,11 @@ export interface RequestFilters {
   readonly status: number | null;
   /** Only responses with a status from 400 on. */
   readonly failed: boolean;
-  /** Only calls of the merchant API, not of people or tills. */
+  /** Only calls by API key, not those of users or tills. */
   readonly byServers: boolean;
   readonly operation: string | null;
   readonly callerId: string | null;
-  /** Only requests that change something have one. */
+  /** The changed object. Only requests that change something have one. */
   readonly objectId: string | null;
   readonly createdGte: Date | null;
   readonly createdLt: Date | null;
@@ -43,7 +43,7 @@ export interface RequestPage {
   readonly after: { readonly created: Date; readonly id: string } | null;
 }
 
-/** One page, newest first, plus one row to know whether there are more. */
+/** Returns one page, newest first, and one row more if there is a next page. */
 export async function selectRequests(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly filters: RequestFilters },
@@ -62,7 +62,7 @@ export async function selectRequests(
   add('object_id =', filters.objectId);
   add('created >=', filters.createdGte);
   add('created <', filters.createdLt);
-  // Literal, because the planner chooses no partial index for a number passed as a parameter.
+  // Write the number into the statement, because the planner uses no partial index for a parameter.
   if (filters.failed || Number(filters.status) >= 400) conditions.push('status >= 400');
   if (filters.byServers) conditions.push(`path like '/api/v1/%'`);
   if (filters.objectId !== null) conditions.push(`method <> 'GET' and method <> 'HEAD'`);
@@ -74,7 +74,7 @@ export async function selectRequests(
   return requestLog.list(sql, `where ${conditions.join(' and ')} ${order}`, values);
 }
 
-/** `created` is the time in the id: it leads to the day's partition and to the row. */
+/** `created` is the time in the ID, and leads to the day's partition and to the row. */
 export async function selectRequest(
   sql: Sql,
   tenant: Tenant,

@@ -7,20 +7,23 @@ import { type Call, tookMs } from '#http/call.ts';
 import { type RequestRow, requestLog } from '#request-log/request-log-queries.ts';
 
 export interface RequestLog {
-  /** Records an answered request. Returns at once and never throws. */
+  /** Records an answered request. Returns immediately, and never throws. */
   note(request: FastifyRequest, call: Call, status: number): void;
-  /** Requests that were not written because the database could not keep up. */
+  /** Number of requests that were not written because the database could not keep up. */
   readonly dropped: number;
   /** Writes the queued entries. */
   close(): Promise<void>;
 }
 
-/** The log is read by people, so this delay is acceptable, and makes batches worthwhile. */
+/**
+ * Interval of writes. Only people read the log, so they can wait, and the delay makes batches
+ * worthwhile.
+ */
 const FLUSH_EVERY_MS = 250;
-/** As many as one COPY takes in a few milliseconds. */
+/** Maximum rows per COPY, which then takes a few milliseconds. */
 const MAX_BATCH = 500;
 /**
- * About 8,000 requests; if the database is unreachable for longer, entries are lost, but the
+ * About 8,000 requests. If the database is unreachable for longer, entries are lost, but the
  * process keeps running.
  */
 const MAX_WAITING_BYTES = 2 * 1024 * 1024;
@@ -28,7 +31,7 @@ const MAX_PATH = 200;
 const MAX_USER_AGENT = 200;
 const MAX_KEY = 255;
 
-/** A client may put a secret into a path or header by mistake. */
+/** Masks secrets, because a client may put one into a path or header by mistake. */
 function redact(text: string, maxLength: number): string {
   return redactOwn(text.slice(0, maxLength));
 }
@@ -62,7 +65,7 @@ function toRow(request: FastifyRequest, call: Call, status: number): RequestRow 
   };
 }
 
-/** Writes answered requests to the request log, many per statement, after the responses. */
+/** Writes answered requests to the request log, after their responses and many per statement. */
 export function createRequestLog(deps: { readonly db: Database; readonly log: Log }): RequestLog {
   const appender = openRowAppender(deps.db, requestLog, MAX_WAITING_BYTES);
   let dropped = 0;

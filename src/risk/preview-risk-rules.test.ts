@@ -26,8 +26,8 @@ test('rules that are off affect no past payment', () => {
 test('a declined payment counts for no later one, and the hour ends', () => {
   const settings = { ...OFF, velocityPerHour: 2 };
   const minutes = [0, 10, 20, 30, 61, 62];
-  // The payments at minutes 20 and 30 would be the third within an hour. At minute 61, only the one
-  // at minute 10 still counts.
+  // The payments at minutes 20 and 30 would each be the third within an hour. At minute 61, only
+  // the payment at minute 10 still counts.
   const preview = previewRisk(
     settings,
     minutes.map((minute) => paid('a', minute)),

@@ -3,14 +3,14 @@ import type { Atoms } from '#core/money.ts';
 import { assessRisk, RISK_RULES, type RiskRule } from '#risk/risk-rules.ts';
 import type { RiskSettings } from '#risk/risk-settings.ts';
 
-/** A past payment, with the facts that the rules would have seen. */
+/** A past payment, with the facts that the rules would have used. */
 export interface PastPayment {
   readonly payerId: string;
   readonly amount: Atoms;
   readonly settledAt: Date;
   /** True if the payer had paid here before. */
   readonly paidHereBefore: boolean;
-  /** True if the wallet signed it, so that no confirmation would be needed. */
+  /** True if the wallet signed the payment, so that no confirmation would be needed. */
   readonly isSigned: boolean;
 }
 
@@ -22,8 +22,8 @@ export interface RiskPreview {
 }
 
 /**
- * Returns the effect that these settings would have had on past payments, oldest first, by the
- * rules for taps. A payment that the settings would have declined does not count for later ones.
+ * Returns the effect that these settings would have had on taps. Payments are in order, oldest
+ * first; one that the settings would have declined does not count for later ones.
  */
 export function previewRisk(settings: RiskSettings, payments: readonly PastPayment[]): RiskPreview {
   const counts = new Map<RiskRule, number>();

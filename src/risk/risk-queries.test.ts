@@ -71,7 +71,7 @@ test('payers who reject at once do not wait for each other to delete old rows', 
     );
   await db.transaction(refuse('payer_old', 3));
   const first = await underWay(db, refuse('payer_one', 0));
-  // Not awaited: the second refusal waits until the first one commits, after this line.
+  // Not awaited: the second rejection waits until the first one commits, after this line.
   await db.transaction(refuse('payer_two', 0));
   await first.commit();
   const rows = await db.query<{ payer_id: string }>(
@@ -100,7 +100,7 @@ test('rejections count in their own mode, and for an hour', async () => {
     return [found?.refused_within_hour, found?.refused_here_within_hour];
   };
   assert.deepEqual(await countOf(live), [1, 1]);
-  // Includes the rows of the previous test.
+  // The count includes the rows of the previous test.
   assert.deepEqual(await countOf(test_), [0, 2]);
 });
 

@@ -15,7 +15,7 @@ export async function selectRiskSettings(
   return rows[0];
 }
 
-/** Returns the policies of several accounts and modes; those without one are omitted. */
+/** Returns the policies of several accounts and modes; accounts without a policy are omitted. */
 export async function selectRiskSettingsOf(
   sql: Sql,
   tenants: readonly Tenant[],
@@ -31,8 +31,8 @@ export async function selectRiskSettingsOf(
 }
 
 /**
- * Writes the policy if it is still at `version` (0 if there is none yet).
- * @returns the new version, or `null` if it was changed since.
+ * Writes the policy if the row is still at `version` (0 if there is none yet).
+ * @returns the new version, or `null` if another request has changed the policy.
  */
 export async function saveRiskSettings(
   tx: Tx,
@@ -98,7 +98,7 @@ export async function insertBlockedPayer(
   );
 }
 
-/** Removes a payer from the blocklist. @returns true if the payer was on it. */
+/** Removes a payer from the blocklist. @returns true if the payer was on the list. */
 export async function deleteBlockedPayer(
   tx: Tx,
   tenant: Tenant,
@@ -112,7 +112,7 @@ export async function deleteBlockedPayer(
   return rows.length === 1;
 }
 
-/** The payments of one payer; see {@link selectPayerActivities}. */
+/** Facts about a payer's payments; see {@link selectPayerActivities}. */
 export interface PayerActivity {
   /** Atoms settled since `day`, anywhere on the network. */
   readonly settled_today: bigint;
@@ -132,9 +132,9 @@ export interface ActivityOf {
   readonly payerId: string;
   readonly address: string;
   readonly tenant: Tenant;
-  /** The intent that is being decided; its own attempt is not counted. */
+  /** The intent that is being decided, whose own attempt does not count. */
   readonly exceptIntentId: string;
-  /** By the account's clock: the start of today, and of the hour before now. */
+  /** By the account's clock: the start of today, and the time an hour ago. */
   readonly day: Date;
   readonly hour: Date;
 }
@@ -147,8 +147,8 @@ const PAID_HERE = 'p.payer_id || p.account_id = o.payer_id || o.account_id';
 
 /**
  * Sums over payers in one statement, and so in one snapshot: a settlement that commits meanwhile
- * counts either as in progress or as settled. Lock the payers first. Uses no `exists`: for many
- * rows PostgreSQL would answer it from a hash of all payments, built per call.
+ * counts either as in progress or as settled. Lock the payers first. Avoids `exists`, because for
+ * many rows PostgreSQL would evaluate it with a hash of all payments, built per call.
  * @returns one result per entry, in order.
  */
 export async function selectPayerActivities(
@@ -203,7 +203,7 @@ interface RefusalOf {
   readonly payerId: string;
 }
 
-/** Records a payer's rejection, and deletes the account's rejections older than `until`. */
+/** Records a payer's rejection, and deletes the account's rejections from before `until`. */
 export async function insertRefusal(
   tx: Tx,
   { tenant, payerId }: RefusalOf,

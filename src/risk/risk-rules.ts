@@ -13,10 +13,10 @@ export const RISK_RULES = [
 
 export type RiskRule = (typeof RISK_RULES)[number];
 
-/** The network's terms for passes that can be copied: when their payer must confirm. */
+/** The network's terms for passes that can be copied: when their payers must confirm. */
 export interface StaticPassTerms {
   readonly confirmFrom: Atoms;
-  /** True to ask also at the first payment at a merchant, for any amount. */
+  /** True to require confirmation for the first payment at a merchant as well, for any amount. */
   readonly asksFirst: boolean;
 }
 
@@ -33,11 +33,10 @@ export interface RiskFacts {
   readonly paidHereBefore: boolean;
   /** Payments settled within the last hour, or in progress, at this account. */
   readonly paymentsWithinHour: number;
-  /** True if the payer wants to confirm each first payment at a merchant, for any amount. */
+  /** True if the payer chose to confirm each first payment at a merchant, for any amount. */
   readonly payerConfirmsFirst: boolean;
   /**
-   * The terms on which the payer must confirm, because the pass can be copied; `null` if it cannot
-   * be.
+   * When the payer must confirm because the pass can be copied; `null` for a pass that cannot be.
    */
   readonly copied: StaticPassTerms | null;
   /** Rejections within the last hour at the account: by this payer, and by all payers. */
@@ -45,9 +44,9 @@ export interface RiskFacts {
 }
 
 /**
- * Number of rejections within an hour, without an approval, after which the merchant may not ask
- * this payer again; the second limit covers all payers. Otherwise a merchant could ask until a
- * payer approves by mistake.
+ * Rejections within an hour, without an approval, after which the merchant may not ask this payer
+ * again; the second limit covers all payers. Without limits, a merchant could ask until a payer
+ * approves by mistake.
  */
 const MAX_REFUSALS = 10;
 const MAX_REFUSALS_OF_ALL = 50;
@@ -83,7 +82,7 @@ export function highAmount({ settings, amount }: RiskFacts): Answer {
   return reaches(amount, settings.highAmountConfirmFrom) ? 'confirm' : 'allow';
 }
 
-/** This rule belongs to the network, not to an account. */
+/** Decides by the network's rule, which does not depend on the account. */
 export function staticPass({ copied, amount, paidHereBefore }: RiskFacts): Answer {
   if (copied === null) return 'allow';
   const isFirst = copied.asksFirst && !paidHereBefore;
@@ -91,7 +90,8 @@ export function staticPass({ copied, amount, paidHereBefore }: RiskFacts): Answe
 }
 
 /**
- * Blocking rules come first, so that no payer must confirm a payment that would be declined anyway.
+ * Blocking rules come first, so that payers are never asked to confirm a payment that would be
+ * declined anyway.
  */
 const RULES: readonly (readonly [RiskRule, (facts: RiskFacts) => Answer])[] = [
   ['BLOCKED_PAYER', blockedPayer],

@@ -4,11 +4,16 @@ import { type Row, table } from '#db/table.ts';
 
 /** An account's risk policy in one mode. A `null` limit switches its rule off. */
 export interface RiskSettings {
-  /** FIRST_MERCHANT_PAYMENT: a payer's first payment here must be confirmed from this amount on. */
+  /**
+   * FIRST_MERCHANT_PAYMENT: a payer's first payment here requires confirmation from this amount on.
+   */
   readonly firstPaymentConfirmFrom: Atoms | null;
-  /** HIGH_AMOUNT: every payment must be confirmed from this amount on. */
+  /** HIGH_AMOUNT: every payment requires confirmation from this amount on. */
   readonly highAmountConfirmFrom: Atoms | null;
-  /** VELOCITY: this many payments of one payer here within an hour; any further one is declined. */
+  /**
+   * VELOCITY: the number of payments that one payer can make here within an hour; further ones are
+   * declined.
+   */
   readonly velocityPerHour: number | null;
 }
 

@@ -2,15 +2,16 @@ import { createPublicClient, http } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
- * Time limit of a node. With the time of the key's program, it is below the caller's time-out
- * (`settlement/signer.ts`).
+ * Time limit of a node's answer. Together with the key program's limit, it is shorter than the
+ * caller's time-out (`settlement/signer.ts`).
  */
 const TIMEOUT_MS = 2_000;
 /** Two nodes must answer, because a single one may lie or be on a fork. */
 const LEAST_ANSWERS = 2;
 
 /**
- * Asks nodes how many nonces the chain has used. Called only if the signed nonces do not show it.
+ * Asks nodes how many nonces the chain has used. Called only if the signed nonces do not suffice
+ * for a decision.
  */
 export type UsedNonces = () => Promise<number>;
 

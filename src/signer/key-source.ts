@@ -12,14 +12,17 @@ export type KeySource = (digest: Hex) => Promise<Signature>;
 
 const run = promisify(execFile);
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
-/** The command's time limit, below the caller's time-out (`settlement/signer.ts`). */
+/** Time limit of the command, shorter than the caller's time-out (`settlement/signer.ts`). */
 const COMMAND_TIMEOUT_MS = 4_000;
-/** The order of secp256k1. A signature has two forms, and chains accept only the lower one. */
+/**
+ * The order of secp256k1. Of a signature's two valid forms, chains accept only the one with the
+ * lower `s`.
+ */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const INTEGER_TAG = 0x02;
 const WORD = 32;
 
-/** Signs with the key in a file (hex). @throws StartError */
+/** Creates a source that signs with the key in a file (hex). @throws StartError */
 export async function keyFromFile(file: string, address: Hex): Promise<KeySource> {
   await requireClosedFile(file, true);
   const key = (await readFile(file, 'utf8')).trim();
@@ -32,8 +35,8 @@ export async function keyFromFile(file: string, address: Hex): Promise<KeySource
 }
 
 /**
- * Signs with a program. Its last argument is the digest (64 hex digits); it prints the signature in
- * DER as base64, as key services do.
+ * Creates a source that signs with a program. The program's last argument is the digest (64 hex
+ * digits); it prints the signature in DER as base64, as key services do.
  * @throws StartError if other users can change the program.
  */
 export async function keyFromCommand(command: readonly string[], address: Hex): Promise<KeySource> {

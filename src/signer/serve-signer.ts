@@ -33,11 +33,11 @@ interface Answer {
 interface Desk {
   readonly account: SigningAccount;
   readonly memory: Memory;
-  /** How many nonces were used when the nodes were last queried. */
+  /** The number of used nonces when the nodes were last queried. */
   used: number;
   /**
-   * Runs one signature after another, because each is checked against the state that the previous
-   * one left.
+   * Makes signatures one after the other, because each is checked against the state that the
+   * previous one left.
    */
   turn: Promise<unknown>;
 }
@@ -118,7 +118,7 @@ function readRequest(body: string): SignRequest | null {
 }
 
 /**
- * Judges a nonce. Queries the nodes only if it must wait for the chain.
+ * Judges a nonce. Queries the nodes only if the nonce must wait for the chain.
  * @throws if they do not answer.
  */
 async function judge(

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { openMemory } from '#signer/signed-nonces.ts';
 
-/** Simulates a key that signs for years, to test the signer's memory. */
+/** Number of nonces that the memory keeps. The tests simulate a key that signs for years. */
 
 const KEPT = 256;
 const SIGNED = 1_500;
@@ -73,7 +73,7 @@ test('a nonce more than 64 above the highest signed one is not signed', async ()
   const memory = await openMemory(folder, 'far');
   const kindOf = (nonce: number, used: number | null = null) =>
     memory.judge(asked(nonce), { perHour: PER_HOUR, now: START, used }).kind;
-  // Nothing is signed yet, so without nodes the key counts as new.
+  // Nothing was signed yet, so without nodes the key counts as new.
   assert.deepEqual(
     [0, 64, 65].map((nonce) => kindOf(nonce)),
     ['new', 'new', 'far'],
@@ -103,7 +103,7 @@ test('a thief of the token cannot make a key unusable if nodes are configured', 
     }
     assert.equal(signed, KEPT, 'the next one would have forgotten a nonce that is not used');
     for (const nonce of [100, 101]) {
-      // Each transaction can be replaced, or signed once the chain has used the earlier nonces.
+      // Each transaction can be replaced or, once the chain has used the earlier nonces, signed.
       const outbids = memory.judge(asked(nonce, bytesOf(9_999)), { ...limit, used: nonce });
       assert.equal(outbids.kind, 'new', `nonce ${nonce}`);
     }

@@ -18,9 +18,9 @@ export interface Remembered {
 export type Verdict =
   | { readonly kind: 'new' }
   | { readonly kind: 'again'; readonly signed: Hex }
-  /** Another transaction has this nonce; a replacement must offer more. */
+  /** Another transaction has this nonce, and its replacement must offer a higher fee. */
   | { readonly kind: 'outbid'; readonly reason: string }
-  /** Refused, unless the chain has meanwhile used more nonces than known here. */
+  /** Refused, unless the chain has used more nonces than the caller passed. */
   | { readonly kind: 'far'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -39,7 +39,9 @@ export interface Memory {
     asked: { readonly nonce: number; readonly unsigned: Hex; readonly maxFeePerGas: bigint },
     limit: Limit,
   ): Verdict;
-  /** True until this key has signed. It may have been used elsewhere, or its folder may be lost. */
+  /**
+   * True until this key has signed here. It may have been used elsewhere, or its folder was lost.
+   */
   isEmpty(): boolean;
   /** Stores a signature durably. It must not be released before this resolves. */
   note(one: Remembered): Promise<void>;
@@ -47,8 +49,8 @@ export interface Memory {
 }
 
 /**
- * A divisor: nodes accept a replacement only if it offers a tenth more than the transaction with
- * the same nonce.
+ * Divisor of a fee increase: nodes accept a replacement only if it offers a tenth more than the
+ * transaction with the same nonce.
  */
 const RAISED_BY = 10n;
 /** How many of the highest nonces are remembered. Nodes queue fewer transactions per account. */
@@ -57,12 +59,12 @@ const KEPT_NONCES = 256;
  * How far a nonce may be above the highest signed one. A sender has at most 16 open transactions.
  */
 const MOST_AHEAD = 64;
-/** The file is rewritten when it has this many lines. */
+/** Maximum number of lines, after which the file is rewritten. */
 const MOST_LINES = 4 * KEPT_NONCES;
 
 /** The first line of a rewritten file. */
 interface Head {
-  /** Nothing is signed below this nonce, because the earlier signatures are forgotten. */
+  /** Nothing is signed below this nonce, because the signatures there are forgotten. */
   readonly floor: number;
   /** Times of the last hour's signatures, including those in the following lines. */
   readonly times: readonly number[];
@@ -82,16 +84,16 @@ interface State {
  * again and gets the same transaction. A different transaction with that nonce is signed only if it
  * outbids the last one. No caller is trusted about finality: only the highest nonces are
  * remembered, and nothing is signed below them, so that a forgotten nonce is never signed twice. A
- * thief of the caller's token must not advance the nonces beyond those used on the chain, which
- * would make the key unusable. So no nonce far above the highest one is signed, and if nodes are
- * configured, no nonce is forgotten before the chain has used it.
+ * thief of the caller's token must not be able to make the key unusable by signing far ahead of the
+ * chain. So no nonce far above the highest one is signed, and if nodes are configured, no nonce is
+ * forgotten before the chain has used it.
  */
 export async function openMemory(folder: string, name: string): Promise<Memory> {
   await makeOwnFolder(folder);
   const file = path.join(folder, `${name.toLowerCase()}.jsonl`);
   const state: State = { newest: new Map(), times: [], floor: 0, lines: 0 };
   const text = (await readOwn(file)) ?? '';
-  // A power cut can leave an incomplete last line; its signature was never released.
+  // A power cut can leave an incomplete last line, whose signature was never released.
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   let counted = 0;
   for (const line of whole.split('\n').filter((one) => one !== '')) {
@@ -123,7 +125,10 @@ function count({ times }: State, at: number): void {
   while ((times[0] ?? at) < at - HOUR_MS) times.shift();
 }
 
-/** Rewrites the file. The rename is atomic, so after a power cut either file is complete. */
+/**
+ * Rewrites the file. The rename is atomic, so even a power cut leaves a complete file, the old or
+ * the new one.
+ */
 async function writeAnew(file: string, { newest, times, floor }: State): Promise<FileHandle> {
   const kept = [...newest.values()];
   const head: Head = { floor, times, kept: kept.length };

@@ -13,7 +13,7 @@ export interface SigningAccount {
   readonly address: Hex;
   readonly source: KeySource;
   readonly limits: Limits;
-  /** `null` if the settings name no nodes for the chain. */
+  /** Queries the chain's nodes; `null` if the settings name none. */
   readonly usedNonces: UsedNonces | null;
 }
 
@@ -21,7 +21,7 @@ export interface SignerSettings {
   readonly host: string;
   readonly port: number;
   readonly token: string;
-  /** `null` for plain HTTP, which callers accept only from the same machine. */
+  /** The TLS files; `null` for plain HTTP, which callers accept only from the same machine. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
   /** The folder that remembers signatures. */
   readonly folder: string;
@@ -33,8 +33,8 @@ const MIN_TOKEN_LENGTH = 32;
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the settings; paths are relative to the file's folder. @throws StartError with the invalid
- * setting.
+ * Reads the settings; paths in them are relative to the file's folder.
+ * @throws StartError with the invalid setting.
  */
 export async function readSettings(file: string): Promise<SignerSettings> {
   await requireClosedFile(file, false);

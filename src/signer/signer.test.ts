@@ -33,8 +33,8 @@ import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts'
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /**
- * Runs the real program with two keys: one in a file, and one in OpenSSL, which stands in for a key
- * service.
+ * The real program, which runs with two keys: one in a file, and one in OpenSSL, which simulates a
+ * key service.
  */
 
 const COMMAND = path.join(import.meta.dirname, '../ops/signer-command.ts');
@@ -43,7 +43,7 @@ const SETTLEMENT = '0x00000000000000000000000000000000000000aa';
 const FILE_KEY = generatePrivateKey();
 const PER_HOUR = 7;
 const EXAMPLE = path.join(import.meta.dirname, '../../deploy/signer/signer.json');
-/** Two kilobytes: a passkey's signature has about 700 bytes, a Safe's 65 per owner. */
+/** A signature of two kilobytes: a passkey's has about 700 bytes, a Safe's 65 per owner. */
 const LONG_SIGNATURE_WORDS = 64;
 /** The DER form of a public key ends with a point of 64 bytes. */
 const POINT_BYTES = 64;
@@ -146,7 +146,7 @@ describe('npm run signer', () => {
   });
 
   it('gives the same transaction again after a kill, and never others for a nonce', async () => {
-    // OpenSSL uses a random number for each signature, so two signatures of one text differ.
+    // OpenSSL uses a random number for each signature, so two signatures of the same text differ.
     const account = accountAt(serviceAddress);
     const first = await account.signTransaction(unsigned(1));
     assert.equal(await account.signTransaction(unsigned(1)), first);
@@ -276,7 +276,7 @@ describe('npm run signer', () => {
       const [response] = await once(ask.end('{}'), 'response');
       assert.equal(response.statusCode, 401);
       response.resume();
-      // Run it in a separate process, like real callers of the signer.
+      // Run the caller in a separate process, as in reality.
       const script = `console.log((await fetch('https://localhost:${port}/sign')).status)`;
       const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
         env: { ...process.env, NODE_EXTRA_CA_CERTS: cert },
@@ -355,7 +355,7 @@ describe('npm run signer', () => {
     const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const account = signerOf({ url: at, address: fileAddress, token: TOKEN });
     try {
-      // One node lies, is on another chain, or does not answer.
+      // With one node lying, on another chain, or not answering, nothing is confirmed.
       await assert.rejects(account.signTransaction(unsigned(700)), /more than 64 above 0/);
       second.chainId = () => ({ body: { result: '0x1' } });
       await assert.rejects(account.signTransaction(unsigned(700)), /1 of 2 nodes/);
@@ -389,7 +389,7 @@ describe('npm run signer', () => {
   });
 
   it('signs a limited number per hour, counted across a restart', async () => {
-    // Sign as often as allowed, not counting the first transaction and the cancellation.
+    // Sign as often as allowed, minus the first transaction and the cancellation.
     for (let nonce = 1; nonce < PER_HOUR - 1; nonce++) {
       if (nonce === 3) {
         await stop('SIGKILL');

@@ -13,7 +13,7 @@ export interface Limits {
   readonly chainId: number;
   /** Contracts that may be called. */
   readonly to: readonly Hex[];
-  /** Functions of the settlement contract or of the token, by name. */
+  /** Names of allowed functions of the settlement contract or the token. */
   readonly functions: readonly string[];
   readonly maxGas: bigint;
   readonly maxFeePerGas: bigint;
@@ -22,8 +22,8 @@ export interface Limits {
 }
 
 /**
- * Token functions that anyone can call with the holder's signature, which may be a key's or a
- * contract's.
+ * Token functions that anyone can call with the signature of the holder, who may be a key or a
+ * contract.
  */
 const TOKEN_ABI = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, ' +
@@ -37,7 +37,7 @@ const CHANGING = [...settlementAbi, ...TOKEN_ABI].filter(
   (one) => one.type === 'function' && one.stateMutability === 'nonpayable',
 );
 
-/** The state-changing functions by name, each with the selectors of its overloads. */
+/** The functions that change state, by name, each with the selectors of its overloads. */
 export const FUNCTIONS: ReadonlyMap<string, readonly string[]> = new Map(
   [...Map.groupBy(CHANGING, ({ name }) => name)].map(([name, overloads]) => [
     name,
@@ -58,9 +58,14 @@ const NOT_A_TRANSACTION: Checked = {
 };
 
 /**
+<<<<<<< HEAD
  * Checks a transaction against the limits, without side effects; `signed-nonces.ts` checks the
  * nonce. A call without data to the key's own address is always allowed, because it only uses up a
  * nonce.
+=======
+ * Checks a transaction against the limits, without side effects; `memory.ts` checks the nonce. A
+ * call without data to the key's own address is always allowed, because it only uses a nonce.
+>>>>>>> 724b3a88 (idempotency, signer, cells, release and others: clearer comments)
  */
 export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
   const no = (reason: string): Checked => ({ ok: false, reason });

@@ -45,7 +45,10 @@ export const TEXT_KEYS: ReadonlySet<string> = new Set(Object.keys(ENGLISH));
 /** Languages that have a file. */
 export const WRITTEN_LANGUAGES: readonly TextLanguage[] = [...WRITTEN.keys()];
 
-/** True if the language has all of these texts. An app is offered only in such languages. */
+/**
+ * True if the language has all of these texts. An app is offered only in languages for which this
+ * is true.
+ */
 export function isWritten(language: TextLanguage, keys: Iterable<string>): boolean {
   if (language === PSEUDO_LANGUAGE) return true;
   const texts = WRITTEN.get(language);
@@ -53,7 +56,7 @@ export function isWritten(language: TextLanguage, keys: Iterable<string>): boole
 }
 
 /**
- * Returns the offered languages. Outside production they include the pseudo-language, for checking
+ * Returns the offered languages. Outside production, they include the pseudo-language, for testing
  * the screens.
  */
 export function offeredLanguages(production: boolean): readonly TextLanguage[] {
@@ -94,7 +97,7 @@ function prepared(
 
 const unchanged: Change = (text) => text;
 
-/** Matches texts that contain placeholders, tags or a quoted character. */
+/** Matches texts with placeholders, tags or quoting, which need parsing. */
 const IS_WRITTEN_FOR_VALUES = /[{}<>']/;
 
 function compiled(text: string, change: Change): CompiledMessage {

@@ -1,6 +1,6 @@
 /**
- * A similar letter for each of A to Z: people recognize the word, and tests recognize texts of the
- * catalog.
+ * Maps each of A to Z to a similar letter: people recognize the word, and tests recognize that the
+ * text is from the catalog.
  */
 const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
   [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'].map((letter, place) => [
@@ -10,10 +10,14 @@ const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 const VOWEL = /[aeiou]/i;
-/** Share by which the pseudo-language is longer than English, like German and French. */
+/**
+ * How much longer the pseudo-language is than English, as a share. German and French are similar.
+ */
 const LONGER = 0.4;
 
-/** Returns the text in accented letters, some doubled so that it is 40 % longer. */
+/**
+ * Returns the text in accented letters. Some letters are doubled, so that the text is 40 % longer.
+ */
 export function pseudoText(text: string): string {
   const letters = [...text];
   let missing = Math.ceil(letters.filter((letter) => letter in LETTERS).length * LONGER);

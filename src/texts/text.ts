@@ -22,17 +22,17 @@ export interface Writer {
   readonly language: TextLanguage;
   /** The locale for `Intl`. */
   readonly locale: string;
-  /** Returns plain text, for places that hold no HTML. */
+  /** Returns plain text, for places that cannot contain HTML. */
   text(key: TextKey, values?: TextValues): string;
   /** Returns plain text with Unicode isolates around language-independent parts (see `named`). */
   isolated(key: TextKey, values?: TextValues): string;
   /** `2.50 USDC`: every digit. */
   usdc(atoms: bigint): string;
-  /** `€2.50`: minor units of an ISO 4217 currency. */
+  /** Formats minor units of an ISO 4217 currency, such as `€2.50`. */
   money(minor: number, currency: string): string;
   /** `13%` for 1300 basis points. */
   percent(basisPoints: number): string;
-  /** `1 Oct 2026, 14:00 CEST`: the shop's local time. */
+  /** Formats the shop's local time, such as `1 Oct 2026, 14:00 CEST`. */
   time(at: string, timeZone: string): string;
   /** Escapes the text for HTML and marks its untranslatable values with `<bdi translate="no">`. */
   html(key: TextKey, values?: TextValues, tags?: Tags): string;
@@ -47,7 +47,7 @@ export function isolatedHtml(text: string): string {
   return escapeHtml(text).replace(ISOLATED, '<bdi translate="no">$1</bdi>');
 }
 
-/** All regions use British dates, with the day before the month. */
+/** English dates are always British, with the day before the month, in all regions. */
 const TIME_LOCALES: Readonly<Record<string, string>> = { en: 'en-GB' };
 
 const RECEIPT_TIME = {
@@ -59,7 +59,7 @@ const RECEIPT_TIME = {
   timeZoneName: 'short',
 } as const;
 
-/** HTML that was rendered for a tag, between plain texts. */
+/** HTML rendered for a tag, which stands between plain texts. */
 interface Drawn {
   readonly drawn: string;
 }
@@ -83,7 +83,7 @@ function writeHtml(
 
 const ALL_POINTS = 10_000;
 
-/** Uses the decimals of ISO 4217, because those of `Intl` follow common usage. */
+/** Uses the number of decimals in ISO 4217, because `Intl` follows common usage. */
 function moneyText(
   minor: number,
   { currency, locale }: { readonly currency: string; readonly locale: string },
