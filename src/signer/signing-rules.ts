@@ -58,14 +58,9 @@ const NOT_A_TRANSACTION: Checked = {
 };
 
 /**
-<<<<<<< HEAD
  * Checks a transaction against the limits, without side effects; `signed-nonces.ts` checks the
  * nonce. A call without data to the key's own address is always allowed, because it only uses up a
  * nonce.
-=======
- * Checks a transaction against the limits, without side effects; `memory.ts` checks the nonce. A
- * call without data to the key's own address is always allowed, because it only uses a nonce.
->>>>>>> 724b3a88 (idempotency, signer, cells, release and others: clearer comments)
  */
 export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
   const no = (reason: string): Checked => ({ ok: false, reason });
