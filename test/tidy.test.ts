@@ -340,7 +340,10 @@ function bareTexts({ name, text }: Source): string[] {
   return found;
 }
 
-/** React compiles these to `createElement`, which the runtime above does not replace. */
+/**
+ * Finds elements with a `key` after a spread. The JSX transform compiles them to `createElement`,
+ * which our JSX runtime does not replace.
+ */
 function keysBehindSpreads({ name, text }: Source): string[] {
   const found: string[] = [];
   new Visitor({

@@ -154,7 +154,7 @@ export async function runBatch(
     await noteApplied(client, migration);
     return null;
   }
-  if (next === cursor) throw new Error(`its cursor stays at ${next}`);
+  if (next === cursor) throw new Error(`its cursor did not advance from ${next}`);
   await client.query(
     `insert into migration_cursors (name, cursor) values ($1, $2)
      on conflict (name) do update set cursor = excluded.cursor, moved = now()`,

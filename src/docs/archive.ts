@@ -3,9 +3,10 @@ import { crc32, gzip } from 'node:zlib';
 import { assert } from '#core/assert.ts';
 
 /**
- * Builds archives for package managers. The same files give the same bytes on every machine and
- * day, so that checksums can be compared. `npm pack` is not used: an image that runs the service
- * has no npm, and a workspace's bundled packages are in another folder.
+ * A file in an archive. This module builds archives for package managers. The same files give the
+ * same bytes on any machine and any day, so that checksums can be compared. `npm pack` is not used:
+ * an image that runs the service has no npm, and a workspace's bundled packages are in another
+ * folder.
  */
 export interface Entry {
   /** Relative, with slashes. */

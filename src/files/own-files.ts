@@ -106,7 +106,8 @@ const FLAGS: Readonly<Record<Purpose, number>> = {
  */
 function requirePlain(stats: Stats, file: string, purpose: Purpose): void {
   const isPlain = stats.isFile() && (purpose === 'read' || stats.nlink === 1);
-  if (!isPlain) throw new StartError(`${file} is not a regular file with a single name: remove it`);
+  if (!isPlain)
+    throw new StartError(`${file} must be a regular file without other hard links: remove it`);
 }
 
 function asRefusal(cause: unknown, file: string): unknown {

@@ -25,7 +25,10 @@ export function requestTimeout(): Refusal {
  */
 function refuseBody(error: FastifyError): Refusal | null {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return refuse('body_too_large', 'The body is larger than this route accepts (64 KiB of JSON).');
+    return refuse(
+      'body_too_large',
+      'The body is larger than this route accepts: 64 KiB, except for uploads.',
+    );
   }
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return refuse('content_type_unsupported', 'Send the body as Content-Type: application/json.');

@@ -61,7 +61,9 @@ function integers(
   if (parts.length === wanted.count && parts.every((one) => /^\d{1,15}$/.test(one))) {
     return parts.map(Number);
   }
-  throw new StartError(`--${wanted.name}=${text} must be ${wanted.count} integers`);
+  const what =
+    wanted.count === 1 ? 'a whole number' : `${wanted.count} whole numbers, separated by commas`;
+  throw new StartError(`--${wanted.name}=${text} must be ${what}`);
 }
 
 const VALUES = [

@@ -212,11 +212,11 @@ function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
   }
   const advice =
     intent.status === 'processing' || intent.status === 'succeeded'
-      ? ' Refund the payment instead once it has succeeded.'
+      ? ' Once the payment has succeeded, you can refund it.'
       : '';
   return refuse(
     'payment_intent_unexpected_state',
-    `The payment intent is ${intent.status} and cannot be ${wanted}.${advice}`,
+    `The payment intent has the status ${intent.status} and cannot be ${wanted}.${advice}`,
   );
 }
 

@@ -29,7 +29,7 @@ export async function expireNow(
     if (before.status === 'processing' || before.status === 'succeeded') {
       return refuse(
         'payment_intent_unexpected_state',
-        `The payment intent is ${before.status}, so it cannot expire.`,
+        `The payment intent has the status ${before.status}, so it cannot expire.`,
       );
     }
     const hastened = hasten(before, now);

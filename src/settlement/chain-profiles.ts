@@ -188,9 +188,9 @@ export function profileNamed(name: ProfileName): ChainProfile {
 }
 
 /**
- * Returns the requested profile, or the chain id's profile if none was requested. `null` if the id
- * belongs to a profile other than the requested one. An unknown id is allowed, because a private
- * chain may use a known chain's profile.
+ * Returns the requested profile, or the chain id's profile if none was requested; `null` if the id
+ * belongs to another profile. `custom` may be requested for any id, and any profile for an unknown
+ * id, because a private chain may behave like a known one.
  */
 export function profileFor(asked: ProfileName | null, chainId: number): ChainProfile | null {
   const own = profileOfChain(chainId);

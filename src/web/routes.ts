@@ -22,7 +22,7 @@ export interface WebSettings {
   /** The folder that {@link ensureBuilt} returned. */
   readonly folder: string;
   readonly production: boolean;
-  /** The foreign addresses that each app's page may call. */
+  /** Other origins that each app's page may connect to (CSP `connect-src`). */
   readonly mayAsk?: Readonly<Record<string, readonly string[]>>;
   /** Gates by app. A gate handles each request for its app's page first. */
   readonly gates?: Readonly<Record<string, Gate>>;
@@ -50,7 +50,7 @@ interface BuiltEntry {
 }
 
 /**
- * Returns the page's policy: only our own files, nothing inline, no foreign address except those in
+ * Returns the page's policy: only our own files, nothing inline, no other origin except those in
  * `mayAsk`. `base-uri` is allowed, because the page's `<base>` makes the apps work below any path.
  */
 function policyOf(mayAsk: readonly string[]): string {

@@ -13,7 +13,7 @@ export function setPolicyCookie(name: Name, value: string | null): void {
   const life = value === null ? 'Max-Age=0' : `Max-Age=${YEAR_S}`;
   const { pathname } = fromRoot('terminal');
   const cookie = `${name}=${value ?? ''}; Path=${pathname}; SameSite=Strict; ${life}${secure}`;
-  // The newer `cookieStore` is missing on pages without https, as in the sandbox.
+  // The newer `cookieStore` is asynchronous, and missing on plain http.
   Object.assign(document, { cookie });
 }
 

@@ -47,7 +47,9 @@ test('without permits in USDC, the wallet names the missing gas, approves, and p
   // The key has been encrypted again since the page was loaded.
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await agree.click();
-  await wallet.sees(/The wallet needs 0\.\d+ of the chain’s coin and holds 0\. Send it some first/);
+  await wallet.sees(
+    /The wallet needs 0\.\d+ of the network’s own coin and has 0\. Add some to the wallet first/,
+  );
   await wallet.checkAccessibility();
   await giveCoins(page, sandbox);
   await agree.click();

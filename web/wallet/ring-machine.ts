@@ -124,7 +124,8 @@ function onAnswered(ring: Answering, answer: Answer<Confirmation>): Ring {
   if (answer.is === 'not_sent')
     return sends > 1 ? ring : asked(confirmation, t('wallet.problem.not_sent'));
   const { status, error } = answer;
-  // Settlement is paused on this network, so the confirmation stays open.
+  // The service cannot take the answer now, for example because settlement is paused, so the
+  // confirmation stays open.
   const isClosed = error.code === 'service_unavailable';
   if (isClosed && sends === 1) return asked(confirmation, refusalText(error));
   if (status >= 500 || status === 429) return ring;
@@ -137,7 +138,10 @@ function onAnswered(ring: Answering, answer: Answer<Confirmation>): Ring {
 
 type IntentEvent = Extract<RingEvent, { intent: string }>;
 
-/** True if it ended for an unknown reason. The service knows whether the shop canceled it. */
+/**
+ * True if the ring ended for an unknown reason. The service knows whether the shop canceled the
+ * payment.
+ */
 export function isUnexplained(ring: Ring): boolean {
   return ring.at === 'ended' && (ring.outcome === 'gone' || ring.outcome === 'refused');
 }

@@ -184,9 +184,10 @@ export function nextLookAt(
 }
 
 /**
- * Returns when to poll next while nothing waits: at most `idleMs` after the last poll. If block
- * times are known only roughly, the next poll is in the middle of the window. Each such poll halves
- * the window, so that a later payment needs few polls.
+ * Returns when to poll next while nothing waits: `idleMs` after the last poll, or up to half of
+ * that earlier, in the middle of the window in which a block is due. Such a poll halves the window,
+ * so that a later payment needs few polls. If the window is too wide to predict anything, returns
+ * the latest time.
  */
 export function idleLookAt(
   blockTimes: BlockTimes,

@@ -170,7 +170,7 @@ function createBatches(options: AddressOptions, post: Post, name: Name): AskAll 
     if (smaller >= size) return;
     size = smaller;
     shrunkAt = performance.now();
-    options.log.info('a chain node allows fewer concurrent calls', { ...name, size });
+    options.log.info('a chain node accepts only smaller batches', { ...name, size });
   };
   const askPortion = async (calls: readonly RpcCall[], urgent: boolean): Promise<Reply[]> => {
     const posted = await post.send(calls, urgent);

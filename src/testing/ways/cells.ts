@@ -68,7 +68,7 @@ interface Cast {
 
 async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
   const [payer, till] = [cast.payer(cell), cast.till(cell)];
-  // Gives each sale another amount, so that the test cannot confuse two sales.
+  // Gives each sale a different amount, so that the test cannot confuse two sales.
   const amount = AMOUNT + ++orders;
   const tip = cell.tip ? TIP : null;
   const wish = { amount, tip, order: newOrder() };

@@ -37,7 +37,7 @@ function labelEvery(days: number): number {
   return days <= 30 ? LABELS.month : LABELS.quarter;
 }
 
-/** Formats a day as all dates on the page, for example `Nov 24` or `24 Nov`. */
+/** Formats a day like the other dates on the page, for example `Nov 24` or `24 Nov`. */
 function dayWords(day: string): string {
   return new Intl.DateTimeFormat(textLocale(), {
     day: 'numeric',

@@ -157,7 +157,7 @@ function PayoutChoice(props: {
 
 const NEWLINE = 10;
 
-/** Downloads a statement. Each entry ends its line, so the number of lines shows the progress. */
+/** Downloads a statement. Each entry is one line, so the number of lines shows the progress. */
 function statementJob(url: string): DownloadJob {
   let parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;

@@ -72,7 +72,9 @@ function publicKeyIn(parameters: URLSearchParams): string | null {
   return PUBLIC_KEY.test(key) ? key.toLowerCase() : null;
 }
 
-/** Returns the first key in a list of hex digits. */
+/**
+ * Returns the first public key in a hex string of length-prefixed keys; `null` if there is none.
+ */
 export function firstKeyOf(listed: string): string | null {
   const key = listed.startsWith(KEY_LENGTH) ? listed.slice(2, 132) : '';
   return PUBLIC_KEY.test(key) ? key.toLowerCase() : null;

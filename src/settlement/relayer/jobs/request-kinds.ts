@@ -267,9 +267,10 @@ export function deploysWallets({ sponsorKey, relayerKeys }: Keys): boolean {
 }
 
 /**
- * Returns the kinds that this sender sends. Without a sponsor key, operators also send the
- * sponsor's kinds. A sender with a remote signer leaves deployments to the other senders; if none
- * of them can deploy, it ends the deployments.
+ * Returns the kinds of requests that this sender sends. Without a sponsor key, operators also send
+ * the sponsor's kinds. A sender with a remote signer leaves deployments to this process's other
+ * senders. If none of them can deploy, it takes them too, and `leaveDeployment` defers or fails
+ * them.
  */
 export function kindsOf(
   { role, signsElsewhere }: Pick<ConfiguredSender, 'role' | 'signsElsewhere'>,

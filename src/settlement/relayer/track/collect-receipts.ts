@@ -112,7 +112,7 @@ function observeMissing(answers: readonly Answered[], head: Block): Owing[] {
   });
 }
 
-/** Reads the safe and the final block, if a transaction waits for them. */
+/** Reads the latest safe and finalized blocks if a transaction waits for one of them. */
 async function readFinality(relayer: RelayerState, head: Block): Promise<void> {
   const { finality, chain } = relayer;
   if (performance.now() - finality.readAt < chain.config.idleHeadMs * FINALITY_SHARE) return;

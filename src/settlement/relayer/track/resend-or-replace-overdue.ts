@@ -130,7 +130,7 @@ async function carryOut(
     }
     case 'alert':
       if (effect.about === 'fee_ceiling') {
-        relayer.log.error('a sender is stuck: the chain costs more than the fee ceiling', fields);
+        relayer.log.error('a sender is stuck: gas costs more than the fee ceiling allows', fields);
       }
       return [];
     // `collect-receipts.ts` reads and stores the result.
