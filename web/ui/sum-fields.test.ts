@@ -16,7 +16,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'operator/parts/offline-rule.tsx': ['Highest sum of a sale'],
   'operator/parts/policy-form.tsx': ['Limit per payment', 'Limit per period'],
   'terminal/screens/cart-dialogs.tsx': ['Discount'],
-  'terminal/screens/find.tsx': ['Amount'],
+  'terminal/screens/find-sale.tsx': ['Amount'],
   'terminal/screens/keypad.tsx': ['Amount'],
   'terminal/screens/refund.tsx': ['Amount'],
   // Used on the till, the customer display, the pay page and the tag page.
@@ -57,7 +57,7 @@ const SILENT: ReadonlySet<string> = new Set([
   'operator/parts/offline-rule.tsx',
   'operator/parts/policy-form.tsx',
   'terminal/screens/cart-dialogs.tsx',
-  'terminal/screens/find.tsx',
+  'terminal/screens/find-sale.tsx',
   'wallet/screens/agents.tsx',
   'wallet/screens/cards.tsx',
   'wallet/screens/chips.tsx',
