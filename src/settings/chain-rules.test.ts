@@ -138,7 +138,7 @@ test('a profile supplies the settings that are omitted', () => {
 test('on a chain whose blocks cannot be undone one address is enough', () => {
   const arc = { CHAIN_TESTNET_CHAIN_ID: '5042', CHAIN_TESTNET_CONFIRMATIONS: '0' };
   assert.equal(testnet(arc).receiptProviders, 1);
-  assert.match(refused({ ...EXTERNAL, CHAIN_TESTNET_CONFIRMATIONS: '0' }), /two addresses/);
+  assert.match(refused({ ...EXTERNAL, CHAIN_TESTNET_CONFIRMATIONS: '0' }), /two URLs/);
 });
 
 test('confirmations are a number of blocks or a time', () => {
