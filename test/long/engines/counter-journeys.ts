@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { askForPayment } from '../../../web/testing/payer.ts';
 import { addTestTerminal, paymentsOf, postAsMerchant } from '../../../web/testing/till.ts';
 import { TRANSLATE } from '../../../web/testing/translation.ts';
@@ -6,6 +7,9 @@ import { type Hands, until } from './hands.ts';
 import { type Journeys, openTill, ZONE } from './journey.ts';
 
 /** Journeys of the till, and of payments without one. */
+
+/** Longer than the longest pause within one read (`GAP_MS` in `keyboard-reader.ts`). */
+const KEYS_PAUSE_MS = 400;
 
 /** Allocates enough to make every engine collect garbage. */
 const GARBAGE = `(() => {
@@ -117,6 +121,8 @@ export const COUNTER_JOURNEYS: Journeys = {
     await charge(hands, '2.50');
     // Before the service knows the payment, a read pass pays nothing.
     await hands.sees(/Test pass/);
+    // Without a pause, the keys of the amount and of the pass would be one read.
+    await sleep(KEYS_PAUSE_MS);
     await read();
     await hands.sees(/Paid/);
     await read();
