@@ -235,7 +235,7 @@ function textsIn({ name, text }: Source): string[] {
       if (callee.type !== 'Identifier' || !callee.name.endsWith('Error')) return;
       for (const one of given) markAll(one as Expression, thrown);
     },
-    // Script names of controls are English in every language.
+    // `data-name` values, by which tests find controls, are English in every language.
     Property({ key, value }) {
       if (key.type === 'Literal' && key.value === 'data-name') thrown.add(value);
     },

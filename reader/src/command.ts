@@ -192,7 +192,7 @@ async function tillOf(values: Values, file: string): Promise<Till> {
     throw new SettingError('Set the URL of the network with --server.');
   }
   const code = values.pair.toUpperCase();
-  if (!CODE.test(code)) throw new SettingError('The code has the form XXXX-XXXX.');
+  if (!CODE.test(code)) throw new SettingError('--pair must be a code of the form XXXX-XXXX.');
   return { origin: new URL(values.server).origin, token_hash: null, code };
 }
 

@@ -7,8 +7,7 @@ import type { TwoCards } from './pcsc/readers.ts';
 import type { SignedByChip, Tap, ToSign } from './protocols/read-tap.ts';
 
 /**
- * Runs a reader as a terminal without a screen: it takes the terminal's intents, waits for a tap
- * and submits it. Its events can control lights and sounds.
+ * What a reader without a screen reports to its caller, for example to control lights and sounds.
  */
 export type TillEvent =
   | { readonly status: 'idle' }

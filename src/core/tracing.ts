@@ -132,7 +132,7 @@ export function startSpan(
   };
 }
 
-/** Creates a span for work that is finished, in rows that store their traceparent. */
+/** Creates a span for finished work whose database row stores a traceparent. */
 export function traceSpan(
   name: string,
   timed: { readonly parent: unknown; readonly startMs: number; readonly attributes: Attributes },

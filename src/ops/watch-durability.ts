@@ -24,8 +24,9 @@ export interface DurabilityWatch {
 }
 
 /**
- * Polls the database's standbys while the service runs. A change is logged as an error and raises
- * an alarm, but stops nothing: payments continue, and a lost standby returns or is replaced.
+ * Polls the database's standbys while the service runs. If commits become less durable than
+ * declared, logs an error and raises an alarm, but stops nothing: payments continue, and a lost
+ * standby returns or is replaced.
  */
 export function watchDurability(deps: {
   readonly db: Database;

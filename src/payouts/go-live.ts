@@ -19,7 +19,10 @@ import { type DeployFirst, onceDeployed } from '#settlement/chain/signature-refu
 import { type Hex, requestOnChain } from '#settlement/chain-requests.ts';
 import { currentContractVersion } from '#settlement/contract-versions.ts';
 
-/** A mode's wallet on the contract that new merchants join. Its consent has been checked. */
+/**
+ * An account's first wallet in a mode, on the contract that new merchants join. Its consent has
+ * been checked.
+ */
 interface FirstWallet extends GoLiveInput {
   readonly wallet: Hex;
   readonly contractVersion: number;

@@ -18,7 +18,7 @@ import type { Overrides } from '#testing/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** The amount of each sale that {@link PayGround.newLink} creates. */
+/** The default amount of a sale that {@link PayGround.newLink} creates. */
 export const AMOUNT = 2_500_000;
 /**
  * What the payer is charged for such a sale: fees of 30 and 20 basis points are added, 5 basis

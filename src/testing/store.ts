@@ -81,7 +81,7 @@ export interface StoreOptions {
   readonly wakeups?: Wakeups;
   /** The networks that settle. Default: both. */
   readonly readiness?: Readiness;
-  /** Terms of the decline rule STATIC_PASS. Default: off. */
+  /** Terms of the risk rule STATIC_PASS, which asks the payer to confirm. Default: off. */
   readonly staticPass?: StaticPassTerms;
   /** The merchant's number on a real contract, if there is one. */
   readonly merchantNumber?: bigint;

@@ -7,8 +7,8 @@ import { PLANTED_FAULTS, plant } from '../faults/planted-faults.ts';
 const REPLAYS = 5;
 const FOUND = 3;
 /**
- * Time limit. With a planted fault the network never comes to rest, but the other promises are
- * settled sooner.
+ * How long a replay waits until the network has no unfinished work. With a planted fault it never
+ * gets there, but the other invariants can be checked sooner.
  */
 const REST_S = 15;
 

@@ -200,7 +200,7 @@ test('a payment that could not be opened is not sent, and can never be paid', as
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   await till.amount.fill('2.50');
-  // The request reached the service, but the till never got the response.
+  // The till goes offline before its request reaches the service.
   const held = await holdRequests(till.page, CREATE);
   await till.charge.click();
   await till.page.getByText('Starting the payment').waitFor();

@@ -53,7 +53,7 @@ async function asDevice<T>(
   return JSON.parse(text) as T;
 }
 
-/** Builds the text that the till would show for a sale. */
+/** Builds the payment request that the till would show for a sale. */
 async function requestOf(
   terminal: TestTerminal,
   amount: bigint,

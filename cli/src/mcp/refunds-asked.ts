@@ -1,9 +1,9 @@
 import type { Payment } from 'tapline';
 
 /**
- * The refunds that one session has prepared. A link stays valid, so its part leaves the total only
- * if the user declined to open it. Different parts of a payment add up; identical requests count
- * once.
+ * The refunds that one session has prepared, each as a link to the dashboard. A link stays valid,
+ * so its amount is removed from the total only if the user declined to open it. Partial refunds of
+ * a payment add up; identical requests count once.
  */
 export class RefundsAsked {
   /** The prepared parts in atoms, by payment, then by amount and the sum refunded before. */

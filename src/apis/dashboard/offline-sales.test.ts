@@ -9,7 +9,7 @@ import { WIDE_LIMITS } from '#testing/offline-sales.ts';
 import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** Tests the limits of offline sales, the operator's rule, and the file of a deactivated till. */
+/** Tests the limits of offline sales, the operator's caps on them, and handing in a till's file. */
 
 let server: DashboardServer;
 let account: string;

@@ -44,7 +44,7 @@ export interface Rpc {
   confirmChain(): Promise<void>;
   /** Returns the counts of calls since the process started. */
   counts(): readonly RequestCount[];
-  /** Returns the process time of the last answer from any provider. */
+  /** Returns the time of the last answer from any provider, on the clock of `performance.now()`. */
   answeredAt(): number;
   close(): Promise<void>;
 }

@@ -273,8 +273,8 @@ describe('reconciliation', () => {
     const refunds = `select count(*) from foreign_settlements where kind = 'refund'`;
     assert.equal(await world.count(refunds), 0, 'it belongs to the lost time');
     assert.equal((await selectUnknownHere(db, false)).count, 1, 'the next recovery books it');
-    // Requests a recovery in the way that the reconciler does. The request proves no loss, and the
-    // recovery reads the refund again.
+    // Requests a recovery as the reconciler does, without evidence that data was lost. The recovery
+    // then reads the refund again.
     await requestRecovery(db, { ...WISH, reason: 'reconciliation', lossShown: false });
     assert.deepEqual(await kinds(), both);
     assert.equal(await world.count(refunds), 0, 'it still belongs to the lost time');

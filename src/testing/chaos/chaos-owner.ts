@@ -71,8 +71,8 @@ interface Desk {
 }
 
 /**
- * Switches to another node, because the current one may be down. The cookies and the CSRF token are
- * valid on every node.
+ * Switches to a random node, because the current one may be down. The cookies and the CSRF token
+ * are valid on every node.
  */
 function moveOn(desk: Desk): void {
   const { client, random, options } = desk;
