@@ -210,10 +210,13 @@ function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
         'Create another one.',
     );
   }
-  const advice =
-    intent.status === 'processing' || intent.status === 'succeeded'
-      ? ' Once the payment has succeeded, you can refund it.'
-      : '';
+  const advice = {
+    processing: ' Refund the payment instead once it has succeeded.',
+    succeeded: ' Refund the payment instead.',
+    canceled: '',
+    requires_action: '',
+    requires_payment_method: '',
+  }[intent.status];
   return refuse(
     'payment_intent_unexpected_state',
     `The payment intent has the status ${intent.status} and cannot be ${wanted}.${advice}`,

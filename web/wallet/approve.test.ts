@@ -34,7 +34,7 @@ test('a wallet with money for gas approves a total for the contract, once', asyn
   const nonce = async () => (await network.chain.nonces([account.address]))[0];
   await assert.rejects(
     approve(account, { chain, value: 5n }),
-    /needs \u20680\.\d+\u2069 of the chain’s coin and holds \u20680\u2069/,
+    /needs \u20680\.\d+\u2069 of the network’s own coin and has \u20680\u2069/,
   );
   await network.rpc.call('anvil_setBalance', [account.address, '0xde0b6b3a7640000']);
   await approve(account, { chain, value: 5n });
