@@ -7,7 +7,7 @@ const TRANSFER_BLOCKED: Failure = { succeeded: false, reason: 'transfer_blocked'
 
 const BLOCKED = chainRequests.pick(['blocked_since', 'blocked_by']);
 
-/** Since when and why a refund or withdrawal cannot be sent. `blocked_by` is a text for users. */
+/** The time since which a job is blocked, and the reason. `blocked_by` is a text for users. */
 export type BlockedRow = { [N in keyof Row<typeof BLOCKED>]: NonNullable<Row<typeof BLOCKED>[N]> };
 
 /** Stores why the contract currently refuses a job, which remains queued. */

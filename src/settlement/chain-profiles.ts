@@ -18,14 +18,14 @@ export interface ChainProfile {
   readonly name: ProfileName;
   /** The profile's chain id; `null` if any id is allowed. */
   readonly chainId: number | null;
-  /** Milliseconds between blocks; `null` if it varies. The relayer measures it in any case. */
+  /** Milliseconds between blocks; `null` if they vary. The relayer also measures the interval. */
   readonly blockMs: number | null;
   readonly finality: Finality;
   readonly coin: {
     readonly symbol: string;
     /** Decimals of the native balance, in which fees are counted. */
     readonly decimals: number;
-    /** The unit of the coin's price. A coin worth one dollar needs no exchange rate. */
+    /** The unit in which the coin is priced. A coin worth one dollar needs no exchange rate. */
     readonly priceUnit: 'USD' | 'coin';
   };
   /** Gas per second that all users together can use; `null` if unknown. */
@@ -42,9 +42,9 @@ export interface ChainProfile {
     readonly permit: boolean | null;
   } | null;
   readonly explorerUrl: string | null;
-  /** The highest price for a unit of gas, in wei. */
+  /** The highest fee that a transaction may offer per gas, in wei. */
   readonly highestFee: bigint;
-  /** The highest tip within that price, in wei. */
+  /** The highest tip within that fee, in wei. */
   readonly highestTip: bigint;
   /** Well-known factories of contract wallets: the default of `…_WALLET_FACTORIES`. */
   readonly walletFactories: readonly Hex[];
@@ -111,13 +111,13 @@ const BASE_SEPOLIA: ChainProfile = {
 
 const ARC: ChainProfile = {
   name: 'arc',
-  // docs.dune.com/data-catalog/evm/arc and docs.arc.network/arc/references, 2026-11-23: main net
+  // docs.dune.com/data-catalog/evm/arc and docs.arc.network/arc/references, 2026-11-23: mainnet
   // since 2026-09-16, a block every half second, final at inclusion, USDC is the native coin.
   chainId: 5042,
   blockMs: 500,
   finality: 'deterministic',
   coin: { symbol: 'USDC', decimals: 18, priceUnit: 'USD' },
-  // 30 million a block, dev.to "Arc Chain, in Numbers", read from the chain on 2026-09-20.
+  // 30 million per block, dev.to "Arc Chain, in Numbers", read from the chain on 2026-09-20.
   gasPerSecond: 60_000_000,
   usdc: {
     // docs.arc.network/arc/references/contract-addresses, 2026-11-23: this token contract shows the
@@ -143,7 +143,7 @@ const ETHEREUM: ChainProfile = {
   blockMs: 12_000,
   finality: 'slots',
   coin: { symbol: 'ETH', decimals: 18, priceUnit: 'coin' },
-  // 60 million a block since 2025-11-25 (ethereum.org/roadmap/fusaka, 2026-11-22).
+  // 60 million per block since 2025-11-25 (ethereum.org/roadmap/fusaka, 2026-11-22).
   gasPerSecond: 5_000_000,
   usdc: {
     address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
@@ -160,7 +160,7 @@ const ETHEREUM: ChainProfile = {
   hasL1Fee: false,
 };
 
-/** An unknown chain: its facts are measured, read from it, or set by the operator. */
+/** A chain without a profile: its facts are measured, read from it, or set by the operator. */
 export const CUSTOM: ChainProfile = {
   name: 'custom',
   chainId: null,

@@ -90,7 +90,7 @@ export async function insertRequests(
 
 export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promise<OutcomeRow[]> {
   // Booking a payment or refund gives it the next receipt number. Until a restored database has
-  // been compared with its chain, a receipt of the lost period may already have that number.
+  // been compared with its chain, a receipt issued before the loss may already have that number.
   const numbered = kind === 'payment' || kind === 'refund';
   const modes = [false, true].filter((livemode) => !numbered || tx.watch.serves(livemode));
   return chainRequests.list(

@@ -24,7 +24,7 @@ export interface RequestPayloads {
     amount: string;
     orderId: string;
     /**
-     * The payer's signature of this payment alone. If set, the payment is sent in a separate
+     * The payer's signature for this payment only. If set, the payment is sent in a separate
      * transaction.
      */
     authorization?: PaymentAuthorization;
@@ -133,11 +133,11 @@ export type FailureReason =
   | 'authorization_refused'
   | 'settlement_failed'
   | 'insufficient_balance'
-  /** USDC or the hourly ceiling refused the payout for a day, or an operator canceled it. */
+  /** For a day, USDC or the hourly ceiling refused the payout; or an operator canceled it. */
   | 'transfer_blocked'
   /** Withdrawals: another wallet was registered before the withdrawal was paid. */
   | 'wallet_changed'
-  /** Wallet changes: the contract does not have this proposal, or not anymore. */
+  /** Wallet changes: the contract has no such proposal, or no longer has it. */
   | 'wallet_not_announced'
   | 'transaction_reverted';
 
@@ -190,7 +190,7 @@ export interface Failure {
   readonly txHash: Hex | null;
   /** True if the payment was not settled in time and never will be. */
   readonly overdue?: true;
-  /** True if the hourly ceiling was reached in its block. */
+  /** True if the hourly ceiling had been reached in the payment's block. */
   readonly hourFull?: true;
 }
 

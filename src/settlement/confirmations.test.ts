@@ -36,7 +36,7 @@ test('a time in addition to a block needs only one provider', () => {
   assert.deepEqual(asked, { confirmations: 0, confirmationsMs: 400, receiptProviders: 1 });
 });
 
-test('success at inclusion with a single provider ends the start', () => {
+test('startup fails if success at inclusion is set with a single provider', () => {
   for (const urls of [ONE, SAME_HOST]) {
     assert.throws(
       () => settingsFor(0, urls),

@@ -187,7 +187,7 @@ export async function insertForeign(
   return withChainNumbers(rows);
 }
 
-/** Accepts differences about foreign events that two operators have refused. */
+/** Marks differences about foreign events as accepted if two operators have refused the events. */
 export async function acceptRefused(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
     `update reconciliation_differences d set accepted_at = $2
@@ -245,7 +245,7 @@ export async function decideForeign(
   return rows.length;
 }
 
-/** Deletes undecided events of a database that was in fact restored: recovery books them. */
+/** Deletes undecided events, because the database was restored and recovery books them. */
 export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('delete from foreign_settlements where livemode = $1 and decision is null', [
     livemode,

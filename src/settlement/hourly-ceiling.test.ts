@@ -33,7 +33,7 @@ describe("the contract's hourly ceiling", () => {
     assert.deepEqual(state, { settles: false, reasons: ['ceiling'] });
   });
 
-  test('is one account’s while fewer than five sell, then shared by quarters or as set', () => {
+  test('gives an account the set share; by default all of it, or a quarter once five sell', () => {
     const shareOf = (sellers: number, set: number | null) =>
       commonShare({ perHour: 1n, settled: 0n, sellers }, set);
     assert.deepEqual([shareOf(0, null), shareOf(4, null), shareOf(5, null)], [100, 100, 25]);

@@ -18,7 +18,7 @@ export interface LedgerRow {
   readonly used: boolean;
   /** Next nonces by lower-case address, except those of stopped senders. */
   readonly next_nonces: Readonly<Record<string, string>>;
-  /** True while operators are asked whether the database was restored. */
+  /** True while operators must answer whether the database was restored. */
   readonly doubted: boolean;
   /** The WAL position up to which the database server has flushed. */
   readonly position: string;
@@ -81,7 +81,7 @@ export async function requestRecovery(
   return rows.length > 0;
 }
 
-/** For each sender whose ledger is behind, its next nonce on the chain, by lower-case address. */
+/** Next nonces on the chain, by lower-case address, of senders whose stored nonce is lower. */
 export type NoncesAhead = Readonly<Record<string, string>>;
 
 /** Stores the question whether the database was restored, which operators must answer. */
@@ -319,7 +319,7 @@ export async function countRecovered(
   );
 }
 
-/** Records that the run has found a loss. */
+/** Records that the run has found a loss of data. */
 export async function showLoss(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('update network_recoveries set loss_shown = true where livemode = $1', [livemode]);
 }

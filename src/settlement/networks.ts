@@ -93,7 +93,7 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   readonly idleHeadMs: number;
 }
 
-/** What was read from the token's contract. */
+/** Facts that were read from the token's contract. */
 export interface TokenFacts {
   /**
    * True if the token has EIP-2612. Without it, payers approve the contract with a transaction of

@@ -1,8 +1,8 @@
 /**
- * Converts a number of the contract for its column. The contract's numbers are unsigned 64-bit
- * integers, but `bigint` columns are signed, so numbers from 2^63 on are stored minus 2^64. The
- * service never assigns such numbers, but a thief of its keys can settle under any number, and a
- * number that cannot be stored could be neither compared nor reported.
+ * Converts a contract's number to the form in which columns store it. The contract's numbers are
+ * unsigned 64-bit integers, but `bigint` columns are signed, so numbers from 2^63 on are stored
+ * minus 2^64. The service never assigns such numbers, but a thief of its keys can settle under any
+ * number, and a number that cannot be stored could be neither compared nor reported.
  */
 
 export function toNumberColumn(number: bigint): bigint {

@@ -10,7 +10,7 @@ export interface WorkerReport {
   readonly senders: number;
   /** The number of these senders that can pay for gas. */
   readonly fundedSenders: number;
-  /** How many payments the senders' balances cover; `null` if unknown, or if gas is free. */
+  /** The number of payments that the senders can pay for; `null` if unknown, or if gas is free. */
   readonly paymentsLeft: number | null;
   /** The number of the network's contracts that the worker's settings name. */
   readonly contracts: number;

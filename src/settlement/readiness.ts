@@ -24,7 +24,7 @@ export const UNSETTLED_REASONS = [
   'ceiling',
 ] as const;
 
-/** Why a network currently settles nothing (behavior.md 15.6). */
+/** A reason why a network currently settles nothing (behavior.md 15.6). */
 export type UnsettledReason = (typeof UNSETTLED_REASONS)[number];
 
 export interface NetworkState {
@@ -36,7 +36,7 @@ export interface NetworkState {
 /** This process's copy of the state of both networks. */
 export interface Readiness {
   of(livemode: boolean): NetworkState;
-  /** Returns how many payments the balances of the active senders cover; `null` if unknown. */
+  /** Returns the number of payments that the active senders can pay for; `null` if unknown. */
   paymentsLeft(livemode: boolean): number | null;
   /**
    * Returns the atoms that the account may settle per hour; `null` if only the contract's ceiling

@@ -36,8 +36,8 @@ const BLOCK = 256n;
 const FEW = 160;
 /**
  * The number of blocks that a process draws at once if its last draw was less than a second ago.
- * Creates wait until a draw commits: with 23 draws a second, 64 connections made 3 to 5 % fewer
- * creates. If a process stops, the numbers that it has left are never used.
+ * The creation of intents waits until a draw commits: with 23 draws a second, 64 connections
+ * created 3 to 5 % fewer intents. Numbers that a process still has when it stops are never used.
  */
 const BLOCKS_WHEN_BUSY = 8;
 const BUSY_MS = 1_000;
@@ -112,7 +112,7 @@ interface Origin {
 }
 
 function putInto({ stock, block }: Origin, number: bigint): void {
-  // When a block is empty and the next one is started, the stock drops the block, so put it back.
+  // The stock drops an exhausted block when it starts the next one, so put the block back.
   if (!stock.blocks.includes(block)) stock.blocks.unshift(block);
   block.numbers.push(number);
 }
@@ -222,7 +222,8 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
   const stockUp = (livemode: boolean) => {
     const { blocks } = stockOf(livemode);
     const left = blocks.reduce((sum, { numbers }) => sum + numbers.length, 0);
-    // Ignore errors: a create that finds no numbers draws again, and fails if that draw fails too.
+    // Ignore errors: a call of `take` that finds no numbers draws again, and fails if that fails
+    // too.
     if (left < FEW) draw(livemode).catch(() => {});
   };
   return {

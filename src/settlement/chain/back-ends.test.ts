@@ -82,7 +82,7 @@ describe('an address whose nodes disagree', () => {
 
   const alarms = () => world.count('select count(*) from chain_alarms');
 
-  it('by up to three blocks raise no alarm, and nothing is sent again', async () => {
+  it('by up to three blocks raises no alarm, and nothing is sent again', async () => {
     behaveAs('has nodes that are up to three blocks apart');
     world.startRelayer();
     // Makes payments one by one, so that the relayer learns how far apart the nodes are.
@@ -95,7 +95,7 @@ describe('an address whose nodes disagree', () => {
     assert.equal(new Set(sent.map(({ hash }) => hash)).size, PAYMENTS);
   });
 
-  it('by a fork of one node raise no alarm, and each payment is made once', async () => {
+  it('by a fork of one node raises no alarm, and each payment is made once', async () => {
     behaveAs('has one node on a fork');
     world.startRelayer();
     await payOneByOne(PAYMENTS);

@@ -94,7 +94,7 @@ describe('polls of the head while a payment waits', () => {
     [2_000, 4],
     [12_000, 3],
   ] as const) {
-    it(`are at most ${most} at blocks of ${intervalMs} ms, once the blockTimes is known`, () => {
+    it(`are at most ${most} at blocks of ${intervalMs} ms, once these are known`, () => {
       const chain = chainOf(intervalMs, 130);
       let blockTimes = looks(chain, { from: 100_000, every: 15_130, count: 12 });
       const counts: number[] = [];

@@ -34,18 +34,19 @@ const SLACK = 0.15;
  */
 const MAX_WIDTH = 0.3;
 /**
- * The interval of the block timestamps is used if it differs from the interval that this process
- * observes by less than this share of it.
+ * The interval computed from block timestamps is used if it differs from the interval that this
+ * process observes by less than this share of the latter.
  */
 const TIMES_AGREE = 0.35;
 /**
- * From this interval on, the time between two blocks is computed from their timestamps instead of
- * their numbers: slower chains give each block a slot, and some slots stay empty.
+ * For intervals of at least this length, the time between two blocks is computed from their
+ * timestamps instead of their numbers: slower chains give each block a slot, and some slots stay
+ * empty.
  */
 const SLOTS_FROM_MS = 2_000;
 /**
- * The heads of nodes behind one address differ by up to this many blocks, or by up to this many
- * milliseconds of blocks on a faster chain.
+ * The heads of nodes behind one address differ by up to this many blocks. On a chain with shorter
+ * blocks, they differ by as many blocks as are mined in `USUAL_LAG_MS`.
  */
 const USUAL_LAG = 3;
 const USUAL_LAG_MS = 3_000;

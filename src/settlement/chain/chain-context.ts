@@ -4,8 +4,8 @@ import type { ProcessContext } from '#db/process-context.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 
 /**
- * The context of a process that queries the chains. The use cases that both the API and the workers
- * run take it: payouts, settlement wallets, recovery.
+ * The context of a process that queries the chains. Use cases that both the API and the workers run
+ * (payouts, settlement wallets, recovery) take it as a parameter.
  */
 export interface ChainContext extends ProcessContext {
   readonly chains: readonly Chain[];

@@ -17,14 +17,14 @@ import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
  */
 export const MIN_CONTRACT_DELAY_SECONDS = 86_400;
 
-/** Guardians need this long to cancel an operation. */
+/** The minimum delay of a timelock operation, within which guardians can cancel it. */
 export const GOVERNANCE_DELAY_SECONDS = 2 * 86_400;
 
 const DELAYS = ['WALLET_DELAY', 'PAYOUT_HOLD'] as const;
 
 const MIN_DELAY = { abi: timelockAbi, functionName: 'getMinDelay' } as const;
 const HAS_ROLE = { abi: timelockAbi, functionName: 'hasRole' } as const;
-/** The zero address. A role granted to it can be used by every account. */
+/** The zero address. Granting a role to it lets every account use that role. */
 const ANYONE: Hex = `0x${'00'.repeat(20)}`;
 
 async function readOne(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
@@ -43,9 +43,9 @@ export async function readDelay(chain: Chain, settlement: Hex): Promise<bigint> 
 }
 
 /**
- * Checks the contract at a start in production. Its delays are immutable, so a contract that was
- * deployed with short test delays must never hold money. If the chain is unreachable, the service
- * starts anyway.
+ * Checks the contract when the service starts in production. Its delays are immutable, so a
+ * contract that was deployed with short test delays must never hold money. If the chain is
+ * unreachable, the service starts anyway.
  * @throws StartError if a delay is too short, or if the timelock's roles are wrong.
  */
 export async function requireSafeContract(chain: Chain, log: Log): Promise<void> {

@@ -5,8 +5,8 @@ import type { Chain } from '#settlement/chain/chain.ts';
 const ORACLE = '0x420000000000000000000000000000000000000f';
 const ORACLE_ABI = parseAbi(['function getL1FeeUpperBound(uint256) view returns (uint256)']);
 /**
- * How long a price is reused. The price follows Ethereum's fees, and the senders' reserve covers
- * their changes within a minute.
+ * A price is reused for this long. It follows Ethereum's fees, and the senders' reserve covers its
+ * changes within a minute.
  */
 const FRESH_MS = 60_000;
 

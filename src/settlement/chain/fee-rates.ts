@@ -6,7 +6,7 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** What the contract charges a payer on top of a sale, in basis points. */
+/** The rates that the contract charges a payer on top of a sale, in basis points. */
 export interface FeeRates {
   readonly acquirer: number;
   readonly protocol: number;
@@ -37,7 +37,7 @@ export async function readFeeRates(
   return decodeView(answer, readRates);
 }
 
-/** What a sale costs its payer, in atoms. */
+/** The parts of a sale's cost to its payer, in atoms. */
 export interface Charges {
   readonly acquirer: bigint;
   readonly protocol: bigint;

@@ -7,13 +7,13 @@ import type { NodeFault, Reply, RpcCall } from '#settlement/chain/rpc-reply.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 /**
- * How long a provider that refused all logs gets no further requests for logs. Each such request
+ * A provider that refused all logs gets no requests for logs during this time. Each such request
  * would cost a series of refusals, and receipts contain the same logs.
  */
 const NO_LOGS_MEMORY_MS = 600_000;
 /**
- * How long a provider's limit on the range is remembered. The limit may be temporary; if it is not,
- * halving the range finds it again.
+ * A provider's limit on the range is remembered for this long. The limit may be temporary; if it is
+ * not, halving the range finds it again.
  */
 const NARROW_MEMORY_MS = 600_000;
 
@@ -88,7 +88,7 @@ async function askHalving(
     const isTooWide = ['range', 'results', 'slow'].includes(fault.kind);
     if (!isTooWide || width === 1n) return fault;
     width /= 2n;
-    // That there are too many logs is a property of these blocks, not of the provider, so it is not
+    // The number of logs is a property of these blocks, not of the provider, so the limit is not
     // remembered.
     if (fault.kind === 'results') continue;
     address.logWidth = width;

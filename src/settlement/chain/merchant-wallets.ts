@@ -21,7 +21,7 @@ export interface AnnouncedWallet {
   readonly proposer: Hex;
 }
 
-/** What the contract has stored for a merchant as of `blockNumber`. */
+/** A merchant's wallets according to the contract, as of `blockNumber`. */
 export interface WalletOnChain {
   readonly merchantNumber: bigint;
   readonly wallet: Hex;

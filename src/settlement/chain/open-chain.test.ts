@@ -34,7 +34,7 @@ async function linesOfStart(rpcUrls: readonly string[]): Promise<string[]> {
   return lines.filter((line) => line.includes('RPC_URL'));
 }
 
-test('an unreachable address is named in one line, and the start continues', async () => {
+test('an unreachable address is named in one line, and startup continues', async () => {
   const [good = ''] = network.config.rpcUrls;
   assert.deepEqual(await linesOfStart([good]), []);
   const [line = '', ...more] = await linesOfStart([good, NOWHERE]);
@@ -43,11 +43,11 @@ test('an unreachable address is named in one line, and the start continues', asy
   assert.deepEqual(more, []);
 });
 
-test('the start continues if no address is reachable', async () => {
+test('startup continues if no address is reachable', async () => {
   assert.equal((await linesOfStart([NOWHERE, NOWHERE])).length, 2);
 });
 
-test('a chain that answers only after the start is checked before anything is signed', async () => {
+test('a chain that answers only after startup is checked before anything is signed', async () => {
   const node = await startFaultyNode(network.node.rpcUrl);
   node.mood = 'down';
   const told = { rpcUrls: [node.url], usdcDomain: { name: null, version: null } };
@@ -65,7 +65,7 @@ test('a chain that answers only after the start is checked before anything is si
   await Promise.all([good.close(), wrong.close(), node.stop()]);
 });
 
-test('a provider of another chain ends the start, even if it is the second one', async () => {
+test('startup fails if any provider serves another chain, even the second one', async () => {
   const [good = ''] = network.config.rpcUrls;
   const opening = openChain({ ...network.config, rpcUrls: [good, foreign.url] }, silentLog);
   await assert.rejects(opening, (error) => {
@@ -76,7 +76,7 @@ test('a provider of another chain ends the start, even if it is the second one',
   });
 });
 
-test('a configured fee ceiling below the base fee ends the start', async () => {
+test('startup fails if the configured fee ceiling is below the base fee', async () => {
   const low = { ...network.config, maxFeePerGasCeiling: 5n };
   await assert.rejects(openChain({ ...low, isFeeSet: true }, silentLog), (error) => {
     assert(error instanceof StartError);

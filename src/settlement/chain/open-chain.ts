@@ -85,7 +85,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   return chain;
 }
 
-/** The state of the checks of a chain that was unreachable at startup. */
+/** The progress of the startup checks, which are repeated later if the chain was unreachable. */
 interface Later {
   isChecked: boolean;
   readonly refuted: Promise<string>;

@@ -53,7 +53,7 @@ export interface AskOptions {
   readonly urgent: boolean;
 }
 
-/** How long a provider that failed is tried after all others. */
+/** For this long, a provider that failed is tried after all others. */
 const REST_MS = 5_000;
 /** The interval at which each provider's chain id is read. */
 const CHAIN_CHECK_MS = 60_000;

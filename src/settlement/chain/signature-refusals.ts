@@ -47,9 +47,9 @@ export async function checkSignature(
     readonly signature: Hex;
     readonly by: DecidedBy;
     /**
-     * True if a wallet that is not deployed yet may be called in a simulated deployment, if the
-     * operator lists its factory. The caller must have the wallet deployed before a contract checks
-     * the signature ({@link onceDeployed}).
+     * Set to accept the signature of a wallet that is not deployed yet, if the operator lists its
+     * factory and a simulated deployment accepts the signature. The caller must have the wallet
+     * deployed before a contract checks the signature ({@link onceDeployed}).
      */
     readonly simulates?: true;
   },

@@ -44,14 +44,14 @@ test("a token's name and version are read from the token if they are not set", a
   assert.deepEqual(await openedDomain(told), told);
 });
 
-test('a name or version that does not match its DOMAIN_SEPARATOR ends the start', async () => {
+test('startup fails if name or version does not match the DOMAIN_SEPARATOR', async () => {
   const version = await refusal({ usdcDomain: { name: null, version: '2' } });
   assert.match(version, /CHAIN_TESTNET_USDC_VERSION: "Test USD Coin", "2" do not give/);
   const name = await refusal({ usdcDomain: { name: 'USD Coin', version: '1' } });
   assert.match(name, /which calls itself "Test USD Coin", "1"/);
 });
 
-test('a settlement contract of another token ends the start', async () => {
+test('startup fails if the settlement contract uses another token', async () => {
   const { usdc, settlement } = network.config;
   // Both addresses have code, but the token's is not a settlement contract.
   assert.match(await refusal({ settlement: usdc }), /is not a settlement contract of this release/);
@@ -59,7 +59,7 @@ test('a settlement contract of another token ends the start', async () => {
   assert.match(other, new RegExp(`settles in ${usdc}, but CHAIN_TESTNET_USDC is`, 'i'));
 });
 
-test('the start continues with the settings if no node answers', async () => {
+test('startup continues with the settings if no node answers', async () => {
   const away = { rpcUrls: ['http://127.0.0.1:1'], usdcDomain: { name: 'Set', version: null } };
   const chain = await openChain({ ...network.config, ...away }, silentLog);
   await chain.close();

@@ -100,7 +100,7 @@ interface CanRefresh extends CanCall {
   isChecked(): boolean;
 }
 
-/** How long a read name is reused. A new name is in use within a minute. */
+/** A name that was read is reused for this long, so a new name is in use within a minute. */
 const DOMAIN_MS = 30_000;
 
 /**

@@ -10,8 +10,8 @@ export interface UsedNonce {
 }
 
 /**
- * The search first looks at this many blocks before the head, each twice as far back as the one
- * before: up to 32,768 blocks.
+ * The number of blocks at which the search looks first. Each is twice as far before the head as the
+ * previous one: up to 32,768 blocks.
  */
 const DOUBLINGS = 16;
 

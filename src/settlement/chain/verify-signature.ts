@@ -34,7 +34,7 @@ export type SignatureVerdict =
   | { readonly status: 'not_deployed'; readonly deployment: Deployment | null }
   | { readonly status: 'unavailable' };
 
-/** How the factory deploys a wallet, and which signature the deployed wallet will accept. */
+/** The call by which a factory deploys a wallet, and the signature that the wallet then accepts. */
 export interface Deployment {
   readonly factory: Hex;
   readonly data: Hex;

@@ -48,8 +48,8 @@ interface Comparison {
   readonly name: 'payments' | 'refunds' | 'withdrawals' | 'balances' | 'tokens';
   readonly find: (run: Comparing) => Promise<DifferenceRow[]>;
   /**
-   * Reports a difference immediately, or only if it remains after the events were read again,
-   * because a node may show a block's effects shortly before its events.
+   * `found`: a difference is reported immediately. `found_twice`: only if it remains after the
+   * events were read again, because a node may show a block's effects shortly before its events.
    */
   readonly report: 'found' | 'found_twice';
 }

@@ -17,7 +17,7 @@ const BLOCK_MS = 60;
 const WAIT_MS = 60_000;
 const AMOUNT = 5_000_000n;
 const PART = 1_000_000n;
-/** How long the relayer follows the blocks with the wrong clock before the first payment. */
+/** The relayer follows the blocks with the wrong clock for this long before the first payment. */
 const LEARN_MS = 600;
 
 /** Makes the chain's clock wrong. @returns a function that corrects it again. */

@@ -85,7 +85,7 @@ describe('the deadline of a payment', () => {
 
   const isAnswered = (id: string) => () => haveOutcomes(world, [id]);
 
-  it('does not end it if only the chain’s clock has passed it: it is sent again', async () => {
+  it('does not end a payment if only the chain’s clock is past it: it is sent again', async () => {
     const id = await sign();
     await pass(70);
     await until(isAnswered(id));
@@ -95,7 +95,7 @@ describe('the deadline of a payment', () => {
     assert.equal(await world.count(reverted), 1, 'the first bytes came too late');
   });
 
-  it('ends it two blocks after its bytes expire, and no sooner', async () => {
+  it('ends a payment two blocks after its bytes expire, and no sooner', async () => {
     const id = await sign();
     await setLeft(id, '0 seconds');
     await pass(70);

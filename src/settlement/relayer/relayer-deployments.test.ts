@@ -23,7 +23,7 @@ const ENDLESS_CODE = '0x5b5f56';
  * reverts.
  */
 const HOSTILE_CODE = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
-/** Counts down for 800,000 gas. */
+/** The address of code that loops until it has used 800,000 gas. */
 const COSTLY = numberToHex(0xfac70003n, { size: 20 });
 const COSTLY_CODE = '0x6178315b600190038060035700';
 

@@ -25,9 +25,7 @@ const AMOUNT = 10_000_000n;
 const PART = 1_000_000n;
 const BLOCK_MS = 60;
 const WAIT_MS = 60_000;
-/**
- * How long to wait for a call of the method. Without a call, the relayer does not need the method.
- */
+/** If the method is not called within this time, the relayer does not need it. */
 const OUT_MS = 1_500;
 const LOOK_MS = 20;
 

@@ -19,7 +19,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const AMOUNT = 1_000_000n;
-/** How long the test observes: longer than the pauses of 1 s and 2 s together. */
+/** The test observes for this long: longer than the pauses of 1 s and 2 s together. */
 const WATCHED_MS = 3_500;
 
 /** Sales that must be resent, because the ledger has booked them as paid. */

@@ -42,7 +42,7 @@ describe('the proof of a refund', () => {
   const transactions = (kind: string) =>
     world.count(`select count(*) from chain_transactions where kind = '${kind}'`);
 
-  it('expires before its block: the refund is sent with another proof, and paid once', async () => {
+  it('can become stale before its block: the refund gets another, and is paid once', async () => {
     const paymentId = await settle();
     const paid = await world.network.usdcOf(payer.address);
     const spent = await outsideBatches(world, payer)(AROUND);
@@ -58,7 +58,7 @@ describe('the proof of a refund', () => {
     assert.equal(await transactions('refund'), 3, 'a node that lasts needs one transaction');
   });
 
-  it("is built from events alone if batches' rows are missing, or from lost blocks", async () => {
+  it("is built from events alone if batches' rows are missing or from lost blocks", async () => {
     const paymentId = await settle();
     const { db } = world.database;
     for (const spoil of [

@@ -35,7 +35,7 @@ const OTHER = {
 /** The factory's address. A call to an address without code succeeds, so any address works. */
 const FACTORY = '0x00000000000000000000000000000000fac70001';
 const DEPLOYMENT = { wallet: zeroAddress, factory: FACTORY, data: '0x00' } as const;
-/** How long a signer hangs: less than the time limit of a request to it. */
+/** The signer hangs for this long, which is less than the time limit of a request to it. */
 const HUNG_MS = 4_000;
 /** Long enough for several polls of the relayer. */
 const A_WHILE_MS = 1_500;

@@ -123,7 +123,7 @@ describe('the relayer, for jobs that are sent alone', () => {
     const before = await balance();
     const id = await withdraw(1_000_000n);
     const { db } = world.database;
-    // Longer than anything else waits.
+    // Longer than the longest wait of any other kind of job.
     await db.query(
       `update chain_requests set created = now() - interval '3 days' where subject_id = $1`,
       [id],

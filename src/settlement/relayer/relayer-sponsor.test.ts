@@ -56,7 +56,7 @@ describe('transfers that the operator pays for', () => {
     await relayer.stop();
   });
 
-  it('are sent with an operator’s if the sponsor’s was removed meanwhile', async () => {
+  it('are sent with an operator’s key if the sponsor’s was removed meanwhile', async () => {
     const accepted = await transfer();
     const relayer = world.startRelayer({ sponsorKey: null });
     const [done] = await world.outcomes([accepted]);

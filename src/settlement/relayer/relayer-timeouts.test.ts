@@ -68,7 +68,7 @@ describe('the time that a payment waits depends on its sum', () => {
     await rpc.call('anvil_reorg', [head - Number(blockNumber) + 1, []]);
   }
 
-  it('a small one counts in its block, a large one beside it when the block is safe', async () => {
+  it('a small payment counts at inclusion, a large one only once the block is safe', async () => {
     await open({ countsFrom: waits('safe') });
     const [small = '', large = ''] = await world.payMany([
       { payer, amount: SMALL },
@@ -91,7 +91,7 @@ describe('the time that a payment waits depends on its sum', () => {
     assert.equal((await world.outcome(large))?.succeeded, true);
   });
 
-  it('a large one that still waits is not reported as missing in the ledger', async () => {
+  it('a large payment that still waits is not reported as missing in the ledger', async () => {
     await open({ countsFrom: waits('time', 1_500) });
     const { chain } = world.network;
     await database.db.query(`insert into accounts (id, name, created)

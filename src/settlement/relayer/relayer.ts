@@ -76,8 +76,8 @@ const FINALITY_BLOCKS = 8n;
 const FINALITY_LOOKS = 4;
 
 /**
- * How long upkeep waits after a block that decided payments. Meanwhile results are booked and
- * customers get their answers; without the pause, customers waited 20 % longer.
+ * Upkeep waits this long after a block that decided payments, while results are booked and
+ * customers get their answers. Without the pause, customers waited 20 % longer.
  */
 const UPKEEP_PAUSE_MS = 60;
 /**

@@ -30,8 +30,8 @@ const HEARTBEAT_MS = 2_000;
  */
 const PAUSE_LOOKS = 8;
 /**
- * Check interval while the contract is paused or nearly full, because customers may wait for that
- * to end.
+ * Check interval while the contract is paused or its ceiling is nearly used up, because customers
+ * may wait for that to end.
  */
 const PAUSED_POLL_MS = 5_000;
 /** Number of consecutive polls that must fail before the node counts as down. */

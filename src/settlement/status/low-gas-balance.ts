@@ -174,7 +174,7 @@ export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Pr
 }
 
 /**
- * How long a measured rate is reused. The rate changes slowly, and each count reads some thousand
+ * A measured rate is reused for this long. It changes slowly, and each count reads thousands of
  * rows.
  */
 const RATE_AGE_MS = 600_000;

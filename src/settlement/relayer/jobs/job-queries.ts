@@ -12,7 +12,7 @@ import type {
 
 /** SQL: true if the ledger counts the job as done, even if a reorganization has undone it since. */
 const OWED = `(applied_at is not null and status <> 'failed')`;
-/** SQL: an {@link OpenRequest}. Each time a job must be resent, its deadline is a new one. */
+/** SQL: the columns of an {@link OpenRequest}. A job that must be resent gets a new deadline. */
 const REQUEST = `id, kind, subject_id as "subjectId", number, payload, tries, created,
   ${OWED} as owed, settle_within as "settleWithinS",
   case when ${OWED} then now() + settle_within * interval '1 second' else deadline end as deadline`;
@@ -44,7 +44,7 @@ export async function selectPerhapsDead(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
 ): Promise<(OpenRequest & { readonly transactionId: bigint | null })[]> {
-  // These wait to be resent, or are in progress (found through their few transactions).
+  // These jobs wait to be resent, or are in progress (found through their few transactions).
   return sql.query(
     `select ${REQUEST}, transaction_id as "transactionId" from (
        select * from chain_requests
@@ -160,7 +160,7 @@ export async function commitWithoutWaiting(tx: Tx): Promise<void> {
 export interface RequestOutcome {
   readonly requestId: bigint;
   readonly transactionId: bigint | null;
-  /** JSON of the `result` of chain-requests.ts. */
+  /** A `result` of chain-requests.ts, as JSON. */
   readonly result: { readonly succeeded: boolean };
 }
 

@@ -102,13 +102,13 @@ interface KindRecord {
    */
   readonly batched: boolean;
   /**
-   * What to do if a reorganization undoes a booked job and the chain now refuses it. A refund or
+   * The reaction if a reorganization undoes a booked job and the chain then refuses it. A refund or
    * withdrawal may be refused only because the order of transactions has changed: the batch in its
    * proof now has another number, or the balance is credited later. For a payment, operators are
    * alerted, because the payer's money may be gone.
    */
   readonly whenUndone: 'send_again' | 'send_again_and_alert' | 'alert';
-  /** True if the job does not fail while the token or its proof prevents it. */
+  /** True if the job waits, instead of failing, while the token or its own proof prevents it. */
   readonly waits: boolean;
   /** True if any account that has seen the call can send it. A revert then decides nothing. */
   readonly anybodySends: boolean;
@@ -283,8 +283,9 @@ export function kindsOf(
 }
 
 /**
- * Returns why a job stays `pending` after this refusal; `null` if it does not. A used-up hour ends
- * without any action; a proposed wallet is applied or canceled, or the proposal lapses.
+ * Returns why a job stays `pending` after this refusal; `null` if it does not. The job waits for
+ * the next hour, for a proposed wallet to be applied, canceled or lapsed, or for the end of a block
+ * by the token or guardian.
  */
 export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
   if (revert.kind === 'hour_full' || revert.kind === 'wallet_pending') return revert.words;

@@ -2,8 +2,8 @@ import type { Tx } from '#db/database.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 
 /**
- * A reorganization may undo a sale that the ledger has booked, and the chain may then refuse it:
- * when it is tried again, and for how long.
+ * Rules for sales that a reorganization undid after the ledger had booked them, and that the chain
+ * now refuses: when each is tried again, and for how long.
  */
 
 /** The longest pause between two tries, in seconds. */
@@ -25,7 +25,9 @@ export function backOff(refused: string): string {
       * least(${MAX_PAUSE_S}, power(2, least(${MAX_DOUBLINGS}, ${earlier}))) end`;
 }
 
-/** How long a sale by pass is resent; a sale by authorization is resent until that expires. */
+/**
+ * A sale by pass is resent for this long; one by authorization, until the authorization expires.
+ */
 const OWED_HOURS = 24;
 
 /** SQL: the time after which a booked sale that the chain has refused is no longer sent. */
@@ -46,7 +48,8 @@ export async function postpone(tx: Tx, ids: readonly bigint[]): Promise<void> {
 /**
  * Ends the attempts of sales whose time has run out. The sales stay queued, so that their refunds
  * wait, but are not sent again.
- * @returns each intent, with what an operator needs to settle the sale with payer and merchant.
+ * @returns each intent, with the details that an operator needs to settle the sale with payer and
+ * merchant.
  */
 export async function endAttempts(
   tx: Tx,

@@ -25,7 +25,7 @@ export function leasesOf(
   return { livemode, owner, senders, fencingTokens: held.map(({ fencingToken }) => fencingToken) };
 }
 
-/** Adds the worker to those that share the senders, and removes workers not seen for `forgetMs`. */
+/** Adds the worker, drops those unseen for `forgetMs`, and returns how many share the senders. */
 export async function upsertWorker(
   tx: Tx,
   worker: Worker & { readonly forgetMs: number },

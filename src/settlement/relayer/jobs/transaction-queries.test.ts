@@ -46,7 +46,7 @@ test('a payment that one worker is about to sign is skipped by the others', asyn
   assert.deepEqual(await claim(3), ids);
 });
 
-test('so is a job that one worker is about to send alone, or that no longer waits', async () => {
+test('a job that another worker is about to send alone, or that is done, is skipped', async () => {
   const { db } = database;
   const lock = () => db.transaction((tx) => lockQueued(tx, ids));
   const first = await underWay(db, (tx) => lockQueued(tx, ids.slice(0, 1)));

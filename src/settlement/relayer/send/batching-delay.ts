@@ -5,7 +5,7 @@ import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
 export interface LastBatch {
   readonly at: number;
   readonly payments: number;
-  /** How long the batch's payments were delayed. */
+  /** Time since the batch before it, in which these payments arrived. */
   readonly delayMs: number;
   /** Time from claiming the payments to the node's answer. */
   readonly tookMs: number;
@@ -28,7 +28,7 @@ const BATCHING_DELAY_MS = 40;
  * make payments miss many of the blocks, which are 200 ms apart.
  */
 const BATCHING_DELAY_SHARE = 1 / 10;
-/** A batch is sent earlier than its block by this time plus twice the time that sending takes. */
+/** A batch is sent before its block is due, by this time plus twice the time that sending takes. */
 const MARGIN_MS = 80;
 
 /**
@@ -49,7 +49,7 @@ export function batchDueAt(last: LastBatch, blockTimes: BlockTimes, now: number)
 
 /**
  * Returns the time in which a batch becomes three quarters full, in milliseconds after the last
- * batch. Not completely full, so that a growing load leaves no payments behind.
+ * batch. A limit of three quarters leaves room, so that a growing load leaves no payments behind.
  */
 function fullAfterMs({ payments, delayMs }: LastBatch): number {
   if (payments === 0 || delayMs <= 0) return Number.POSITIVE_INFINITY;

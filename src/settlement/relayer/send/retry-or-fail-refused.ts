@@ -31,7 +31,7 @@ export function decided(result: Result, alarm: Alarm | null = null): Prepared {
   return { status: 'decided', result, alarm };
 }
 
-/** How often a blocked payout is tried again, and after how long it fails (behavior.md 7.7). */
+/** A blocked payout is tried again at this interval, and fails after a day (behavior.md 7.7). */
 const BLOCKED_RETRY_MS = 60_000;
 
 const BLOCKED_MAX_MS = DAY_MS;

@@ -203,9 +203,10 @@ async function noteNoSignature(asked: Asked, error: unknown) {
     relayer.log.warn('a signer did not respond', fields);
     return;
   }
-  // This includes a signer that returned something other than the requested transaction.
+  // The error may also be that the signer returned something other than the requested transaction.
   relayer.log.error('a signer refused a transaction', fields);
-  // The signer has signed bytes that this ledger lacks, because the database was restored.
+  // If `OFFERS_TOO_LITTLE`, the signer has signed bytes that this ledger lacks, because the
+  // database was restored; a higher offer replaces them.
   const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
   const isRefused = error instanceof SignerRefused;
   if (isRefused && error.code === OFFERS_TOO_LITTLE && fees !== null) {

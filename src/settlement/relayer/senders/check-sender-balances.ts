@@ -17,7 +17,7 @@ import {
   weeklyRate,
 } from '#settlement/status/low-gas-balance.ts';
 
-/** How long tips are reused. They change little, and each read costs a request. */
+/** Tips are reused for this long. They change little, and each read costs a request. */
 const TIPS_MS = 30_000;
 
 /** Computes the fees to offer from the head's base fee and the tips of recent blocks. */

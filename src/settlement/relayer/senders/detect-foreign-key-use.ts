@@ -18,8 +18,8 @@ const TWICE_MS = 30_000;
 
 /**
  * Returns the foreign transaction that has used a nonce of the sender; `null` until two addresses
- * have reported it, or one address twice, half a minute apart. That a receipt for our own
- * transaction is missing proves nothing.
+ * have reported it, or one address twice, half a minute apart. A missing receipt for our own
+ * transaction proves nothing.
  */
 async function showUsedNonce(sender: HeldSender, nonce: bigint): Promise<Sighting | null> {
   const { relayer } = sender;

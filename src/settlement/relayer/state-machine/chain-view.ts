@@ -10,8 +10,8 @@ export interface ChainView {
   /** The newest block whose receipts are known. */
   readonly head: Block | null;
   /**
-   * Since when (process time) and in how many polls nodes have contradicted the head; `null` if no
-   * node does.
+   * The time since which nodes have contradicted the head (process time), and the number of polls
+   * in which they did; `null` if no node does.
    */
   readonly conflict: { readonly since: number; readonly polls: number } | null;
   /** The largest difference seen, in blocks, between nodes behind one URL. */

@@ -20,7 +20,7 @@ import {
   type TransactionFacts,
 } from '#settlement/relayer/state-machine/transaction.ts';
 
-/** How many times a sender's first transaction must be overdue before it offers higher fees. */
+/** A sender's first transaction offers higher fees after it was overdue this many times. */
 const REPLACE_AFTER = 2;
 
 type Observed<K extends Observation['kind']> = Extract<Observation, { readonly kind: K }>;

@@ -24,7 +24,7 @@ import type { CountsRule } from '#settlement/networks.ts';
  * |               | yet: too few blocks on top, or it cannot be read.  |                          |
  * | `confirming`  | The result is known. Its confirmation tier needs   | `included_at`,           |
  * |               | more time, or a safe or finalized block.           | `waits_for`              |
- * | `done`        | It is over: its result is written, or a foreign    | status `mined`, or       |
+ * | `done`        | Finished: its result is written, or a foreign      | status `mined`, or       |
  * |               | transaction has used its nonce.                    | `foreign`                |
  *
  * The phases that may follow each one, besides `done`:

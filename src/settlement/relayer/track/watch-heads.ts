@@ -31,8 +31,8 @@ export interface Change {
 }
 
 /**
- * How long a node that announces blocks may be silent, while a customer waits, before the head is
- * polled.
+ * A node that announces blocks may be silent for this long, while a customer waits, before the head
+ * is polled.
  */
 const ANNOUNCED_MS = 2_000;
 /** Pause before the next poll after a poll contradicted the known head. */
@@ -168,7 +168,7 @@ function createComparison(relayer: RelayerState, movedAt: () => number): () => P
 /** The number of polls that must agree, because several nodes may be behind one URL. */
 const DOUBT_LOOKS = 3;
 const DOUBT_MS = 300;
-/** How long a head must stay lower before the chain counts as shorter. */
+/** A head must stay lower for this long before the chain counts as shorter. */
 const LAG_MS = 5_000;
 const SHORTER_MS = 1_000;
 
