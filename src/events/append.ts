@@ -132,8 +132,8 @@ export async function writeEvents(
 
 /**
  * Writes the events and, in the same statement, one delivery per subscribed endpoint: the
- * transaction that causes the event also decides who gets it. (A `ping` goes to the tested endpoint
- * alone and has no delivery here.)
+ * transaction that causes the event also decides which endpoints get it. (A `ping` goes to the
+ * tested endpoint alone and has no delivery here.)
  * @returns the number of deliveries. Send the `deliveries` wake-up after the commit if it is > 0.
  */
 export async function appendEvents(tx: Tx, drafts: readonly EventDraft[]): Promise<number> {

@@ -3,7 +3,7 @@ import { HOUR_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';
 import { deleteExpired } from '#idempotency/key-queries.ts';
 
-/** How long responses are stored, in hours (behavior.md 9.3). */
+/** Time for which responses are stored, in hours (behavior.md 9.3). */
 const IDEMPOTENCY_HOURS = 48;
 
 /** Returns when a key that is first used at `now` expires. */

@@ -16,7 +16,7 @@ import type { Network } from '#webhooks/transport.ts';
  * batchers by the object.
  */
 export interface ApiContext extends ChainContext {
-  /** The networks that settle now. */
+  /** The current state of both networks, such as whether they settle. */
   readonly readiness: Readiness;
   readonly settings: ApiSettings;
   /** Dependencies of the use cases for users and sessions, for each realm. */

@@ -53,9 +53,7 @@ export interface ResultContext extends ProcessContext {
   readonly pages: ReceiptPages;
 }
 
-/**
- * Results per transaction: the maximum of one settlement batch. A batch takes a few milliseconds.
- */
+/** Results per transaction, which takes a few milliseconds: as many as two full batches contain. */
 const BATCH = 200;
 /** Positions in the account's order: one for the payment and one for each of at most two events. */
 const PLACES_PER_PAYMENT = 3;

@@ -34,7 +34,7 @@ export interface Signed {
   readonly by?: SignedBy;
   /** The customer's tip in atoms; set only if the intent takes tips. */
   readonly tipAmount: number | undefined;
-  /** The caller's IP address. Only if it is set, an undeployed wallet can be deployed first. */
+  /** The caller's IP address. An undeployed wallet can be deployed first only if this is set. */
   readonly address?: string;
   readonly requestId: string;
   readonly now: Date;

@@ -7,8 +7,8 @@ import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 
 /**
- * Time for which a response waits for a settlement, which usually takes a second. Then the response
- * shows `processing`. Well below a request's limit of 30 s.
+ * Maximum time for which a response waits for a settlement, which usually takes a second. After it,
+ * the response shows `processing`. It is well below a request's limit of 30 s.
  */
 export const SETTLEMENT_WAIT_MS = 20_000;
 

@@ -20,8 +20,7 @@ const DROPPED: IntentCommand = {
 
 function giveUp(before: PaymentIntent, now: Date): Change {
   const ended = transition(before, { type: 'give_up' }, now);
-  // The transition is refused if a tap was faster to lock the intent, which then stays
-  // `processing`.
+  // The transition is refused if a tap locked the intent first, which then stays `processing`.
   return { before, steps: isRefusal(ended) ? [] : ended };
 }
 

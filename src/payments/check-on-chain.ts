@@ -10,9 +10,9 @@ import { checkTip } from '#payments/tip-limits.ts';
 import { hourIsFull } from '#settlement/hourly-ceiling.ts';
 
 /**
- * Queries the chain, before the transaction begins, whether it would accept a payment. `null` if
- * there is nothing to ask: the credential or the merchant is unknown, the intent has ended, or the
- * tip is not allowed.
+ * Asks the chain, before the transaction begins, whether it would accept a payment. `null` if there
+ * is nothing to ask: the credential or the merchant is unknown, the intent has ended, or the tip is
+ * not allowed.
  */
 export async function askChain(
   preflight: Preflight,

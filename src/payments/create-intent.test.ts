@@ -195,7 +195,7 @@ describe('one key', () => {
     assert.equal(later?.said, 'idempotency_key_reused');
   });
 
-  test('replayed beside new requests: the stored bytes, and no new event', async () => {
+  test('replayed beside new requests returns the stored bytes, without a new event', async () => {
     const request = newCreate(store);
     const first = await create(request);
     const events = (await eventTypes(store)).length;
@@ -216,7 +216,7 @@ describe('one key', () => {
     assert.equal(new Set(ids).size, 10);
   });
 
-  test('claimed by another operation while its batch runs: it is found, not refused', async () => {
+  test('claimed by another operation while its batch runs is refused as reused', async () => {
     const request = newCreate(store);
     const other = { ...request.idempotency, fingerprint: newRequest(store).fingerprint };
     const claiming = await underWay(store.db, (tx) => holdKey(tx, other, clock.now()));

@@ -21,8 +21,8 @@ import { checkSettles, WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
 
 /**
- * Deployments per hour, for one caller and one object. Enough for a customer who tries again; more
- * would not come from customers.
+ * Deployments per hour, for one IP address and for one link, payer or account. A customer who tries
+ * again needs no more.
  */
 const DEPLOYMENTS_PER_HOUR = 3;
 /** Time between checks for the wallet's code. A deployment is in a block after about a second. */

@@ -14,7 +14,7 @@ import type {
 import type { Quote } from '#prices/quote-price.ts';
 import type { SaleLines } from '#prices/sale-lines.ts';
 
-/** An attempt as stored in JSON. Releases before tips stored none, so a tip of 0 is omitted. */
+/** An attempt as stored in JSON. Releases without tips stored no tip, so a tip of 0 is omitted. */
 export type StoredAttempt = Omit<Attempt, 'tip'> & { readonly tip?: string };
 
 export function toStoredAttempt({ tip, ...attempt }: Attempt): StoredAttempt {

@@ -11,7 +11,7 @@ export interface Tipping {
 /** The payer's credential, as tapped or sent in a request. */
 export type Credential = (Tapped | AgentToken | Signed | Unknown) & {
   /**
-   * The cell that issued the credential, if it was another cell; this cell has no row of it then.
+   * The cell that issued the credential, if it was another one; this cell then has no row for it.
    */
   readonly home?: number;
 };

@@ -87,7 +87,7 @@ describe('a new intent', () => {
 });
 
 describe('an omitted order id', () => {
-  test('is the same again with the same key after a restore of the database', async () => {
+  test('is derived from the key, so it is the same after a restore of the database', async () => {
     const first = await create(keyed('sale 1'));
     await loseEverything();
     const again = await create(keyed('sale 1'));
@@ -98,7 +98,7 @@ describe('an omitted order id', () => {
     assert.equal(again.body.order_id, derivedOrderId(store.idKey, request, 0));
   });
 
-  test('takes the next if the merchant has given it to another intent', async () => {
+  test('becomes the next derived id if the merchant gave the first to another intent', async () => {
     const request = newRequest(store, 'clash');
     const [first, second] = [0, 1].map((n) => derivedOrderId(store.idKey, request, n));
     await create(newCreate(store, { orderId: first ?? '' }));
@@ -110,7 +110,7 @@ describe('an omitted order id', () => {
     assert.deepEqual([replay.replayed, replay.body.id], [true, made.body.id]);
   });
 
-  test('takes the next for a reused key, once the first is deleted', async () => {
+  test('becomes the next derived id if the key is reused once its record is deleted', async () => {
     const first = await create(keyed('reused'));
     clock.advance(49 * 3_600_000);
     const second = await create(keyed('reused'));
@@ -168,7 +168,7 @@ describe('a create that repeats a rebuilt intent', () => {
     assert.deepEqual([answer.status, answer.said], [409, 'order_id_in_use']);
   });
 
-  test('without an order id gets the intent that its key derives to', async () => {
+  test('without an order id gets the intent whose order id its key derives', async () => {
     const id = await addRebuilt(derivedOrderId(store.idKey, newRequest(store, 'lost'), 0));
     const answer = await create(keyed('lost'));
     assert.deepEqual([answer.status, answer.replayed, answer.body.id], [201, true, id]);

@@ -12,8 +12,8 @@ function wrong(message: string): Refusal {
 }
 
 /**
- * Returns the reason why this tip cannot be added to this sale; `null` if it can. A tip of 0 is a
- * tip.
+ * Returns the reason why this tip cannot be added to this sale; `null` if it can. Even a tip of 0
+ * requires an intent that allows tips.
  */
 export function checkTip(
   intent: { readonly amount: Atoms; readonly tipping: Tipping | null },

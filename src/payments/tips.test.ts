@@ -90,7 +90,7 @@ describe('a tip', () => {
     );
   });
 
-  test('of 0, and no tip, are both 0', async () => {
+  test('of 0 is the same as no tip', async () => {
     for (const given of [{}, { tip: 0 }]) {
       const { pass } = await addPayer(store);
       const intentId = await tipped();
@@ -110,7 +110,7 @@ describe('a tip', () => {
     assert.equal(summaryOf(paid), 'succeeded');
   });
 
-  test('and its sale are 1000000000000 at most', async () => {
+  test('and its sale are at most 1000000000000 together', async () => {
     const { pass } = await addPayer(store);
     const sale = MAX_AMOUNT - 5;
     const intentId = await tipped(sale);

@@ -19,7 +19,7 @@ import { applied, type Outcome, requestOnChain, takeOutcomes } from '#settlement
 
 const BATCH = 20;
 /**
- * How much later than the delay's end a wallet is applied, because block times lag behind the
+ * A wallet is applied this long after its delay has ended, because block times lag behind the
  * service's clock.
  */
 const MARGIN_MS = 15_000;

@@ -21,12 +21,12 @@ import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import { payByLink } from '#testing/pay-links.ts';
 import { addMerchant, TEST_ID_KEY } from '#testing/store.ts';
 
-/** How long to wait for the chain, which is real; the account's test clock advances the days. */
+/** Maximum wait for the chain, which is real; the account's test clock advances the days. */
 
 const WAIT_MS = 20_000;
 const DAY_SECONDS = 86_400;
 const AMOUNT = 25_000_000;
-/** Of a wallet's consent. */
+/** The deadline of a wallet's consent, in Unix seconds. */
 const DEADLINE = 4_000_000_000n;
 
 let ground: PayGround;

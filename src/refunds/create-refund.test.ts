@@ -135,7 +135,7 @@ test('partial refunds work until nothing is left, and no further', async () => {
 });
 
 describe('at the same time', () => {
-  test('ten simultaneous full refunds of one payment are one', async () => {
+  test('of ten simultaneous full refunds of one payment, one succeeds', async () => {
     const seen = await settleAll(Array.from({ length: 10 }, () => ask()));
     assert.deepEqual(count(seen), { succeeded: 1, payment_already_refunded: 9 });
     assert.deepEqual(await readPayment(), {
@@ -152,7 +152,7 @@ describe('at the same time', () => {
     assert.equal((await readPayment()).refunded, 900n);
   });
 
-  test('ten refunds against a daily limit for three are three, over all payments', async () => {
+  test('the daily limit allows three of ten refunds, over all payments', async () => {
     await limitPerDay(350);
     const payments = [];
     for (let i = 0; i < 10; i++) payments.push(await addPayment(store, 100));
@@ -161,7 +161,7 @@ describe('at the same time', () => {
     assert.ok(seen.every(({ status }) => status === 201));
   });
 
-  test('one key ten times is one refund', async () => {
+  test('ten requests with one key make one refund', async () => {
     const idempotency = newRequest(store);
     const seen = await settleAll(
       Array.from({ length: 10 }, () => ask({ amount: 10, idempotency })),
@@ -174,7 +174,7 @@ describe('at the same time', () => {
 });
 
 describe('the account’s limits', () => {
-  test('a payment past its window: a failed refund, with events, nothing reserved', async () => {
+  test('past the window a refund fails with its events, and reserves nothing', async () => {
     clock.advance(180 * 86_400_000);
     const idempotency = newRequest(store);
     const seen = await ask({ idempotency });
@@ -189,7 +189,7 @@ describe('the account’s limits', () => {
     assert.deepEqual(await ask({ idempotency }), { ...seen, replayed: true });
   });
 
-  test('the last millisecond of the window is still inside', async () => {
+  test('a refund in the last millisecond of the window succeeds', async () => {
     clock.advance(180 * 86_400_000 - 1);
     const [seen] = await settleAll([ask()]);
     assert.equal(seen?.said, 'succeeded');
@@ -212,8 +212,8 @@ describe('the account’s limits', () => {
   });
 });
 
-describe('a payment of another account', () => {
-  test('does not exist: of another account or mode; another till needs a manager', async () => {
+describe('a refund of a payment', () => {
+  test('of another account or mode is refused; at another till it needs a manager', async () => {
     const { tenant } = await addMerchant(store.db, { now: clock.now() });
     const { terminalId } = await addTerminal(store.db, store.merchant, clock.now());
     const live = { ...store.merchant.tenant, livemode: true };

@@ -39,7 +39,7 @@ import { type AskedAmount, decideShare, type Share } from '#refunds/share.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
-/** How long a request waits for the chain (behavior.md 2.8). */
+/** Maximum time for which a request waits for the chain (behavior.md 2.8). */
 const RECEIPT_WAIT_MS = 60_000;
 /** Positions for the refund, refund.created and refund.failed. */
 const PLACES = 3;

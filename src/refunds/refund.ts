@@ -5,7 +5,7 @@ import type { PastQuote } from '#prices/quote-price.ts';
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
-/** Texts of the reasons why a refund failed (behavior.md 7.3). Nothing moved. */
+/** Texts of the reasons why a refund failed (behavior.md 7.3). A failed refund moves no money. */
 export const REFUND_FAILURES = {
   insufficient_balance: 'The merchant balance on the contract does not cover the refund.',
   refund_window_expired: "The payment is older than the account's refund window.",

@@ -18,7 +18,7 @@ import { type Network, openTransport, type Transport } from '#webhooks/transport
  * keys.
  */
 export interface Target {
-  /** When the endpoint was last changed. */
+  /** The time of the endpoint's last change. */
   readonly updated: Date;
   readonly apiVersion: string;
   readonly transport: Transport;

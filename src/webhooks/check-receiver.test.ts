@@ -10,7 +10,7 @@ import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 
 const TOLERANCE_S = 300;
 
-/** What a test receiver checks before it accepts an event. */
+/** The checks that a test receiver makes before it accepts an event. */
 interface Care {
   readonly signature: boolean;
   readonly time: boolean;

@@ -68,7 +68,7 @@ export class Dispatcher {
   readonly #sessions = new Map<string, EndpointSession>();
   readonly #slots: Slots;
   readonly #recorder: Recorder;
-  /** How many hints (notifications that rows were written) have arrived. */
+  /** The number of hints (notifications that rows were written) that have arrived. */
   #hints = 0;
   #unrecorded = 0;
   #abandoned = false;

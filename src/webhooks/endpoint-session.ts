@@ -66,7 +66,7 @@ export function openSession(leased: {
 
 /**
  * Returns how many more deliveries to fetch: zero if the queue is empty and no hint has arrived
- * since; few for a failing endpoint.
+ * since; at most one for a broken endpoint.
  */
 export function mostToTake(session: EndpointSession, hints: number): number {
   if (session.state !== 'open' || session.emptyAtHint === hints) return 0;

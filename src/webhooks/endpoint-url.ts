@@ -6,7 +6,7 @@ import type { Resolver } from '#webhooks/resolver.ts';
 /** Longer URLs are refused, with a limit similar to that of browsers and proxies. */
 export const MAX_URL_LENGTH = 2048;
 /**
- * How long the creation of an endpoint waits for DNS. A name that does not resolve in time is
+ * The creation of an endpoint waits this long for DNS. A name that does not resolve in time is
  * accepted, because it may resolve later.
  */
 const LOOKUP_MS = 2_000;

@@ -206,7 +206,7 @@ describe('a failing endpoint', () => {
     clock.advance(120_000);
     const told: string[] = [];
     const notifyDisabled = async (tx: Tx, { endpointId }: { readonly endpointId: string }) => {
-      // Runs in the transaction that disables the endpoint, so its writes commit only with that.
+      // Runs in the transaction that disables the endpoint, so both commit together.
       assert.ok(tx.inTransaction);
       told.push(endpointId);
     };

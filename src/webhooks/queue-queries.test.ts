@@ -32,8 +32,8 @@ beforeEach(async () => {
 after(() => bench.close());
 
 /**
- * Disables an endpoint in the way a worker sees it that read the endpoint before its deliveries
- * were ended.
+ * Disables an endpoint without ending its deliveries, which is the state that a worker sees if it
+ * reads the endpoint before its deliveries are ended.
  */
 async function disableSecond(): Promise<void> {
   await bench.db.query(

@@ -6,7 +6,7 @@ import { SPECIAL_IPV4, SPECIAL_IPV6 } from '#webhooks/special-addresses.ts';
 const strict = addressPolicy([]);
 const local = addressPolicy(['127.0.0.0/8', 'fd00::/8', '192.168.7.9']);
 
-describe('which addresses webhooks may go to', () => {
+describe('the addresses to which webhooks may be sent', () => {
   test('every block of the registries is refused, at its first address', () => {
     const blocks = [...SPECIAL_IPV4, ...SPECIAL_IPV6];
     assert.ok(blocks.length >= 32);

@@ -33,7 +33,7 @@ class AddressRefused extends Error {
   override name = 'AddressRefused';
 }
 
-/** How long a look-up is reused, so that many simultaneous attempts do not flood DNS. */
+/** A look-up is reused for this long, so that many simultaneous attempts do not flood DNS. */
 const LOOKUP_HOLDS_MS = 1_000;
 /**
  * The time for which an idle socket is kept: shorter than the idle time-outs of common servers, so

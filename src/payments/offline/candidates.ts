@@ -76,7 +76,7 @@ export interface Found {
   readonly payers: ReadonlyMap<string, PayerRow>;
   readonly chips: readonly ChipRow[];
   readonly stamp: Stamp;
-  /** Where the till stands. */
+  /** The till's location; `null` if it has none. */
   readonly locationId: string | null;
 }
 

@@ -134,7 +134,7 @@ export function judgeTerms(
   return isLate || value !== chargesOf(sale.amount, rates).pulled ? 'rates_changed' : null;
 }
 
-/** Queries whether the contract and the token would accept the payment now. */
+/** Asks the chain whether the contract and the token would accept the payment now. */
 export async function judgeOnChain(
   chain: Chain,
   authorized: AuthorizedPayment,

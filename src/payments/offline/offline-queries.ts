@@ -216,7 +216,7 @@ export async function bounceOffline(
   return rows[0] as EndedOffline;
 }
 
-/** Sets the next retry of these intents' sales to `at`; none if `null`, while they have a job. */
+/** Sets the time of the next retry of these intents' sales; `null` while they have a job. */
 export async function postponeOffline(
   tx: Tx,
   intentIds: readonly string[],

@@ -100,7 +100,7 @@ export interface DueWindow {
   readonly intervalMs: number;
 }
 
-/** Returns the window in which the next block is due; `null` if blocks are irregular. */
+/** Returns the window in which the next block is due; `null` if unknown or blocks are irregular. */
 export function dueWindow(blockTimes: BlockTimes): DueWindow | null {
   const { polls } = blockTimes;
   const intervalMs = blockInterval(blockTimes);

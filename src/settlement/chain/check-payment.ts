@@ -108,7 +108,7 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
   return checks.map(() => ({ status: 'unavailable' }));
 }
 
-/** No retry starts later than this after the first try. */
+/** A failed try is not repeated later than this after the start of the first one. */
 const MAX_TRY_MS = 2_000;
 
 /** Sends a batch of checks, each to its merchant's contract. */
@@ -134,7 +134,7 @@ async function askContract(
   const words = arrayWords(payments.length, 1);
   const call = { to: lensOf(settlement), data: preflightCall(payments), words };
   const [answer] = await chain.calls([call], 'latest', URGENT);
-  // The contract accepts the payment, but the network currently settles nothing (see readiness.ts).
+  // The contract is paused, which says nothing about the payments (see readiness.ts).
   if (isPaused(answer)) return checks.map(() => ({ status: 'unavailable' }));
   const reasons = decodeView(answer, (data) =>
     decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data }).map(

@@ -86,7 +86,7 @@ export async function believe(
   });
 }
 
-/** True if asking again would not change the answer. */
+/** True if no further request is needed for the receipt. */
 function isSettled(word: Word | undefined): boolean {
   return word === 'agreed' || word === 'silent';
 }

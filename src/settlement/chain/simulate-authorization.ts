@@ -84,7 +84,7 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
       ? null
       : simulateDeployed(chain, deployment, { ...pull, gas: TOKEN_GAS }),
   ]);
-  // The contract accepts the payment, but the network currently settles nothing (see readiness.ts).
+  // The contract is paused, which says nothing about the payment (see readiness.ts).
   if (isPaused(judged)) return { status: 'unavailable' };
   const reason = decodeView(judged, (data) => {
     return decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data });

@@ -103,8 +103,8 @@ export function normalSignature(signature: Hex): Hex {
 /**
  * Checks whether `signer` signed one of the digests, as the chain would decide now. Never call this
  * function in a database transaction.
- * @param chain `null` if this process has no chain for the network: only a signature by a key can
- * then be found valid, and any other is `unavailable`.
+ * @param chain `null` if this process has no chain for the network: then only a key's signature can
+ * be found valid, and only if `by` is `contract`; anything else is `unavailable`.
  */
 export async function verifySignature(
   chain: Chain | null,

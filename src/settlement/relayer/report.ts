@@ -110,7 +110,7 @@ function paymentsLeftOf(senders: readonly Pick<HeldSender, 'paymentsLeft'>[]): n
 
 /**
  * Reads whether the contract is paused, and how much of this hour's ceilings is used. Alerts
- * operators at most once per hour.
+ * operators at most once per hour and level.
  */
 async function readContract(relayer: RelayerState, raised: Map<string, string>): Promise<void> {
   const { chain, db, livemode } = relayer;

@@ -284,8 +284,8 @@ export function kindsOf(
 
 /**
  * Returns why a job stays `pending` after this refusal; `null` if it does not. The job waits for
- * the next hour, for a proposed wallet to be applied, canceled or lapsed, or for the end of a block
- * by the token or guardian.
+ * the next hour, for a proposed wallet to be applied, canceled or lapsed, or until the token or the
+ * guardian allows it again.
  */
 export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
   if (revert.kind === 'hour_full' || revert.kind === 'wallet_pending') return revert.words;
@@ -306,7 +306,9 @@ export function answers(event: SettlementEvent, request: OpenRequest): boolean {
 
 const ADDRESSES = ['payer', 'wallet'];
 
-/** Returns the failure of a refused job; the kind's general one if the reason is unknown. */
+/**
+ * Returns the failure of a refused job: the kind's only one, or else `told`, or else a general one.
+ */
 export function failureOf(kind: RequestKind, told: FailureReason | null): FailureReason {
   return KINDS[kind].failsFor ?? told ?? 'transaction_reverted';
 }

@@ -66,8 +66,9 @@ export async function prepareRefund(sender: HeldSender, request: OpenRequest): P
 }
 
 /**
- * Returns the result of an earlier transaction that paid this refund. Searches only if the contract
- * has refunded more than the ledger explains.
+ * Returns the result of an earlier transaction that paid this refund; `null` if there is none.
+ * Searches only if the refund was tried before and the contract has refunded more than the ledger
+ * explains.
  */
 async function paidBefore(
   sender: HeldSender,

@@ -47,8 +47,8 @@ import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.
  * if their deadlines differ much. One database transaction claims the payments, takes the nonce,
  * signs and stores; only then are they broadcast. The caller awaits the node's answer, so that the
  * next payment can go through another sender meanwhile.
- * @returns the number of stored transactions, and a promise that resolves when a node has answered
- * the broadcast, or when none could.
+ * @returns the number of payments in the stored transactions, and a promise that resolves when a
+ * node has answered the broadcast, or when none could.
  * @throws SenderLost if another worker has the sender.
  */
 export async function sendPayments(sender: HeldSender) {
@@ -166,9 +166,9 @@ async function writeDecided(
 const DEFER_MS = 2_000;
 
 /**
- * Prepares a job; returns nothing if the job waits. Fails only a job that can never become a call,
- * whatever the chain's state. Any other fault, even a bug, says nothing about the money, so it
- * decides nothing, and the other jobs continue.
+ * Prepares a job; returns nothing if a temporary fault prevents that. Fails only a job that can
+ * never become a call, whatever the chain's state. Any other fault, even a bug, says nothing about
+ * the money, so it decides nothing, and the other jobs continue.
  */
 async function prepareOne(sender: HeldSender, request: OpenRequest): Promise<Work[]> {
   const { relayer } = sender;

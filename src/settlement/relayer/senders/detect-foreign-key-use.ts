@@ -130,8 +130,8 @@ export async function watchIdleNonces(
 }
 
 /**
- * Read the chain before the ledger, because the ledger stores each nonce before the chain can use
- * it.
+ * Returns the senders whose nonce on the chain is ahead of the ledger. Reads the chain first,
+ * because the ledger stores each nonce before the chain can use it.
  */
 async function findAhead(relayer: RelayerState, senders: readonly HeldSender[]) {
   if (senders.length === 0) return [];

@@ -36,7 +36,7 @@ export interface ChainView {
    */
   readonly headOffMs: number | null;
   readonly paused: boolean;
-  /** True if most of the hourly ceiling is used, so that payments may soon exceed it. */
+  /** True if at least half of the hourly ceiling is used, so that payments may soon exceed it. */
   readonly nearCeiling: boolean;
 }
 

@@ -441,7 +441,10 @@ export function firstEffects(transaction: OpenTransaction): readonly Effect[] {
   ];
 }
 
-/** True if an open transaction was sent long enough ago to check its nonce. */
+/**
+ * True if the nonce of an open transaction must be checked now: always, unless the transaction is
+ * in a block or was sent only recently.
+ */
 export function isDue(transaction: OpenTransaction, { head, timeouts }: Now): boolean {
   if (isInBlock(transaction)) return false;
   if (transaction.phase !== 'broadcast' || head === null) return true;

@@ -52,7 +52,7 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   /** The name under which this process holds leases. */
   readonly owner: string;
   readonly livemode: boolean;
-  /** Each entry names the network. */
+  /** A log whose entries name the network. */
   readonly log: Log;
   readonly configured: readonly ConfiguredSender[];
   readonly senders: ReadonlyMap<number, HeldSender>;
@@ -80,7 +80,7 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
 export interface RecentBlock extends Pick<Block, 'number' | 'time'> {
   readonly hash: string;
   readonly parentHash: string;
-  /** When this process first learned of the block. */
+  /** The time at which this process first learned of the block. */
   readonly seenAt: Date;
 }
 

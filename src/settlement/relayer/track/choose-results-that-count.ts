@@ -51,7 +51,9 @@ export interface Answered {
 export interface Mined extends Held {
   readonly receipt: Receipt;
   readonly block: Pick<Block, 'time'>;
-  /** When this process first saw the block; `null` if blocks last at least a second. */
+  /**
+   * The time at which this process first saw the block; `null` if blocks last at least a second.
+   */
   readonly seenAt: Date | null;
 }
 
@@ -162,7 +164,8 @@ type Booked = Pick<OpenRequest, 'kind' | 'owed'>;
 
 /**
  * True if the job must be resent: the chain had paid it, but a reorganization undid that. False for
- * calls of foreign contracts, which could refuse forever at the operator's cost.
+ * kinds that only alert operators, and for calls of foreign contracts, which could refuse forever
+ * at the operator's cost.
  */
 export function isStillOwed({ kind, owed }: Booked, result: Result): boolean {
   const { whenUndone, triedOnce } = KINDS[kind];

@@ -33,7 +33,7 @@ export async function watchBlocks(
   isReorganized: boolean,
 ): Promise<void> {
   if (relayer.senders.size === 0) return;
-  // The final block is read once, and only if a transaction or a job needs it.
+  // Both checks use the same final block, which is read only once.
   let asked: Promise<bigint> | undefined;
   const askFinal = () => (asked ??= finalBlock(relayer.chain, head.number));
   await watchFinality(relayer, head, isReorganized, askFinal);
@@ -55,7 +55,7 @@ async function watchFinality(
   const senders = [...relayer.senders.keys()];
   const rows = await selectMinedBlocks(db, { livemode, senders, limit: MAX_BLOCKS });
   const newest = rows.at(-1);
-  // Usually there are no such transactions, and then the final block is not needed.
+  // Usually there are no such transactions.
   if (newest === undefined) return;
   const final = await askFinal();
   // If our newest block still exists, so do the older ones. Each block is checked again when it
