@@ -28,7 +28,7 @@ function foldersOf(markdown: string): Folder[] {
 
 export const FOLDERS = foldersOf(readFileSync(path.join(ROOT, 'docs/folders.md'), 'utf8'));
 export const MAY_IMPORT = new Map(FOLDERS.map(({ name, mayImport }) => [name, mayImport]));
-/** If it finds fewer, the search looks in the wrong place. */
+/** Lower bound that detects a search in the wrong place. */
 export const FEWEST_FILES = 100;
 
 /** Generated files, which are as long as their source documents. */

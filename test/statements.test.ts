@@ -13,7 +13,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
  */
 
 const ROOT = path.join(import.meta.dirname, '..');
-/** If there are fewer, functions stopped before they sent their statements. */
+/** Lower bound that detects functions that stop before they send their statements. */
 const FEWEST_STATEMENTS = 600;
 const FEWEST_TABLES = 60;
 /** Their own tests run them. */
@@ -38,7 +38,8 @@ const FORMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * The lengths of lists and values of properties, varied so that each branch of a function is taken.
+ * Lengths of lists and values of properties. Flavors differ, so that each branch of a function
+ * runs.
  */
 interface Flavor {
   /** Number of items when iterated. */

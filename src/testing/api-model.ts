@@ -22,7 +22,7 @@ export interface ModelIntent {
   readonly id: string;
   readonly amount: number;
   status: ModelStatus;
-  /** The pass that paid, or whose payer must still confirm. */
+  /** The pass that paid the intent, or whose payer must still confirm the payment. */
   pass: ModelPass | null;
   /** The payment token that is paying, or has paid, the intent. */
   token: ModelToken | null;
@@ -60,9 +60,11 @@ const UNEXPECTED: Expected = {
   code: 'payment_intent_unexpected_state',
 };
 
-/** In the sandbox, a payer's first payment at a merchant must be confirmed from this amount on. */
+/**
+ * Amount in atoms from which the sandbox asks payers to confirm their first payment at a merchant.
+ */
 const CONFIRM_FROM = 50_000_000;
-/** The limit per payment of the pass `over_limit`. */
+/** Limit per payment of the pass `over_limit`, in atoms. */
 const PER_PAYMENT = 1_000_000;
 
 /** Passes that are always declined, with their decline codes. */

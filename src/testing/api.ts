@@ -65,7 +65,7 @@ export const TEST_SECRET = Buffer.alloc(32, 7);
 
 export interface TestApi {
   readonly url: string;
-  /** The test's own connections. */
+  /** The test's own database connections. */
   readonly db: Database;
   readonly databaseUrl: string;
   readonly clock: Clock;

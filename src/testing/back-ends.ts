@@ -62,9 +62,8 @@ interface RawBlock {
 }
 
 /**
- * Returns the response of a node whose block `head` briefly differs from that of the other nodes,
- * so that transactions in the others' block are not mined here. Its next block builds on theirs
- * again.
+ * Simulates a fork of one block: this node's block `head` has another hash than the other nodes'
+ * and contains no transactions. Later blocks are the same on all nodes.
  */
 export function answerOnFork(
   call: ProviderCall,

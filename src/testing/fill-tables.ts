@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { only } from '#core/assert.ts';
 
-/** The owner of the rows. */
+/** The owner of the rows, and the rows' numbers. */
 export interface Filling {
   readonly accountId: string;
   readonly terminalId: string;

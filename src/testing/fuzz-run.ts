@@ -19,7 +19,10 @@ import { SEED } from '#testing/random.ts';
 const PORTION = 1_000;
 const CONCURRENCY = 24;
 const MORE = 5;
-/** One in this many DELETE requests is sent for the caller whose objects are known. */
+/**
+ * One in this many requests to a route that deletes is sent as the objects' owner. More would
+ * delete the objects that other routes need.
+ */
 const DELETIONS = 10;
 /**
  * Time limit of a request. Some requests wait 20 s for an unreachable chain, but none should take
@@ -92,8 +95,9 @@ export async function knownObjects(
 }
 
 /**
- * Returns a filter that matches nine in ten requests of these operations. The run sends the
- * matching ones for another caller, because other routes need the objects that they would delete.
+ * Returns a filter for requests to these operations. It matches all but every tenth one. The run
+ * sends matching requests as another caller, because they would delete objects that other routes
+ * need.
  */
 export function spared(operations: readonly string[]): (request: FuzzRequest) => boolean {
   const counts = new Map<string, number>();
@@ -127,7 +131,7 @@ export interface FuzzRun {
   readonly leaveOut?: readonly string[];
   /** Checks more of a response than its OpenAPI document states. */
   onAnswer?(request: FuzzRequest, answer: FuzzAnswer): void;
-  /** The test that is repeated. */
+  /** Path of the test file, for the command that repeats the run. */
   readonly file: string;
 }
 
@@ -148,7 +152,7 @@ async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<strin
   return null;
 }
 
-/** The statuses by operation. */
+/** The response statuses seen so far, by operation. */
 type Seen = Map<string, Set<number>>;
 
 function createSender(pool: Pool, run: FuzzRun, seen: Seen) {

@@ -144,6 +144,6 @@ async function withdraw(store: TestStore): Promise<void> {
     [JSON.stringify({ succeeded: true, facts })],
   );
   while (await applyWithdrawalOutcomes({ ...store, log: silentLog }));
-  // The statement names balances.
+  // Opening the payout's statement stores a closing balance, so that there is one to check.
   await openPayout(store.db, { tenant, timeZone: 'UTC', now: store.clock.now() }, id);
 }

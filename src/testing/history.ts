@@ -72,7 +72,7 @@ export interface History {
 }
 
 export interface HistoryReport {
-  /** Broken promises. Empty means success. */
+  /** Violations of invariants. An empty list means success. */
   readonly broken: readonly string[];
   /** How often each fault struck. */
   readonly faults: Readonly<Record<string, number>>;

@@ -47,7 +47,7 @@ export async function openPlanLog(): Promise<PlanLog> {
   const folder = path.join(server.cluster, FOLDER);
   return {
     // Closes only the connections, because a database can be copied only while nothing is connected
-    // to it. The `close` of the log stops the server.
+    // to it. `PlanLog.close` stops the server.
     database: { db, url: server.url, close: () => db.close() },
     executed: () => readStatements(folder),
     close: () => server.stop(),

@@ -76,8 +76,8 @@ const WAIT_BLOCKS = 60;
  */
 const LEAST_WITHIN_S = 60;
 /**
- * Number of blocks after the set-up before a behavior starts, so that even lagging nodes know its
- * results.
+ * Number of blocks between the set-up and the misbehavior, so that even lagging nodes have the
+ * set-up's transactions.
  */
 const KNOWN_BLOCKS = 4;
 const KNOWN_MS = 2_000;

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from 'pg';
 
 /**
- * Runs our SQL files as psql would, because a machine may not have psql. Variables are inserted as
- * strings, and `\\gexec` runs the results of a query.
+ * Runs one of the repository's SQL files as psql would, for machines without psql. Variables are
+ * inserted as strings, and `\\gexec` runs the results of a query.
  */
 export async function runPsqlScript(
   client: Client,

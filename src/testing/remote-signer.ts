@@ -14,7 +14,7 @@ export interface RemoteSigner {
   /** The first key. */
   readonly key: RemoteKey;
   readonly keys: readonly RemoteKey[];
-  /** Makes it stop answering. */
+  /** Stops the signer, so that requests to it fail. */
   down(): Promise<void>;
   /** Restarts the signer on the same port, with the state that it stored. */
   up(): Promise<void>;

@@ -48,9 +48,12 @@ export interface RestoreGround {
   readonly nodes: ChaosProcess[];
   node(place: number): { readonly merchant: Caller; readonly terminal: Caller };
   create(place: number, order: string, options?: CreateOptions): Promise<Reply>;
-  /** Taps with the demo pass `ok`, or with another one. */
+  /**
+   * Taps with the demo pass `ok` (default) or `ok_2`. Repeats the request until it gets a final
+   * response.
+   */
   tap(place: number, intent: unknown, key: string, pass?: 'ok' | 'ok_2'): Promise<Reply>;
-  /** Taps once, whatever the answer. */
+  /** Taps with the pass `ok`, without repeating the request. */
   tapOnce(place: number, intent: unknown, key: string): Promise<Reply>;
   pay(order: string, options?: CreateOptions): Promise<{ intent: string; payment: string }>;
   /** Returns the number of payments for this order that the contract has settled. */

@@ -1,6 +1,6 @@
 import type { Readiness } from '#settlement/readiness.ts';
 
-/** Says of every network that it can settle, for tests without a worker. */
+/** Reports that every network can settle payments, for tests that run no worker. */
 export const settling: Readiness = {
   of: () => ({ settles: true, reasons: [] }),
   paymentsLeft: () => null,

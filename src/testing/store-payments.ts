@@ -56,7 +56,7 @@ export function newCreate(
 
 export type JsonObject = { readonly [field: string]: Json };
 
-/** What a client sees of a response. */
+/** The parts of a response that tests compare. */
 export interface Seen {
   readonly status: number;
   readonly replayed: boolean;

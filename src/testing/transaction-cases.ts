@@ -11,8 +11,8 @@ import type {
   Transaction,
 } from '#settlement/relayer/state-machine/transaction.ts';
 
-// Transactions in every phase, and observations of every kind, for the table of the relayer's
-// states and for random sequences.
+// Transactions in every phase, and observations of every kind. The tests of the relayer's state
+// machine use them in a table and in random sequences.
 
 /** Returns all kinds. The type checker makes sure that none is missing. */
 const all = <Kind extends string>(kinds: Readonly<Record<Kind, true>>) =>

@@ -8,10 +8,10 @@ import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
-/** An account, and what the use cases of its endpoints depend on. */
+/** An account, with the dependencies of the webhook use cases. */
 type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;
 
-/** Returns what the endpoints of a store's merchant need. */
+/** Returns the account of the store's merchant, with these dependencies. */
 export function endpointsOf(store: TestStore): EndpointBench {
   const { db, wakeups, clock, merchant } = store;
   const network = { policy: addressPolicy(LOCAL_CIDRS), resolver: systemResolver() };

@@ -7,8 +7,8 @@ import type { WebhookWorker } from '#webhooks/worker.ts';
 
 /**
  * Resolves once the worker has finished its deliveries in flight, polled for due ones, and finished
- * those. A request that has not arrived by then will never arrive. To see the poll, makes the
- * worker deliver to another endpoint: one poll covers all endpoints.
+ * those. A request that has not arrived by then will never arrive. To prove the poll, the function
+ * has the worker deliver an event to another endpoint: one poll covers all endpoints.
  */
 export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): Promise<void> {
   const idle = () => eventually('nothing in flight', async () => worker.stats().inFlight === 0);

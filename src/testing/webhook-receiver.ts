@@ -38,7 +38,7 @@ async function readBody(request: http.IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Starts a merchant's server that records requests and responds as the test tells it to. */
+/** Starts a merchant's server, which records requests and responds as the test has set. */
 export async function startReceiver(
   host = '127.0.0.1',
   create: (listener: http.RequestListener) => http.Server = (listener) =>

@@ -32,7 +32,10 @@ after(async () => {
   await folder?.remove();
 });
 
-/** Makes the same call many times in parallel. @returns the one result that all calls must have. */
+/**
+ * Makes the same call many times in parallel.
+ * @returns the result, which all calls must share
+ */
 async function repeated(name: string, given: object): Promise<ToolAnswer> {
   const answers = await Promise.all(Array.from({ length: TIMES }, () => mcp.call(name, given)));
   const texts = new Set(answers.map((answer) => JSON.stringify(answer)));
@@ -143,7 +146,7 @@ test('a session’s total never falls, whatever parts of a payment are requested
   await session.close();
   const other = startMcp(limits, env);
   assert.match(await ask(other, given, '5.00'), /needs_a_person/);
-  // The user refunds it.
+  // The user makes the refund, which the tool has only prepared.
   await tapline.refunds.create({ payment: given, amount: 5_000_000 });
   assert.match(await ask(other, given, '5.00'), /session.*at most 6\.00 USDC/, 'another 5 USDC');
   assert.match(await ask(other, given, '1.00'), /needs_a_person/);
@@ -174,7 +177,7 @@ test('refunds above the limits of each, session and day are not prepared', async
 
 test('a client that can open links is asked to, and no response refunds money', async () => {
   const payment = await sell('mcp-url', '2.00');
-  // The client accepts, and also sends form content that says yes.
+  // The client accepts, and also sends form content that confirms the refund.
   let action = 'accept';
   const yes = () => ({ action, content: { confirm: true, amount: '2.00' } });
   const client = startMcp([], env, yes);

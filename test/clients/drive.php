@@ -1,6 +1,6 @@
 <?php
 
-// Does what conformance.test.ts says, a line of JSON each, and says what came of it.
+// Runs the calls that conformance.test.ts sends as lines of JSON, and prints each result as a line.
 
 require __DIR__ . '/../../php/autoload.php';
 
@@ -26,7 +26,7 @@ function outcome(callable $act, ?OutcomeUnknownError &$unknown): array
     }
 }
 
-/** `psr18`: the requests are sent by Guzzle, as Debian packs it. */
+/** `psr18`: Guzzle, from Debian's package, sends the requests. */
 function transport(float $timeout): ?Closure
 {
     if (($GLOBALS['argv'][1] ?? '') !== 'psr18') {
@@ -47,7 +47,7 @@ while (($line = fgets(STDIN)) !== false) {
     }
     if (isset($asked['verify'])) {
         ['body' => $body, 'headers' => $headers, 'secret' => $secret] = $asked['verify'];
-        // As PHP's servers give a header that was sent twice.
+        // PHP's web servers join a repeated header in this way.
         $header = implode(', ', array_column($headers, 1));
         echo json_encode(outcome(fn () => verify($body, $header, $secret), $unknown)), "\n";
         continue;

@@ -23,7 +23,7 @@ const PASSWORDS = { owner_password: 'of-the-owner', app_password: 'of-the-app' }
 const START_MS = 120_000;
 /** Limit for a stop. The promise is 1 s; a busy machine gets twice that. */
 const STOP_MS = 2_000;
-/** Longer than the half second between two checks of a waiting start. */
+/** Longer than the half second between two checks of a start that waits for the database. */
 const LOOKS_MS = 1_500;
 const DENIED = /permission denied|must be owner/;
 

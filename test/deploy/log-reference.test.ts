@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const CALL = /\blog\??\.(?:info|warn|error)\(\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)"|`([^`]*)`)/gi;
-/** If it finds fewer, the search looks in the wrong place. */
+/** Lower bound that detects a search in the wrong place. */
 const FEWEST_MESSAGES = 50;
 
 async function messages(): Promise<Map<string, string>> {
@@ -56,7 +56,7 @@ const RUNBOOKS = [
   'deploy/prometheus/tapline-rules.yml',
 ];
 const QUOTE = /\b(?:log says|log line|logs|log for) `([^`]+)`/g;
-/** If it finds fewer, the runbooks quote messages in a form that `QUOTE` does not match. */
+/** Lower bound that detects runbooks whose quotes `QUOTE` does not match. */
 const FEWEST_QUOTES = 6;
 
 test('every log message that a runbook quotes is written by the service', async () => {

@@ -20,7 +20,7 @@ import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore
 const AMOUNT = 2_500_000n;
 const REFUNDED = 500_000n;
 const WITHDRAWN = 300_000n;
-/** Settlement numbers that the service has not drawn start here. */
+/** First of the settlement numbers that the service has not drawn. */
 const DRAWN_BY_NOBODY = 900_000_000n;
 /**
  * Reconciliation runs once a minute on blocks at least 15 seconds old, so its second run finds a

@@ -1,4 +1,4 @@
-// Preloaded with `node --import`: writes each relayer step as a line to this process's file in the
+// Preload with `node --import`. Appends each relayer step as a line to this process's file in the
 // folder STEP_HISTORY.
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';

@@ -29,7 +29,7 @@ import type { Seen } from '#testing/store-payments.ts';
 const AMOUNT = 2_500_000n;
 /** Amount with the fees of behavior.md 6.2, minus the cashback. */
 const CHARGE = 2_511_250n;
-/** Settlement numbers that the service has not drawn start here. */
+/** First of the settlement numbers that the service has not drawn. */
 const DRAWN_BY_NOBODY = 900_000_000n;
 
 let world: RestoreGround;
@@ -251,7 +251,7 @@ describe('a restored copy of the database', () => {
     const taken = await numberOf(intentOf('NUMBER'));
     const { merchantNumber } = await selectKnown();
     const { found, charged } = await world.onChain(async (chain) => {
-      // This payment's merchant has no account.
+      // The merchant of settlement 3 has no account.
       const sides = await readBothSides(world.db, chain, new Set([number(3)]));
       const one = present(sides.settled.find((each) => each.number === taken) ?? null, 'charge');
       const charged = one.amount + one.feeAcquirer + one.feeProtocol - one.cashback;

@@ -39,9 +39,9 @@ import { killedBy, STRIKES } from './ways-kills.ts';
 const LONG = { skip: process.env.WAYS === 'long' ? false : 'in the long run' };
 /** Reconciliation runs once a minute on blocks at least 15 seconds old. */
 const FOUND_MS = 150_000;
-/** One sale per way, for faults to which the backup does not matter. */
+/** One sale per way, for faults that do not depend on a backup. */
 const ONE_EACH = CELLS.filter(({ young, way, tip }) => young === 'nothing' && tip === way.atTill);
-/** Sales for losses after the first one. The backup contains each of them fully or not at all. */
+/** Sales for all losses but the first. The backup contains each sale either fully or not at all. */
 const OLD_AND_YOUNG = CELLS.filter(({ young }) => young === 'nothing' || young === 'payer');
 
 type Credential = PaymentMethod['credential'];
@@ -93,7 +93,7 @@ const playAll = (plays: readonly Play[], clients: Step[][], faults?: FaultSet) =
 interface Loss {
   readonly label: string;
   readonly cells: readonly Cell[];
-  /** Called when everything is paid, before the restore. */
+  /** Called after all payments and before the restore. */
   readonly transfer?: (paidBefore: readonly Play[], all: readonly Play[]) => Promise<void>;
   readonly promote?: boolean;
   /** Called right after the restore. */

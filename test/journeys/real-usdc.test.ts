@@ -64,7 +64,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
     await folder?.remove();
   });
 
-  /** Sent by Circle's role. */
+  /** Sends a call to USDC with the key of Circle's roles. */
   function order(functionName: string, ...args: unknown[]): Promise<Hex> {
     const { abi } = fiatTokenPart('FiatTokenV2_2');
     const data = encodeFunctionData({ abi, functionName, args });
@@ -242,7 +242,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
 
   it('signs with the new name within a minute, and says so', async () => {
     const token = await newLink();
-    // Rarely waits, because the tests in between take about as long.
+    // Rarely has to wait, because the tests in between take about as long.
     const link = await until('the new name', async () => {
       const isLate = performance.now() > renamedAt + RENAMED_WITHIN_MS;
       const read = await shown(token);

@@ -29,9 +29,11 @@ const ROUNDS = 2;
 /** Limit of rows that a statement may read: a page of a list, or everything open. */
 const MOST_ROWS = 150;
 const MOST_PAGES = 300;
-/** If there are fewer, the log was not parsed. */
+/** Lower bound that detects a log that was not parsed. */
 const FEWEST_STATEMENTS = 150;
-/** Statements of work that follows the rounds; without them the test would check less. */
+/**
+ * Statements of the work that follows the rounds. They must have run, so that the test checks them.
+ */
 const MUST_RUN: Readonly<Record<string, RegExp>> = {
   'reconciliation has read the sales of the rounds': /update payments p set tx_hash = c\.tx_hash/,
   'receipts have been taken for their signer': /update fiscal_receipts f set attempts/,

@@ -56,7 +56,7 @@ let door = '';
 const shops: Sales[] = [];
 const undo: Undo = [];
 
-/** Services from outside the machine, and the test's own access to the database. */
+/** Publishes the database's port for the test, and lets services use the test's certificates. */
 const OVERRIDE = `services:
   database:
     ports: ["5432:5432"]
@@ -152,7 +152,7 @@ async function edited(name: string, example: string | RegExp, change: (line: str
   await writeFile(file, changed);
 }
 
-/** Lines of the guide. */
+/** Runs the guide's lines that match. */
 const typed = (wanted: RegExp) => inFolder(linesOf(block, wanted));
 
 /** Runs the guide's command for one of the two chains. @returns the settings that it prints. */

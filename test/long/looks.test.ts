@@ -10,7 +10,7 @@ import { test } from 'node:test';
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** If there are fewer, the search for journeys looks in the wrong place. */
+/** Lower bound that detects a search for journeys in the wrong place. */
 const FEWEST_FILES = 6;
 
 test('every journey in each of its looks', async () => {

@@ -339,7 +339,7 @@ function byPolicy(kind: Kind): Promise<string> {
   }));
 }
 
-/** A merchant's settlement wallet. */
+/** Signs a merchant's consent to this wallet as its settlement wallet. */
 function byConsent(kind: Kind): Promise<string> {
   const { config } = ground.world.network;
   const consent = { accountId: 'acct_smart', wallet: kind.from, deadline: FAR_FUTURE };
@@ -431,7 +431,7 @@ const ALL: Told = {
   consent: 'valid',
   x402: 'done',
 };
-/** Results where USDC itself verifies the signature, and this account's code lacks ERC-1271. */
+/** Results for an account whose code lacks ERC-1271, where USDC itself verifies the signature. */
 const REFUSED_BY_USDC = {
   link: '400 signature_invalid',
   tag: '400 signature_invalid',

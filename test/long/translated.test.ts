@@ -11,7 +11,7 @@ import { TRANSLATION_SETTING } from '../../web/testing/translation.ts';
  * crash.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
-/** If it finds fewer, the search looks in the wrong place. */
+/** Lower bound that detects a search in the wrong place. */
 const FEWEST_FILES = 40;
 
 test('every app works, and shows the right amounts, while its pages are translated', async () => {

@@ -26,8 +26,8 @@ const WAY = present(
   'way of undeployed wallets',
 );
 /**
- * The payment job is created once its wallet is deployed; the worker dies before it signs the
- * payment.
+ * A worker that dies here leaves a deployed wallet and an unsigned payment: the payment job is
+ * created once the wallet is deployed.
  */
 const BETWEEN = 'settlement.sender_taken';
 /** Maximum number of deployments per link and hour. */
@@ -167,7 +167,7 @@ async function workUntil(
 ): Promise<void> {
   await stopWorkers();
   const firstEnv = { TAPLINE_FAILPOINT: point };
-  // The supervisor restarts the worker with this failpoint until the worker is closed.
+  // The supervisor uses this failpoint for every restart, until the worker is closed.
   const env = { ...ways.env, TAPLINE_FAILPOINT: then };
   const name = `dies at ${point} ${orders}`;
   const worker = await startChaosProcess(ways.world.ground, {

@@ -135,7 +135,7 @@ test('a reversal returns the whole sale, and a refund names its receipt', async 
   };
   const first = await sell(600);
   await sell(400);
-  // Differs from the amount of the receipt's sale.
+  // This amount is not the one on the receipt.
   register.send(`06300d00000087${first}04000000000500`);
   await register.until(NOT_POSSIBLE);
   const untouched = (await paymentsOf(served)).map((one) => one.amount_refunded);
@@ -241,7 +241,7 @@ test('a number whose sale was canceled is a new sale, and then the paid one', as
   await register.until(WAITING);
   register.send(ASK.abort);
   await register.until(/^061e016c/);
-  // The reader forgets the number, but the network does not.
+  // The reader forgets the receipt number, but the network does not.
   await served.forget();
   register = await registered(served);
   register.send(authorization(720, '0117'));

@@ -405,7 +405,7 @@ describe('a client', { concurrency: true }, () => {
         const error = { code: -32_000, message };
         proxy.behavior = { answer: (call, real) => (isQuestion(call) ? { error } : real) };
       };
-      // The words of geth.
+      // Messages of geth.
       for (const message of ['out of gas', 'invalid opcode: INVALID', 'execution reverted']) {
         answersWith(message);
         assert.equal(await isValidWith(answering(YES_WORD)), false, message);

@@ -193,7 +193,7 @@ const byAnyWay: Scene = async (client) => {
     journal.count(`${way.name}: ${result.said}`);
     if (result.intent !== null) await follow(client, result.intent);
   } catch {
-    // No response came in time. The end of the run compares all charges with the chain.
+    // No response came in time. The run's final check compares all charges with the chain.
     journal.count(`${way.name}: gave up`);
   }
 };

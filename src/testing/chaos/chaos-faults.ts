@@ -8,7 +8,7 @@ import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import type { PauseMs, Random } from '#testing/random.ts';
 import type { OutsideWallets } from '#testing/ways/outside-wallets.ts';
 
-/** What faults strike, and what they report to. */
+/** The targets of faults, and the journal to which faults report. */
 interface Field {
   readonly ground: ChaosGround;
   readonly processes: readonly ChaosProcess[];
@@ -247,7 +247,7 @@ function longFaults({ processes, ground, settleWithinMs }: Field): ChaosFault[] 
 }
 
 /**
- * Returns faults that lose what was written between a backup of the database and its restore. The
+ * Returns faults that lose the data written between a backup of the database and its restore. The
  * chains keep everything.
  */
 function losses({ ground: { database }, journal, processes }: Field): ChaosFault[] {

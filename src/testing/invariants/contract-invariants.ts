@@ -27,7 +27,7 @@ type Settled = Extract<SettlementEvent, { event: 'PaymentSettled' }>;
 type Refunded = Extract<SettlementEvent, { event: 'PaymentRefunded' }>;
 type Withdrawn = Extract<SettlementEvent, { event: 'Withdrawn' }>;
 
-/** What the ledger and the chain of one network say, read once for all invariants. */
+/** The ledger and the chain data of one network, read once for all invariants. */
 export interface BothSides {
   readonly db: Sql;
   readonly chain: Chain;
@@ -328,7 +328,10 @@ function takenBy({ amount, feeAcquirer, feeProtocol, cashback }: Settled): bigin
   return amount + feeAcquirer + feeProtocol - cashback;
 }
 
-/** Checks that the contract's token balance equals the merchants' balances plus booked fees. */
+/**
+ * Checks that the contract's token balance equals the merchants' balances, plus fees, minus
+ * cashback, plus everything that unbookable settlements took.
+ */
 async function compareTokens(sides: BothSides): Promise<string[]> {
   const { chain, rows, withdrawn, unbookable } = sides;
   const held = await heldInAll(chain);

@@ -32,9 +32,9 @@ type Source = Files & { readonly config: Files['chains'][number] };
  * was advanced.
  */
 const MARGIN_DAYS = 5;
-/** Number of receipts, the newest ones, to compare with the chain. Each takes six calls. */
+/** How many of the newest receipts to compare with the chain. Each takes six calls. */
 const RECEIPTS = 40;
-/** Number of receipts to read in every format. */
+/** How many receipts to read in every format. */
 const PRINTED = 3;
 
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);
@@ -194,7 +194,10 @@ async function verifyAuditLogs({ db }: Files): Promise<string[]> {
   );
 }
 
-/** Checks that processes that were killed while writing left either the old file or the new one. */
+/**
+ * Checks that a process that was killed while writing a file left either the old file or the
+ * complete new one.
+ */
 async function checkFolders({ folders }: Files): Promise<string[]> {
   const broken: string[] = [];
   for (const folder of folders) {

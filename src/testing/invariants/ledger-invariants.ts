@@ -10,7 +10,7 @@ export interface Ledger {
   readonly except?: RegExp;
 }
 
-/** An invariant in SQL: a statement that selects what violates it. */
+/** An invariant as an SQL statement that selects violations. */
 interface Rule extends Omit<Invariant<Ledger>, 'check'> {
   /** Selects one text column. Each row describes a violation. */
   readonly sql: string;
@@ -107,8 +107,8 @@ const MONEY: readonly Rule[] = [
       where coalesce(s.given, 0) <> coalesce(g.count, 0) or s.given <> g.last or g.first <> 1`,
   },
   {
-    // Recovery books payments that the database had lost after they were accepted, so a refund
-    // counts from the time at which it was booked.
+    // Excludes recovered refunds: recovery books them on the day on which it runs, although they
+    // may have been requested earlier.
     promise: 'refunds of a day stay below the limit of the account',
     always: true,
     sql: `select a.id || ' refunded ' || sum(r.amount) from refunds r

@@ -71,7 +71,7 @@ function calmTurn(start: Scene, machine: Machine): Scene {
 
 function calmMove(scene: Scene, machine: Machine): Scene | null {
   const done = carryOut(scene, machine);
-  // Takes the last of the possible results: there, a remote signer returns its signed bytes.
+  // Takes the last possible result, because in that one a remote signer returns its signed bytes.
   if (done.length > 0) return done.at(-1) ?? null;
   return (
     earlyAnswers(scene, machine).at(-1) ??

@@ -36,7 +36,7 @@ import {
   type Worker,
 } from '#testing/relayer-model/world.ts';
 
-// Moves of the follower.
+// The moves of the follower.
 
 /** Reads a head and, at that head, the state of every open transaction. */
 export function poll(scene: Scene, machine: Machine): Scene[] {

@@ -27,7 +27,7 @@ import {
   type Worker,
 } from '#testing/relayer-model/world.ts';
 
-/** Thrown for a broken promise. */
+/** Thrown when an invariant is violated. */
 export class Violation extends Error {
   override name = 'Violation';
 }

@@ -29,12 +29,12 @@ export interface Bounds {
   readonly signsElsewhere: boolean;
   /** True if the node responds to the first broadcast only once the transaction is in a block. */
   readonly isAnnounced: boolean;
-  /** For how many blocks a call is valid. */
+  /** Number of blocks for which a call is valid. */
   readonly validBlocks: number;
   readonly reorganizations: number;
   readonly leaseMoves: number;
   readonly crashes: number;
-  /** How often pools forget bytes. */
+  /** How many times pools may drop a transaction. */
   readonly evictions: number;
   /** How many times nodes may refuse a broadcast, or fail to return receipts or results. */
   readonly faults: number;
@@ -50,7 +50,7 @@ export interface Branch {
   readonly cuts: readonly number[];
   /**
    * For each slot, the attempt that was mined (-1 for someone else's transaction) and its height;
-   * null if none was.
+   * `null` if none was mined.
    */
   readonly mined: readonly (null | { readonly attempt: number; readonly at: number })[];
 }

@@ -188,7 +188,7 @@ async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<
   return wrong.flat();
 }
 
-/** Tries to decline a sale, as neither its payer nor its merchant. */
+/** Declines a payment on behalf of the payer, through a test helper of the merchant API. */
 async function sayNo(
   { url, till }: WaysWorld,
   { intent }: WayResult,
@@ -200,8 +200,8 @@ async function sayNo(
 }
 
 /**
- * Returns true if the response is allowed. After a loss of data, the service may not know a pass
- * that was lost.
+ * Returns true if the response is allowed. After a loss of data, a pass may be unknown to the
+ * service.
  */
 function isAllowed({ way, young }: Cell, said: string): boolean {
   const isGone = young === 'payer' || young === 'credential';

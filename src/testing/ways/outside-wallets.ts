@@ -23,8 +23,8 @@ export interface OutsideWallets {
   addUndeployed(usdc: bigint): Promise<UndeployedWallet>;
   fund(to: Hex, usdc: bigint): Promise<void>;
   /**
-   * Sends again the funds and contract wallets that a reorganization has removed. On a public
-   * chain, they would be mined again without this.
+   * Resends the transactions that a reorganization removed: fundings and deployments of contract
+   * wallets. A public chain's nodes would do this by themselves.
    */
   sendAgain(): Promise<void>;
   /** Sends USDC by mistake. */

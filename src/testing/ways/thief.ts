@@ -10,7 +10,9 @@ import { requestRecovery } from '#settlement/network-recovery-queries.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** The first settlement number that the thief uses. The service never draws such a high one. */
+/**
+ * The thief's settlement numbers start above this one. The service never draws such high numbers.
+ */
 const DRAWN_BY_NOBODY = 1n << 40n;
 const AMOUNT = 2_500_000n;
 

@@ -29,7 +29,7 @@ export interface Wish {
   readonly splitGroup?: string;
 }
 
-/** What the service told the payer or the seller about the sale. */
+/** The result of a sale, as the service reported it to the payer or the seller. */
 export interface WayResult {
   /** The status of the intent, or the code of the refusal. */
   readonly said: string;
@@ -55,7 +55,7 @@ export interface Shopping {
   readonly wish: Wish;
 }
 
-/** A way to pay, over HTTP, as customers and their devices do it. */
+/** A way to pay. It sends the same HTTP requests as the customers' and shops' devices. */
 export interface Way {
   readonly name: string;
   /** The method that the API shows for payments made in this way. */
@@ -64,7 +64,8 @@ export interface Way {
   /** True if the payment is made at a till, which can split bills and ask for tips. */
   readonly atTill: boolean;
   /**
-   * What may result when the credential is presented for another sale. Only a pass can pay twice.
+   * The results that are allowed when the credential is presented for another sale. Only a pass can
+   * pay twice.
    */
   readonly again: readonly string[];
   /** Creates the sale and the credential, without paying. */
@@ -143,7 +144,7 @@ async function beginWith(
     let tries = 0;
     const ask = async () => {
       const reply = await present(doorAt(at, (place + tries++) % NODES), id, key);
-      // This is no result yet: the same key must be sent again until there is one.
+      // Not a final response: the request must be repeated with the same key.
       if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
       return reply;
     };
@@ -218,8 +219,7 @@ function addressOf(from: Hex): string {
 function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const door = doorAt(shopping, 0);
-    // Keeps the tokens of links that were shown, because a till shows no link while its sale is
-    // being paid.
+    // Remembers the tokens of links, because a till shows no link while its sale is being paid.
     const shown = new Map<string, Promise<string>>();
     const tokenOf = (at: Door, id: string) => {
       const token = shown.get(id) ?? linkOf(at, id);
@@ -232,7 +232,7 @@ function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Prom
     const signature = await sign(account, await open(door, intent));
     const body = { from, signature, ...tipOf(shopping) };
     return async (at, id, key) => {
-      // Opens the other sale, so that it has terms for this wallet. Only then can it refuse the
+      // Opens the other sale's link first, so that the service has terms against which to check the
       // signature.
       if (id !== intent) await open(at, id);
       return at.pay.send('POST', `/${await tokenOf(at, id)}/authorization`, {
@@ -382,7 +382,7 @@ export const WAYS: readonly Way[] = [
   },
 ];
 
-/** What a till must have stored before it goes offline. */
+/** The payment terms that a till must store before it goes offline. */
 interface OfflineTerms {
   readonly chain_id: number;
   readonly usdc: Hex;

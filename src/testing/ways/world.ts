@@ -12,7 +12,9 @@ import type { PayersGround } from '#testing/ways/payers.ts';
 import { allowOffline, demoTill, type Till } from '#testing/ways/shops.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
-/** A service with two nodes and several shops. A webhook receiver follows our guide. */
+/**
+ * A service with two API nodes and several shops. A webhook receiver records one merchant's events.
+ */
 export interface WaysWorld {
   readonly world: RestoreGround;
   readonly payers: PayersGround;
@@ -24,7 +26,7 @@ export interface WaysWorld {
   readonly unbookable: Set<bigint>;
   /** Returns a node's API URL, for example `http://127.0.0.1:1/api`. */
   url(place: number): string;
-  /** Returns what the invariants read. */
+  /** Returns the data sources that the invariants check. */
   ground(): Ground;
   close(): Promise<void>;
 }
@@ -43,7 +45,7 @@ async function addReceiver(url: string, till: Till) {
  * machine, so that no payment is declined because of time.
  */
 const SETTLE_WITHIN_S = 120;
-/** Milliseconds after which a payment is either paid or never will be. */
+/** Milliseconds after which every payment has either settled or failed for good. */
 export const DECIDED_MS = 140_000;
 
 export async function openWaysWorld(workers = 1): Promise<WaysWorld> {

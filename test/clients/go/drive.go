@@ -1,4 +1,4 @@
-// Does what conformance.test.ts says, a line of JSON each, and says what came of it.
+// Runs the calls that conformance.test.ts sends as lines of JSON, and prints each result as a line.
 package main
 
 import (

@@ -29,9 +29,9 @@ const run = promisify(execFile);
 const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
 
 export interface Engine {
-  /** Removed at the end. */
+  /** The engine's files, which `close` removes. */
   readonly folder: string;
-  /** Where it answers: `DOCKER_HOST`. */
+  /** The daemon's address, for `DOCKER_HOST`. */
   readonly host: string;
   /** Runs commands in this folder. @throws with their output if one fails. */
   type(commands: string, options: { readonly cwd: string }): Promise<string>;
@@ -166,7 +166,7 @@ export async function openEngine(): Promise<Engine> {
   };
   const kill = () => killDaemon(daemon, places.state);
   const boot = async () => {
-    // Removes state that a real machine keeps in memory only.
+    // Removes state that a real machine would lose with its memory.
     for (const place of [places.state, places.pid])
       await rm(place, { recursive: true, force: true });
     daemon = startDaemon(places);

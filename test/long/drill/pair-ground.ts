@@ -49,7 +49,7 @@ interface Robbed {
   readonly taken: bigint;
 }
 
-/** Per block, from one payer. */
+/** Amount of the sale in each block, all from one payer, in atoms. */
 const SALE = 1_000_000_000n;
 const DEADLINE = 4_000_000_000n;
 const DAY_S = 86_400;

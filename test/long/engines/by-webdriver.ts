@@ -15,8 +15,8 @@ const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 type Found = Readonly<Record<string, string>> | null;
 
 /**
- * The element's position once it no longer moves, otherwise null: while content above still loads,
- * a click would hit the old position.
+ * JavaScript that returns the element's position once it no longer moves, otherwise null. While
+ * content above still loads, a click would hit the old position.
  */
 const AT_REST = `
   const at = (found) => {
@@ -27,7 +27,7 @@ const AT_REST = `
     return place === null || since - found.seenAt.since < 300 ? null : place;
   };`;
 
-/** The visible control with this role and name that no dialog covers. */
+/** JavaScript that finds the visible control with this role and name that no dialog covers. */
 const CONTROL = `${AT_REST}
   const [role, source, flags] = arguments;
   const name = new RegExp(source, flags);
@@ -54,9 +54,9 @@ const FIELD = `
   return found ?? null;`;
 
 /**
- * Empties a field as a person does, so that the page learns of it. WebDriver's own `clear` goes
- * through the setter that React watches: React sees no change, and its next rendering puts the old
- * text back.
+ * JavaScript that empties a field as a user does, so that the page notices. WebDriver's own `clear`
+ * goes through the setter that React watches: React sees no change, and its next rendering puts the
+ * old text back.
  */
 const EMPTY = `
   const [field] = arguments;
@@ -72,8 +72,8 @@ const CHOOSE = `
   return true;`;
 
 /**
- * The coordinates of an element's middle, because WebKit's driver does not accept a table cell as
- * clickable.
+ * JavaScript that returns the coordinates of an element's middle, because WebKit's driver does not
+ * accept a table cell as clickable.
  */
 const MIDDLE = `${AT_REST}
   const { x, y, width, height } = at(document.querySelector(arguments[0])) ?? {};

@@ -176,7 +176,7 @@ async function openMachine(folder: string, name: string, number: number): Promis
     typeOnline: (commands) => typist(root, [])(commands, online()),
     kill: async () => {
       await signal('KILL');
-      // Removes state that a real machine keeps in memory only.
+      // Removes state that a real machine would lose with its memory.
       await rm(path.join(root, 'run/units'), { recursive: true, force: true });
     },
     boot: async () => void (await type('systemctl start multi-user.target')),
