@@ -1,5 +1,5 @@
 /**
- * The minimum that PostgreSQL must do to create an intent: insert the rows of key, intent, event
+ * The least work with which PostgreSQL can create an intent: insert the rows of key, intent, event
  * and delivery in one statement and one transaction, with the real tables and indexes.
  */
 export const CREATE_FLOOR = `

@@ -15,7 +15,10 @@ import { fillWorld } from '#testing/chaos/chaos-world.ts';
 import { addTestKey } from '#testing/merchants.ts';
 import type { Seller } from './nodes-load.ts';
 
-/** What bench/nodes.ts measures: accounts that are live on a real chain, API nodes and a worker. */
+/**
+ * The system that bench/nodes.ts measures: API nodes, a worker, and accounts that are live on a
+ * real chain.
+ */
 export interface NodesGround {
   readonly db: Database;
   readonly rpcUrl: string;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A result of pgbench: what the same statements cost without a service. */
+/** The speed of the benchmark's statements in PostgreSQL alone, without the service. */
 export interface Floor {
   readonly perSecond: number;
   readonly latencyMs: number;

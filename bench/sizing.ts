@@ -4,9 +4,9 @@ import { type BenchLine, report } from './report.ts';
 import { type Bench, load, residentMb, withBench } from './shop.ts';
 
 /**
- * Measures what sales leave behind under real load, with one webhook endpoint for all event types:
- * bytes per sale on disk and in the write-ahead log, by table and retention; and the memory and
- * connections of the service and PostgreSQL. docs/sizing.md shows the results.
+ * Measures the resources that sales take under real load, with one webhook endpoint for all event
+ * types: bytes per sale on disk and in the write-ahead log, by table and retention; and the memory
+ * and connections of the service and PostgreSQL. docs/sizing.md shows the results.
  */
 const SALES = Number(process.env.BENCH_SALES ?? 10_000);
 const PER_SECOND = Number(process.env.BENCH_RATE ?? 50);

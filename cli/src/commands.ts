@@ -127,7 +127,7 @@ export function addEventCommands(program: Command, run: Run): void {
     .action((options) => run((settings) => replay(settings, options)));
 }
 
-/** Commands for every resource. */
+/** Adds the commands that work with every resource. */
 export function addResourceCommands(program: Command, run: Run): void {
   program
     .command('list')
@@ -188,7 +188,7 @@ export function addCheckCommands(program: Command, run: Run, end: (code: number)
     );
 }
 
-/** Tools for AI agents. */
+/** Adds the command that serves tools to AI agents. */
 export function addAgentCommand(program: Command, run: Run): void {
   program
     .command('mcp')

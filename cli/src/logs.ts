@@ -26,8 +26,8 @@ interface LoggedRequest {
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Lists API requests. With an API key, shows those of servers; as a signed-in user, also those of
- * people and tills.
+ * Lists API requests. An API key gives access to the requests of servers; a signed-in user also
+ * sees those of people and tills.
  */
 export async function logs(settings: Settings, options: LogsOptions): Promise<number> {
   const fits = filterOf(options);

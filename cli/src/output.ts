@@ -1,6 +1,6 @@
 import { colored, takesColors } from './colors.ts';
 
-/** Where a command writes: with `--json` one JSON object per line, otherwise text. */
+/** The output of a command: with `--json` one JSON object per line, otherwise text. */
 export interface Output {
   readonly json: boolean;
   /** Writes a result to standard output. */

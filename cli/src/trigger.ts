@@ -91,7 +91,7 @@ async function ask(settings: Scene): Promise<Made | null> {
   return { intent: await settings.tapline.testHelpers.tap(terminal, body) };
 }
 
-/** For each event type, what merchant and customer do to cause it. */
+/** The actions of merchant and customer that cause each event type. */
 const FLOWS: Readonly<Record<string, (settings: Scene) => Promise<Made | null>>> = {
   'payment_intent.created': async (settings) => ({
     intent: await create(settings, await someTerminal(settings)),

@@ -7,7 +7,8 @@ import type { TwoCards } from './pcsc/readers.ts';
 import type { SignedByChip, Tap, ToSign } from './protocols/read-tap.ts';
 
 /**
- * What a reader without a screen reports to its caller, for example to control lights and sounds.
+ * An event that a reader without a screen reports to its caller, for example to control lights and
+ * sounds.
  */
 export type TillEvent =
   | { readonly status: 'idle' }

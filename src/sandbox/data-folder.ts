@@ -28,7 +28,7 @@ export interface DataFolder {
   readJson(file: string): Promise<unknown>;
   /** Replaces a JSON file atomically: readers see either the old value or the new one. */
   writeJson(file: string, value: unknown): Promise<void>;
-  /** Releases the folder, whose files stay. */
+  /** Releases the folder and keeps its files. */
   close(): Promise<void>;
 }
 

@@ -22,7 +22,7 @@ export interface DemoWallet {
   readonly perPayment: bigint;
 }
 
-/** The funds of behavior.md 20.4. */
+/** The balance of a demo wallet in atoms (behavior.md 20.4). */
 const FULL = 10_000_000_000_000n;
 const IN_ORDER: DemoWallet = { funds: FULL, allowance: true, perPayment: FULL };
 

@@ -18,7 +18,7 @@ import { requestOnChain } from '#settlement/chain-requests.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 
-/** What sandbox.json says about one mode (behavior.md 20.3). */
+/** The part of sandbox.json for one mode (behavior.md 20.3). */
 export interface DemoMode {
   readonly secret_key: string;
   readonly terminal: string;
@@ -140,7 +140,7 @@ async function createMode(
   };
 }
 
-/** True if an earlier, interrupted start has already requested the registration. */
+/** True if an earlier, interrupted start has requested the registration already. */
 async function isAsked(sql: Sql, subjectId: string): Promise<boolean> {
   const rows = await sql.query(
     `select 1 as asked from chain_requests

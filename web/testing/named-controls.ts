@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 const NAMES = {
   button: [
     ...['Sign in', 'Sign out', 'Charge', 'Cancel payment', 'New payment', 'Start shift', 'Refund'],
-    // The longer name first.
+    // Longer names come before their prefixes.
     ...['Create API key', 'Add terminal', 'Pair', 'Pay offline', 'Pay', 'Withdraw', 'Go live'],
     'Resend',
     ...['Add tip', 'No tip', 'Create wallet', 'Import wallet'],

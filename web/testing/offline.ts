@@ -39,7 +39,7 @@ export interface OfflineWindow extends TillWindow {
   readonly terminal: TestTerminal;
   /** Types the sum and clicks Charge. @returns the request that the till shows. */
   request(sum: string): Promise<string>;
-  /** Types the answer, and Enter. */
+  /** Types the answer and presses Enter. */
   answer(text: string): Promise<void>;
   cut(): Promise<void>;
 }

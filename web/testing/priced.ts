@@ -5,7 +5,7 @@ import { PHONE } from './browser.ts';
 import type { Stage } from './stage.ts';
 import { addTestTerminal, openTill, type TestTerminal, type TillWindow } from './till.ts';
 
-/** Formats and measures for tests with prices in the shop's currency. */
+/** Formats amounts and checks pages, for tests with prices in the shop's currency. */
 
 /** Formats atoms as the apps do. */
 export function usdc(atoms: unknown): string {

@@ -35,7 +35,7 @@ const URL_LENGTH = 400;
 /** Six bytes yield an eight-character order ID. */
 const ORDER_BYTES = 6;
 
-/** Where a sale is stored: in a payment intent that is found again by the signature. */
+/** The payment intent of a sale. It is found again by the sale's signature. */
 export type Place =
   | { readonly intent: PaymentIntent }
   /** The signature was used for another sale. */

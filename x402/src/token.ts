@@ -57,9 +57,9 @@ export interface Token extends Wallets {
   balanceOf(account: Address): Promise<bigint>;
   /** True if the nonce was used or canceled, which alone proves no payment. */
   isUsed(authorization: Named): Promise<boolean>;
-  /** Finds out what a used nonce has moved. */
+  /** Finds the transfer that a used nonce authorized, if there was one. */
   findArrival(expected: Expected): Promise<Arrival>;
-  /** True if this process has sent it and it is not in a block yet. */
+  /** True if this process has sent the transfer and no block contains it yet. */
   isUnderWay(authorization: Named): boolean;
   /** Sends the transfer, or waits up to `waitMs` for the one in progress. */
   transfer(authorization: Authorization, waitMs: number): Promise<Transfer>;

@@ -2,10 +2,7 @@ import { formatUsdc, type Payment, usdc } from 'tapline';
 import { AMOUNT } from './payments.ts';
 import { holds, inputs, type Person, TEXT, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
 
-/**
- * What the model should do next for each answer of the user. The answer alone never refunds
- * anything.
- */
+/** The next step for the model, by the user's answer. The answer alone never refunds anything. */
 const NEXT = {
   needs_a_person:
     'Show the link to the person you work for. They review the payment there and make the ' +

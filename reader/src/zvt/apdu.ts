@@ -119,7 +119,7 @@ function refused(reason: string): Refused {
 }
 
 interface Size {
-  /** Where the value begins. */
+  /** Offset at which the value begins. */
   readonly from: number;
   readonly length: number;
 }

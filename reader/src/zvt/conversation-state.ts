@@ -22,13 +22,13 @@ import {
  * | `earlier` | a command waits for an earlier sale or refund | its result, time-out |
  * | `selling` | the sale runs; intermediate status is sent | its result, time-out |
  * | `refunding` | a reversal or refund runs | its result, time-out |
- * | `asking` | the network is asked for totals, a receipt, the line | its answer, time-out |
+ * | `asking` | totals, a receipt or a line check is requested | the answer, time-out |
  * | `result` | a result that was stored before it was sent | an acknowledgment |
- * | `ending` | the last frames, each after the acknowledgment of the last | the last one's |
+ * | `ending` | the last frames, each after the previous acknowledgment | the last one |
  *
- * Money rules: a sale is stored before it is requested; the network learns of a sale only by the
- * effect `sell`, which a stored sale alone causes; a result is stored before it is reported; while
- * a result is unknown, neither a status information nor a completion is sent; when a register
+ * Money rules: a sale is stored before it is requested; the network learns of a sale only through
+ * the effect `sell`, which only a stored sale can cause; a result is stored before it is reported;
+ * while a result is unknown, neither a status information nor a completion is sent; when a register
  * disconnects, its unpaid sale is canceled.
  */
 export type Phase =

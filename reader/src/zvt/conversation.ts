@@ -251,7 +251,7 @@ function receiptUrlOf({ sale, refund }: Stored, kind: Kind): string | null {
 
 type Kind = (Phase & { status: 'result' })['of'];
 
-/** Handles that the register did not accept the last frame. */
+/** Handles a register's refusal of the last frame. */
 function onRefused(state: Conversation, code: number, given: Given): Stepped {
   const { phase, sent } = state;
   if (sent === null) return quiet(state);

@@ -2,7 +2,7 @@ import { type Fields, type Frame, fromBcd, readFields } from './apdu.ts';
 import { type Charset, UTF8_TAG_VALUE } from './charset.ts';
 import { EUR, isCurrency, type Money } from './price-of-amount.ts';
 
-/** What a register sends. */
+/** A command that a register sends. */
 export type Command =
   | { readonly type: 'registration'; readonly register: Register; readonly known: boolean }
   | { readonly type: 'authorization'; readonly ask: Ask }

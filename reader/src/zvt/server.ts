@@ -27,7 +27,7 @@ export interface RegisterOptions {
   readonly terminal: string;
   readonly host: string;
   readonly port: number;
-  /** Where the state is stored. */
+  /** Path of the file that stores the state. */
   readonly file: string;
   /** The register's own time-out. */
   readonly timeoutMs: number;

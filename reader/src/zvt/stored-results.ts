@@ -4,7 +4,7 @@ import type { Money } from './price-of-amount.ts';
 import type { Ask, Register } from './read-command.ts';
 
 /**
- * What the reader must remember across restarts: the register's last sale and last refund, and
+ * The state that the reader keeps across restarts: the register's last sale and last refund, and
  * whether the register acknowledged their results. Saved to a file before any frame that depends on
  * it is sent (`till-settings.ts`).
  */
@@ -14,10 +14,7 @@ export interface Stored {
   readonly register: Register;
   readonly sale: Sale | null;
   readonly refund: Refund | null;
-  /**
-   * Whether the register last requested a sale or a refund. "Repeat receipt" repeats that one's
-   * result.
-   */
+  /** The kind of the register's last request. "Repeat receipt" repeats its result. */
   readonly last: 'sale' | 'refund' | null;
   /** The end of the last acknowledged end of day. */
   readonly closed: Closed | null;
@@ -112,7 +109,7 @@ export interface Returned {
   readonly whole: boolean;
 }
 
-/** What the network reports about the sale. */
+/** A report of the network about a sale. */
 export type SaleNews =
   /** The key belongs to an earlier sale with the same number, which was canceled. */
   | { readonly status: 'canceled_before' }
