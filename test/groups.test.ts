@@ -11,7 +11,7 @@ const named = (folder: string, count: number) =>
   Array.from({ length: count }, (_, n) => `${folder}/${String(n).padStart(3, '0')}.test.ts`);
 
 describe('files that npm test leaves to the long run', () => {
-  it('is there', () => {
+  it('exist', () => {
     for (const file of Object.keys(LATER)) assert.ok(existsSync(path.join(ROOT, file)), file);
   });
 });

@@ -275,7 +275,7 @@ function markAll(node: Expression, marked: Set<unknown>): void {
   }
 }
 
-test('no component contains a visible text of its own', () => {
+test('no component contains a hard-coded visible text', () => {
   assert.ok(moved.length >= FEWEST_FILES, `only ${moved.length} files were seen`);
   assert.deepEqual(moved.flatMap(textsIn), []);
 });

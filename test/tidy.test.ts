@@ -80,7 +80,7 @@ function unawaited({ name, text }: Source): string[] {
   return found;
 }
 
-test('what works in a transaction is awaited', () => {
+test('calls with a transaction are awaited', () => {
   assert.deepEqual(product.flatMap(unawaited), []);
 });
 

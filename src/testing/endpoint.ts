@@ -98,10 +98,10 @@ function testElsewhere(endpoint: Endpoint, api: () => TestApi): void {
       [],
     );
   };
-  test(`${name} shows nothing of another account`, async () => {
+  test(`${name} shows no data of another account`, async () => {
     await assertNothing((await api().addMerchant()).test.key);
   });
-  test(`${name} shows nothing of the other mode`, async () => {
+  test(`${name} shows no data of the other mode`, async () => {
     await assertNothing(api().merchant.live.key);
   });
 }
@@ -109,7 +109,7 @@ function testElsewhere(endpoint: Endpoint, api: () => TestApi): void {
 function testReplay(endpoint: Endpoint, api: () => TestApi): void {
   const { name, replay } = endpoint;
   if (replay === 'none') return;
-  test(`${name} is answered once per Idempotency-Key, and again byte for byte`, async () => {
+  test(`${name} runs once per Idempotency-Key, and repeats its response exactly`, async () => {
     const call = { ...(await endpoint.good(api())), idempotencyKey: randomUUID() };
     const first = await api().call(call);
     assert.equal(first.status, endpoint.status, first.text);

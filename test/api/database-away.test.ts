@@ -112,7 +112,7 @@ async function gauges(): Promise<Map<string, number>> {
   );
 }
 
-test('without its database, it serves the last known metrics, one of which says so', async () => {
+test('without its database, the API serves the last metrics, one of which says so', async () => {
   const depth = 'tapline_queue_depth{queue="expired_intents"}';
   const isUp = 'tapline_metrics_source_up{source="database"}';
   await sleep(2_100); // Metrics are refreshed after two seconds.

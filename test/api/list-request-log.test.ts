@@ -33,7 +33,7 @@ test('a server finds its own refused call, and reads the log page by page', asyn
   assert.ok(String(second.data[0]?.created) <= String(first.data[0]?.created));
 });
 
-test('requests by people in the dashboard are not in it', async () => {
+test('the log contains no requests by people in the dashboard', async () => {
   const { accountId, livemode } = api().merchant.test.tenant;
   await api().db.query(
     `insert into request_log (id, created, account_id, livemode, caller_id, operation, method, path,

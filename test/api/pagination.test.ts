@@ -113,7 +113,7 @@ async function checkPages(pages: readonly PageOf[]): Promise<void> {
   await explaining.close();
 }
 
-test(`any page of ${MANY} intents is one range of an index`, async () => {
+test(`reading any page of ${MANY} intents reads one range of an index`, async () => {
   const { tenant, terminal } = (await api.addMerchant()).test;
   await addMany(tenant, terminal);
   const now = new Date();
@@ -157,7 +157,7 @@ const FILL = [
 ];
 const MANY_OTHERS = 100_000;
 
-test(`so is any page of ${MANY_OTHERS} events, deliveries, requests or changes`, async () => {
+test(`so does any page of ${MANY_OTHERS} events, deliveries, requests or changes`, async () => {
   const { tenant } = (await api.addMerchant()).test;
   for (const text of FILL) await api.db.query(text, [tenant.accountId, MANY_OTHERS]);
   await api.db.query('analyze events, webhook_deliveries, request_log, audit_log');

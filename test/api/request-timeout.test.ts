@@ -129,7 +129,7 @@ test('a create that timed out continues, and its retry gets the real response', 
   assert.deepEqual(read.body, retry.body);
 });
 
-test('a refund that timed out continues, and pays back once', async () => {
+test('a refund that timed out continues, and refunds once', async () => {
   const payment = await addPayment(store, 1_000);
   const chain = keepRefunding(store);
   try {

@@ -27,7 +27,7 @@ const api = testEndpoint({
   replay: 'none',
 });
 
-test('while no chain node can be reached, it says so and changes nothing', async () => {
+test('while no node of the chain is reachable, the balance is refused with 503', async () => {
   const { key } = (await api().addMerchant()).test;
   const { status, body } = await api().call({ path: '/v1/balance', key });
   assert.deepEqual([status, body.error.code], [503, 'service_unavailable']);

@@ -36,7 +36,7 @@ const api = testEndpoint({
   replay: 'none',
 });
 
-test('a key whose request is still running says so', async () => {
+test('a key whose request is still running is reported as in progress', async () => {
   const { tenant } = api().merchant.test;
   await api().db.query(
     `insert into idempotency_keys (account_id, livemode, caller, key, fingerprint, method, path,

@@ -50,7 +50,7 @@ async function listed(type = ''): Promise<string[]> {
 const codeOf = ({ text }: OpenedStream) =>
   (JSON.parse(text) as { error: { code: string; param: string | null } }).error;
 
-test('a stream begins now, and sends every event in the order of the list', async () => {
+test('a stream begins with the next event, and keeps the order of the list', async () => {
   await createTestIntent(api);
   const known = (await listed()).length;
   const streams = [await open(), await open({ node: other })];

@@ -43,7 +43,7 @@ async function repeated(name: string, given: object): Promise<ToolAnswer> {
   return answers[0] as ToolAnswer;
 }
 
-test('it initializes as the protocol requires, in a version that both support', async () => {
+test('the server initializes as the protocol requires, in a shared version', async () => {
   const clientInfo = { name: 'strict', version: '1' };
   const hello = { capabilities: {}, clientInfo };
   const { result } = await mcp.ask('initialize', { ...hello, protocolVersion: '2025-06-18' });
@@ -103,7 +103,7 @@ test('a sale and its refund, every call made ten times: one charge, and a link',
   assert.equal(refunds.data.length, 0, 'no call of a model gives money back');
 });
 
-test("a model's mistakes are explained to it in words, and move nothing", async () => {
+test("a model's mistakes are explained, and move no money", async () => {
   const wrong: readonly (readonly [string, object, RegExp])[] = [
     ['create_payment', { order_id: 'mcp-1', amount: '9.99' }, /already has a payment.*2\.50 USDC/],
     ['create_payment', { order_id: 'too long an id', amount: '1' }, /1 to 8 characters/],

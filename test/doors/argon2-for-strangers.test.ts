@@ -63,7 +63,7 @@ test('attempts with made-up links cost no hashes', async () => {
   assert.ok(spent < hash * 29 * 0.6, `${spent} ms for 29 tries, ${hash} ms for a hash`);
 });
 
-test('each kind of caller has a share of its own, and the queue has an end', async () => {
+test('each kind of caller has its own share, and the queue is bounded', async () => {
   const share = { running: 1, waiting: 2 };
   const gate = new HashGate({
     stranger: share,

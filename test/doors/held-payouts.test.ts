@@ -134,7 +134,7 @@ const operator = () => heldAccount(network.config.relayerKeys[0]).address;
 const withdraw = (key: string) =>
   owner.post(path('withdrawals'), { amount: 1_000_000 }, { 'Idempotency-Key': key });
 
-test('a new merchant sees until when payouts are held, and gets none before', async () => {
+test('a new merchant sees how long payouts are held, and gets none before', async () => {
   await goLive();
   await sell();
   const until = await heldUntil();
@@ -147,7 +147,7 @@ test('a new merchant sees until when payouts are held, and gets none before', as
   assert.equal(refused.body.error?.message, `Nothing can be withdrawn before ${time}.`);
 });
 
-test('the contract holds them too, against operators and the wallet itself', async () => {
+test('the contract holds payouts, too, against operators and the wallet itself', async () => {
   const { address } = wallet;
   const byOperator = await refusal(operator(), 'withdraw', [merchantNumber, address, 1n, 1n]);
   assert.equal(byOperator, 'PayoutsAreHeld');

@@ -78,14 +78,14 @@ test('without a fresh factor no owner is invited, promoted, demoted or removed',
   assert.equal(await mailsTo(OWNER), 0);
 });
 
-test('changes that do not concern owners need none', async () => {
+test('changes that do not concern owners need no fresh factor', async () => {
   const invited = await owner.post(path('invitations'), { email: 'v@owners.test', role: 'viewer' });
   assert.equal(invited.status, 201, invited.text);
   assert.equal((await change(memberId, 'admin')).status, 200);
   assert.equal(await mailsTo(OWNER), 0, 'and no owner is bothered');
 });
 
-test('an invited owner is announced to all owners, and again when joining', async () => {
+test('owners are notified when another owner is invited, and again on joining', async () => {
   totp = await addTotp(server, owner);
   const email = 'new@owners.test';
   const invited = await owner.post(path('invitations'), { email, role: 'owner' });

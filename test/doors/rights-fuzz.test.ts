@@ -117,7 +117,7 @@ test('no role and no stale factor gets through, in any order of requests', async
   );
 });
 
-test("an admin's first wallet is prepared only, and an owner's needs the factor", async () => {
+test('an admin only prepares the first wallet, and an owner needs the factor', async () => {
   const path = `/accounts/${account}/test/go_live`;
   const owner = await clients.get('owner stale')?.post(path, CONSENT);
   assert.equal(owner?.body.error?.code, 'second_factor_required');

@@ -51,7 +51,7 @@ async function ask(route: DeclaredRoute, { surface, key, ids = {} }: Asked) {
   return { status: response.status, code, what: `${route.method} ${route.path}: ${text}` };
 }
 
-test('each route of merchants opens to its own scope, and to no other one', async () => {
+test('each merchant route accepts its own scope, and no other', async () => {
   const { tenant } = api.merchant.test;
   const keys = new Map<string, { readonly only: string; readonly others: string }>();
   for (const scope of SCOPES) {
@@ -80,7 +80,7 @@ test('each route of merchants opens to its own scope, and to no other one', asyn
   }
 });
 
-test('each route of terminals ends with its key, and knows only its own payments', async () => {
+test('each terminal route refuses ended keys and other accounts’ payments', async () => {
   const [key, ended] = [newSecret('deviceKeyTest'), newSecret('deviceKeyTest')];
   const { terminal } = api.merchant.test;
   await api.db.query(
@@ -108,7 +108,7 @@ test('each route of terminals ends with its key, and knows only its own payments
   }
 });
 
-test('each route of payers asks for the wallet’s signature where it says so', async () => {
+test('each payer route requires a fresh wallet signature if it declares that', async () => {
   const routes = ROUTES.payer.filter(({ path }) => !FOR_VISITORS.includes(path));
   const askAll = async (
     signedAgo: string,
@@ -140,7 +140,7 @@ test('each route of payers asks for the wallet’s signature where it says so', 
   );
 });
 
-test('each route of payers ends with its session', async () => {
+test('no payer route works with an expired session', async () => {
   const key = await signInWallet(api.url, newWallet());
   await api.db.query("update payer_sessions set expires_at = now() - interval '1 s'");
   for (const route of ROUTES.payer.filter(({ path }) => !FOR_VISITORS.includes(path))) {
@@ -149,7 +149,7 @@ test('each route of payers ends with its session', async () => {
   }
 });
 
-test('a key of a merchant opens no payment whose link it does not have', async () => {
+test('neither a merchant’s key nor a made-up token opens a pay link', async () => {
   assert.ok(ROUTES.pay.length >= 5);
   for (const route of ROUTES.pay) {
     for (const key of [null, api.merchant.test.key]) {

@@ -140,7 +140,7 @@ async function addTotpWith(client: PersonClient, password: string): Promise<void
   assert.equal((await client.post('/me/totp/confirm', { code })).status, 200);
 }
 
-test('a password reset lets its owner in at once, although others guessed codes', async () => {
+test("after a password reset, the owner signs in despite others' guesses", async () => {
   const owner = await signInAs(server, email);
   const { code } = await addTotp(server, owner);
   await guess([], 15);

@@ -44,7 +44,7 @@ test('every version is exact', () => {
   }
 });
 
-test('npm ci of the Medusa provider takes the client of this checkout only', () => {
+test("npm ci in the Medusa provider uses only this checkout's client", () => {
   const read = (file: string) => JSON.parse(readFileSync(path.join(ROOT, file), 'utf8'));
   const { version } = read('sdk/package.json') as Locked;
   const { dependencies } = read('integrations/medusa/package.json') as typeof manifest;

@@ -235,7 +235,7 @@ describe('a process killed around a payment that a wallet has signed', () => {
 describe('a process killed between two steps', () => {
   for (const point of FAILPOINTS.filter((name) => !BESIDE_SALES.test(name))) {
     const skip = TESTED_ELSEWHERE.test(point) && !NIGHTLY ? 'in the nightly run' : false;
-    it(`pays, refunds and tells once when it died at ${point}`, { skip }, async () => {
+    it(`pays, refunds and sends each event once after dying at ${point}`, { skip }, async () => {
       const before = receiver.received.length;
       const sell = (party: Party) => payAndRefund(party, point);
       await sellAtDeath(point, sell, async ({ id }) => {

@@ -119,7 +119,7 @@ describe('the only node', () => {
     await whileNode('NULL', { behavior, ms: 12_000, taps: 10 });
   });
 
-  it('leads to another chain for 5 s: everything is decided afterwards', async () => {
+  it('is one of another chain for 5 s: every job gets its result afterwards', async () => {
     const behavior = BEHAVIORS['has become one of another chain']();
     await whileNode('AWAY', { behavior, ms: 5_000, taps: 6 });
   });

@@ -140,7 +140,7 @@ async function refundAndWithdraw(before: readonly Play[], all: readonly Play[]):
 }
 
 describe('every way of paying, when the database is restored to an earlier copy', () => {
-  it('charges once, books what was charged, and takes nothing twice', async () => {
+  it('charges once, books each charge, and accepts no credential twice', async () => {
     await loseAfter({ label: 'put-back', cells: CELLS, transfer: refundAndWithdraw });
   });
 
@@ -178,7 +178,7 @@ describe('every way of paying, when nothing is lost', () => {
     await playAll(plays, paymentsOf(plays), oneFault('after', reorganize));
   });
 
-  it('survives a kill of the node that was asked, and of a worker', LONG, async () => {
+  it('survives kills of the API node that got the request, and of a worker', LONG, async () => {
     const { plays } = await beginOld(ways, ONE_EACH, 'kill');
     const [api, , worker] = ways.world.nodes;
     const underWay = `select from payment_intents where status = 'processing'`;

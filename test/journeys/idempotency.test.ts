@@ -158,7 +158,7 @@ const takesKey = Object.values(declaredRoutes())
   .flat()
   .filter(({ idempotency }) => idempotency !== 'ignored');
 
-test('every operation that takes an Idempotency-Key is tried', () => {
+test('every operation that takes an Idempotency-Key is tested here', () => {
   const declared = [...new Set(takesKey.map(({ operationId }) => operationId))];
   assert.deepEqual(declared.sort(), Object.keys(OPERATIONS).sort());
 });

@@ -74,7 +74,7 @@ test('2. the merchant agrees to the second, with the same account and keys', asy
   assert.equal((await shop.owner.post(modeOf('/go_live/test_wallet'))).status, 409, 'once');
 });
 
-test('3. a sale of before the move is paid at the first contract, and nowhere else', async () => {
+test('3. a sale from before the move is paid only at the first contract', async () => {
   const payment = await shop.pay(open, pass);
   paid.push(payment);
   assert.equal(await shop.settledAt(payment), shop.first.settlement.toLowerCase());

@@ -61,7 +61,7 @@ const { sign, verify } = require('tapline/webhooks');
 (async () => {${REST}
 })();`;
 
-test('Node imports it and requires it', async () => {
+test('Node imports and requires the archive', async () => {
   await writeFile(path.join(project, 'use.mjs'), ESM);
   await writeFile(path.join(project, 'use.cjs'), COMMONJS);
   for (const file of ['use.mjs', 'use.cjs']) {
@@ -109,7 +109,7 @@ async function compile(file: string, modules: readonly string[]): Promise<string
 }
 
 for (const modules of MODES) {
-  test(`TypeScript 5.9, strict, takes its types with module ${modules.join(' ')}`, async () => {
+  test(`strict TypeScript 5.9 accepts its types with module ${modules.join(' ')}`, async () => {
     await writeFile(path.join(project, 'use.mts'), TYPED);
     assert.equal(await compile('use.mts', modules), '');
     await writeFile(
@@ -154,7 +154,7 @@ test('Bun adds the archive and runs it', async () => {
   assert.equal(stdout.trim(), SHOWN);
 });
 
-test('Deno runs it where npm installed it', async () => {
+test('Deno runs the archive that npm installed', async () => {
   const deno = runtimes.installed('@deno/linux-x64-glibc/deno');
   const args = ['run', '--node-modules-dir=manual', '--no-lock', 'use.mjs'];
   const env = { ...process.env, DENO_DIR: path.join(folder, 'deno') };

@@ -278,7 +278,7 @@ test('every sale was settled once, at one of the two contracts', async (t) => {
   assert.ok(rows.every(({ sales, intents }) => sales === intents));
 });
 
-test('each refunds its oldest sale at the first contract, its newest at the second', async () => {
+test('each merchant refunds at both contracts: its oldest sale and its newest', async () => {
   const refundBoth = async (merchant: Merchant) => {
     for (const payment of [merchant.payments.at(0), merchant.payments.at(-1)]) {
       const refund = await apiOf(merchant).post('/refunds', { payment, amount: AMOUNT });

@@ -207,7 +207,7 @@ function judge(
   if (mails && request.path.includes('/live/')) watched.mailed.push(id);
 }
 
-test('each route × role × factor: asked, recorded and told as the declaration says', async () => {
+test('each route × role × factor asks, records and notifies as it declares', async () => {
   const people = await addTeam();
   people.set('operator', await addStaff('staff@consent-fuzz.test'));
   await addStaff('colleague@consent-fuzz.test');

@@ -258,7 +258,7 @@ step('step 6: HAProxy leads to the primary from each machine', async () => {
   });
 });
 
-step('a cluster that runs is changed by the commands for it', async () => {
+step("a running cluster is changed with the guide's commands", async () => {
   const command = (await blocksUnder('ha.md', 'Test results')).at(-1) ?? '';
   await first().type(`${PATRONICTL} edit-config --force -s ttl=20 -s postgresql.use_slots=true`);
   await first().type(`${READ_SETTINGS}\n${command}`);

@@ -155,7 +155,7 @@ making('a release is rehearsed, and the same commit makes the same files', async
   return `${one.files.length} files, ${changing} not reproducible; ${one.missing.join('; ')}`;
 });
 
-making('what is not released is refused in words', async () => {
+making('wrong versions and uncommitted changes are refused with a reason', async () => {
   const refused = async (...options: readonly string[]) => {
     const { stderr } = await rehearse(tree, path.join(work, 'refused'), options).then(
       () => assert.fail('it was not refused'),

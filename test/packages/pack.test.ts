@@ -95,7 +95,7 @@ export const unknown = (error: unknown) => error instanceof OutcomeUnknownError;
 export { intent };
 `;
 
-test('TypeScript finds its types, with both ways of resolving modules', async () => {
+test("TypeScript finds the client's types with both kinds of module resolution", async () => {
   await writeFile(path.join(folder, 'use.ts'), USE);
   const tsc = path.join(ROOT, 'node_modules/.bin/tsc');
   const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022'];

@@ -114,7 +114,7 @@ test('a bank card and a foreign tag are not payment cards', async () => {
   }
 });
 
-test('a till without keys reads cards, and reports that phones have no pass', async () => {
+test('a till without keys reads cards, and reports phones as without a pass', async () => {
   const none: Wallets = { collector: null, passType: null };
   const phone = googlePhone(google).transceive;
   assert.deepEqual(await readTap(phone, none), { status: 'no_pass' });

@@ -99,7 +99,7 @@ describe('retries', () => {
     [refusal(429, 'rate_limit_error', 'x', { 'Retry-After': '3600' }), RateLimitError],
   ];
   for (const [step, kind] of final) {
-    test(`and what is not: ${JSON.stringify(step).slice(1, 80)}`, async () => {
+    test(`do not follow ${JSON.stringify(step).slice(1, 80)}`, async () => {
       api.script(step, DONE);
       await assert.rejects(tapline.refunds.create({ payment: 'pay_1' }), (error) => {
         assert.ok(error instanceof kind);
@@ -110,7 +110,7 @@ describe('retries', () => {
     });
   }
 
-  test('as often as maxRetries allows, and no more', async () => {
+  test('are made as often as maxRetries allows, and no more', async () => {
     api.script('cut');
     const options = { maxRetries: 1 };
     await assert.rejects(tapline.payments.retrieve('pay_1', options), ConnectionError);

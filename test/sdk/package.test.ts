@@ -37,7 +37,7 @@ test('the package is at most 10 KB, its webhooks alone at most 1,500 bytes', (t)
   assert.ok(webhooks <= WEBHOOKS_BYTES, `${webhooks} bytes`);
 });
 
-test('it needs no other package and nothing of Node', () => {
+test('the package needs no other package and nothing of Node', () => {
   const manifest = JSON.parse(readFileSync(path.join(ROOT, 'sdk/package.json'), 'utf8'));
   assert.equal(manifest.dependencies ?? manifest.peerDependencies, undefined);
   assert.equal(manifest.sideEffects, false);

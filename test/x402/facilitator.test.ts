@@ -105,7 +105,7 @@ test('the routes describe their requests', async () => {
 });
 
 describe('settle', () => {
-  test('asked ten times at once and ten times after, takes the money once', async () => {
+  test('takes the money once in ten parallel calls and ten later ones', async () => {
     const buyer = await ground.newBuyer(FUNDS);
     const before = await ground.merchantReceived();
     const { payload, requirements } = await sign(buyer, 'https://shop.test/once');
@@ -124,7 +124,7 @@ describe('settle', () => {
     assert.deepEqual([isValid, invalidReason], [false, 'invalid_exact_evm_nonce_already_used']);
   });
 
-  test('by two processes at once, takes the money once', async () => {
+  test('takes the money once, although two processes are called at once', async () => {
     const other = await ground.another();
     const buyer = await ground.newBuyer(FUNDS);
     const before = await ground.merchantReceived();
@@ -159,7 +159,7 @@ describe('settle', () => {
     assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
   });
 
-  test('of a signature that was presented for something else is refused', async () => {
+  test('refuses a signature that was presented for something else', async () => {
     const buyer = await ground.newBuyer(FUNDS);
     const { payload, requirements } = await sign(buyer, 'https://shop.test/cheap');
     assert.equal((await client.settle(payload, requirements)).success, true);
@@ -178,7 +178,7 @@ describe('settle', () => {
   function patch({ payload, requirements }: Signed, change: object) {
     return [payload, { ...requirements, ...change }];
   }
-  test('with a mismatch is refused, and nothing moves', async () => {
+  test('refuses a mismatch, and moves nothing', async () => {
     const buyer = await ground.newBuyer(FUNDS);
     const signed = await sign(buyer, 'https://shop.test/wrong');
     for (const [what, change, reason] of WRONG) {

@@ -325,7 +325,7 @@ describe('a client', { concurrency: true }, () => {
       assert.equal(await sentBy(by), 3);
     });
 
-    test('or of another one gets the remedy, also from the default list here', async () => {
+    test('of a factory that is not listed is refused with the remedy', async () => {
       const { chain_id } = ground.shared.sandbox.test;
       assert.deepEqual(knownFactories(chain_id), []);
       for (const [factory, by] of [

@@ -205,31 +205,31 @@ describe('the contract', () => {
   });
   after(closeWorld);
 
-  describe('the ledger compared with the chain', () => {
-    it('is equal in every figure', async () => {
+  describe('the check of the ledger against the chain', () => {
+    it('passes if every figure is equal', async () => {
       assert.deepEqual(await check(), []);
     });
 
     for (const change of FIGURES) {
-      it(`differs after: ${change}`, async () => {
+      it(`fails after: ${change}`, async () => {
         const broken = await checkAfter(`update payments set ${change} where id = '${untouched}'`);
         assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
       });
     }
 
     for (const change of PLACES) {
-      it(`differs after the relayer's record is changed: ${change}`, async () => {
+      it(`fails after a change of the relayer's record: ${change}`, async () => {
         const broken = await checkAfter(`update chain_payments set ${change}`);
         assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
       });
     }
 
-    it('differs without the record of where a payment was settled', async () => {
+    it('fails if the chain record of a payment is missing', async () => {
       const broken = await checkAfter('delete from chain_payments');
       assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
     });
 
-    it('differs with a payment that was never settled', async () => {
+    it('fails for a payment that was never settled', async () => {
       const invented = await checkAfter(
         `update payments set settlement_number = 1000 where id = '${untouched}'`,
       );
@@ -239,12 +239,12 @@ describe('the contract', () => {
       );
     });
 
-    it('differs without a payment', async () => {
+    it('fails if a payment is missing', async () => {
       const lost = await checkAfter(`delete from payments where id = '${untouched}'`);
       assert.match(lost.join('\n'), /settlement \d+ of the chain is no payment of ours/);
     });
 
-    it('differs with two payments of one settlement', async () => {
+    it('fails for two payments of one settlement', async () => {
       const twice = await checkAfter(
         'alter table payments drop constraint payments_livemode_settlement_number_key',
         'alter table payments drop constraint payments_payment_intent_id_key',
@@ -254,7 +254,7 @@ describe('the contract', () => {
       assert.match(twice.join('\n'), /settlement \d+ of the chain is 2 payments of ours/);
     });
 
-    it('differs with a refund that was never paid', async () => {
+    it('fails for a refund that was never paid', async () => {
       const broken = await checkAfter(
         `update payments set amount_reserved = 7, amount_refunded = 7 where id = '${untouched}'`,
       );
@@ -262,28 +262,28 @@ describe('the contract', () => {
       assert.ok(broken.includes(found), broken.join('\n'));
     });
 
-    it('differs with a withdrawal that was never paid', async () => {
+    it('fails for a withdrawal that was never paid', async () => {
       const broken = await checkAfter(`update withdrawals set id = 'wdr_other'`);
       assert.match(broken.join('\n'), /wdr_other was not withdrawn on the chain/);
       assert.match(broken.join('\n'), /transfer \d+ of the chain is no withdrawal of ours/);
     });
 
-    it('differs with a withdrawal of another amount', async () => {
+    it('fails for a withdrawal of another amount', async () => {
       const broken = await checkAfter('update withdrawals set amount = amount + 1');
       assert.match(broken.join('\n'), /differs from its withdrawal/);
     });
 
-    it('differs with a withdrawal to another wallet', async () => {
+    it('fails for a withdrawal to another wallet', async () => {
       const broken = await checkAfter(`update withdrawals set wallet = '0x${'33'.repeat(20)}'`);
       assert.match(broken.join('\n'), /differs from its withdrawal/);
     });
 
-    it('differs with another number of a withdrawal', async () => {
+    it('fails for a withdrawal with another number', async () => {
       const broken = await checkAfter('update withdrawals set number = 77');
       assert.match(broken.join('\n'), /has another number than its request/);
     });
 
-    it('differs with two withdrawals of one transfer', async () => {
+    it('fails for two withdrawals of one transfer', async () => {
       const broken = await checkAfter(
         `insert into withdrawals select (jsonb_populate_record(w, '{"id": "wdr_second"}')).*
        from withdrawals w`,
@@ -295,7 +295,7 @@ describe('the contract', () => {
       assert.match(broken.join('\n'), /transfer \d+ of the chain is 2 withdrawals of ours/);
     });
 
-    it('differs with books that lack an entry, or have another sum', async () => {
+    it('fails for books that lack an entry or have another sum', async () => {
       for (const damage of [
         'delete from balance_entries',
         'update balance_entries set amount = amount - 1',
@@ -306,48 +306,48 @@ describe('the contract', () => {
       }
     });
 
-    it('differs with a payment to another merchant', async () => {
+    it('fails for a payment to another merchant', async () => {
       const broken = await checkAfter('update account_modes set merchant_number = 77');
       assert.match(broken.join('\n'), /merchant 77 has 0 on the chain, \d+ in the ledger/);
       assert.ok(broken.includes(`${untouched} differs from its settlement`));
     });
   });
 
-  describe('the chain compared with the ledger', () => {
-    it('differs with a payment that was settled twice', async () => {
+  describe('the check of the chain against the ledger', () => {
+    it('fails for a payment that was settled twice', async () => {
       const twice = chainWithLogs(2, 'PaymentSettled');
       const broken = await check(twice);
       assert.ok(broken.includes(`${untouched} was settled 2 times`), broken.join('\n'));
     });
 
-    it('differs with a refund that was paid twice', async () => {
+    it('fails for a refund that was paid twice', async () => {
       const twice = chainWithLogs(2, 'PaymentRefunded');
       const broken = await check(twice);
       const sums = `${2n * REFUNDED} on the chain, ${REFUNDED} in the ledger`;
       assert.deepEqual(broken, [`${refunded} was refunded ${sums}`]);
     });
 
-    it('differs with a withdrawal that was paid twice', async () => {
+    it('fails for a withdrawal that was paid twice', async () => {
       const twice = chainWithLogs(2, 'Withdrawn');
       const broken = await check(twice);
       assert.match(broken.join('\n'), /was withdrawn 2 times/);
     });
 
-    it("differs if a merchant's balance shrank without an event", async () => {
+    it("fails if a merchant's balance shrank without an event", async () => {
       const silent = chainWithLogs(0, 'Withdrawn');
       const broken = (await check(silent)).join('\n');
       assert.match(broken, /merchant \d+ has \d+ on the chain, \d+ in the ledger/);
       assert.match(broken, /the contract holds \d+ USDC atoms, the ledger knows \d+/);
     });
 
-    it('differs with a settlement that the ledger lacks', async () => {
+    it('fails for a settlement that the ledger lacks', async () => {
       const intent = await settle(PAID);
       assert.match((await check()).join('\n'), /settlement \d+ of the chain is no payment of ours/);
       await world.recordPayment(intent);
       assert.deepEqual(await check(), []);
     });
 
-    it('differs with a settlement of a lost merchant that no alarm names', async () => {
+    it('fails for a settlement of a lost merchant that no alarm names', async () => {
       const intent = await settle(PAID);
       const number = await numberOf(intent);
       const found = `settlement ${number} is booked for nobody, and no alarm names it`;
@@ -362,7 +362,7 @@ describe('the contract', () => {
       assert.deepEqual(await check(), []);
     });
 
-    it('differs with a refund that the ledger lacks', async () => {
+    it('fails for a refund that the ledger lacks', async () => {
       await refund(untouched, 9n);
       const found = `${untouched} was refunded 9 on the chain, 0 in the ledger`;
       assert.ok((await check()).includes(found));
@@ -370,7 +370,7 @@ describe('the contract', () => {
       assert.deepEqual(await check(), []);
     });
 
-    it('differs with a withdrawal that the ledger lacks', async () => {
+    it('fails for a withdrawal that the ledger lacks', async () => {
       const id = await withdraw(11n);
       assert.match(
         (await check()).join('\n'),
@@ -380,13 +380,13 @@ describe('the contract', () => {
       assert.deepEqual(await check(), []);
     });
 
-    it('differs without any events', async () => {
+    it('fails if the chain has no events', async () => {
       const empty: Chain = { ...world.network.chain, logs: async () => [] };
       const broken = await check(empty);
       assert.ok(broken.includes(`${untouched} was not settled on the chain`), broken.join('\n'));
     });
 
-    it('differs with tokens that no payment brought', async () => {
+    it('fails for tokens that no payment brought', async () => {
       const { network } = world;
       const { settlement, usdc } = network.config;
       const gift = { abi: testUsdcAbi, functionName: 'mint', args: [settlement, 1n] } as const;
@@ -396,7 +396,7 @@ describe('the contract', () => {
       assert.match(broken[0] ?? '', /the contract holds \d+ USDC atoms, the ledger knows \d+/);
     });
 
-    it('differs with tokens that not even the chain explains', async () => {
+    it('fails for tokens that not even the chain explains', async () => {
       const { chain } = world.network;
       // Simulates a node that hides transfers to the contract, so that the tokens given in an
       // earlier test stay unexplained.
@@ -408,7 +408,7 @@ describe('the contract', () => {
   });
 });
 
-describe('the charges', () => {
+describe('the check of the charges', () => {
   let stranger: PrivateKeyAccount;
   /** The ids of the payer's intents. The first one's payment is partly refunded. */
   let intents: string[];
@@ -523,7 +523,7 @@ describe('the charges', () => {
   });
 });
 
-it('a violation of every promise was found', () => {
+it('every invariant was violated by a test', () => {
   const promises = [...CONTRACT_INVARIANTS, ...CHARGE_INVARIANTS].map(({ promise }) => promise);
   assert.deepEqual([...seenBroken].toSorted(), promises.toSorted());
 });

@@ -139,7 +139,7 @@ test('a changed entry of an audit log is reported', async () => {
   ]);
 });
 
-test('half a file, and one that others can read, are reported', async () => {
+test('an incomplete file, and one that other users can read, are reported', async () => {
   const rule = ['the files of a process are whole and its own'];
   const file = path.join(folder.path, 'half.json');
   await writeFile(file, '{"half":', { mode: 0o600 });

@@ -403,7 +403,7 @@ describe('the invariant checker', () => {
     assert.deepEqual(await violationsOf(LEDGER_INVARIANTS, store), []);
   });
 
-  it('has seen each of its promises broken', () => {
+  it('has a test that violates each invariant', () => {
     const promises = LEDGER_INVARIANTS.map(({ promise }) => promise);
     assert.deepEqual(Object.keys(DAMAGES).sort(), promises.sort());
   });
@@ -463,7 +463,7 @@ describe('the report of an unsettled job', () => {
 
 describe('the database', () => {
   for (const { damage } of all.filter(({ damage: { first } }) => first !== undefined)) {
-    it(`refuses by itself: ${short(damage.sql)}`, async () => {
+    it(`itself refuses: ${short(damage.sql)}`, async () => {
       const refused = store.db.transaction(async (tx) => {
         for (const sql of damage.sql) await tx.query(sql);
         return new Abandon(null);
