@@ -186,7 +186,7 @@ export default defineConfig({
             { name: 'price', test: /(web\/ui\/price|src\/core\/currency-digits)\.ts$/ },
             { name: 'till', test: TILL },
             { name: 'readers', test: READERS, includeDependenciesRecursively: false },
-            // Apps with lists need both.
+            // Every app with lists uses all of these libraries.
             { name: 'query', test: /node_modules\/(@tanstack|wouter|regexparam|mitt)\// },
             { name: 'desk', test: DESK, includeDependenciesRecursively: false },
             { name: 'merchant', test: MERCHANT, includeDependenciesRecursively: false },

@@ -22,7 +22,7 @@ after(async () => {
   await shared.close();
 });
 
-test('from signing in to the refund of a sale', async () => {
+test('an owner signs in and refunds a sale in the pseudo-language', async () => {
   const { sandbox } = shared;
   const { payment } = await payAt(sandbox, {
     terminal: sandbox.test.terminal,

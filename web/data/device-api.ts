@@ -134,7 +134,7 @@ export interface DeviceApi {
   cancel(id: string): Promise<Answer<Intent>>;
   /** Returns the receipts that this till sends to the fiscal signer. */
   unsigned(): Promise<Answer<FiscalReceiptList>>;
-  /** Hands in the signer's answer. */
+  /** Submits the signer's response for a receipt. */
   signed(receiptNumber: string, signed: Signed): Promise<Answer<unknown>>;
   /** Returns the items that this till offers as buttons. */
   catalogue(): Promise<Answer<CatalogueItemList>>;

@@ -51,7 +51,7 @@ test('buttons clicked twice act once', async () => {
   await till.close();
 });
 
-test('a sum with two readings is never charged', async () => {
+test('an amount that can be read in two ways is never charged', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
@@ -96,7 +96,7 @@ test('the back button leaves no payment behind', async () => {
   await till.close();
 });
 
-test('a second tab takes the till over in the middle of a tap; the first one says so', async () => {
+test('a second tab takes over the till in the middle of a tap, and the first tab shows that', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const first = await openTill(browser, sandbox, { terminal });

@@ -57,7 +57,7 @@ test('a weighed item has up to three decimals, and the plus button adds a whole 
   assert.equal(addItem(weighed, COFFEE, 'eur').lines[0]?.quantity, '1.350');
 });
 
-test('a sale has no more lines than the service takes', () => {
+test('a sale has no more lines than the service accepts', () => {
   const items = Array.from({ length: MOST_LINES + 5 }, (_, n) => ({ ...CAKE, id: `item_${n}` }));
   assert.equal(filled(...items).lines.length, MOST_LINES);
 });

@@ -52,7 +52,7 @@ export function plusOne(quantity: LineItem['quantity']): LineItem['quantity'] {
   return fraction === undefined ? more : `${more}.${fraction}`;
 }
 
-/** Limits discounts to the amounts that they reduce. */
+/** Caps each discount at the amount that it reduces. */
 function within(cart: Cart): Cart {
   const lines = cart.lines.map((line) => {
     const most = Number(fullPrice(line));
@@ -103,7 +103,10 @@ function saleOf({ lines, discount }: Cart): SaleLines {
   return { lineItems: lines, discount };
 }
 
-/** True if a line or the sale has a discount, which requires a right or a manager's code. */
+/**
+ * True if a line or the sale has a discount. The cashier's rights or a manager's code must allow
+ * it.
+ */
 export function isDiscounted(cart: Cart): boolean {
   return hasDiscount(saleOf(cart));
 }

@@ -66,7 +66,7 @@ test('a phone that is dragged onto the till pays as a real one does', async () =
   await till.close();
 });
 
-test('a card signs at the till; one that leaves too early pays nothing', async () => {
+test('a card signs at the till and pays; one that is removed too early pays nothing', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
@@ -90,7 +90,7 @@ test('a card signs at the till; one that leaves too early pays nothing', async (
   await till.close();
 });
 
-test('a card with too little shows its balance and signs nothing; another can pay', async () => {
+test('a card with too little USDC signs nothing; the till shows its balance, and another pays', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });

@@ -11,7 +11,7 @@ import {
 
 const stage = sharedStage();
 
-test('a second window shows the customer what the till does, and asks for nothing', async () => {
+test('a second window shows the customer the state of the sale, and asks for nothing', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

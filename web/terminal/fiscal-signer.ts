@@ -14,20 +14,23 @@ import type { TillRunner } from './till-runner.ts';
 interface Signing {
   readonly api: DeviceApi;
   readonly runner: TillRunner;
-  /** False if the account no longer has its tills call the signer. */
+  /** False if the account's tills no longer call the signer themselves. */
   readonly signs: boolean;
   readonly signal: AbortSignal;
 }
 
 const COOKIE = 'tapline_signer';
-/** Remembers a reload for the policy, so that a page from the cache does not reload forever. */
+/**
+ * Session-storage key of the signer for which the page was reloaded. A page from the cache keeps
+ * its old CSP, and would otherwise reload forever.
+ */
 const RELOADED = 'tapline.terminal.reloaded-for';
-/** Limits of a signer, for calls by tills and by the service. */
+/** Limits for a signer's response, the same when the service calls the signer. */
 const ANSWER_MS = 10_000;
 const MAX_ANSWER = 16 * 1024;
-/** Interval at which receipts of refunds, and of sales from other pages, are looked for. */
+/** Interval of checks for receipts of refunds, and of sales from other pages. */
 const POLL_MS = 3_000;
-/** Pauses after each failed attempt at signing, in order. */
+/** Pauses after the first, second and every later failed round. */
 const AGAIN_MS = [5_000, 30_000, 120_000] as const;
 
 /** True at an empty keypad, where a reload loses nothing. */
@@ -116,7 +119,10 @@ function mayCall(url: string, runner: TillRunner): boolean {
 /** The origin that this page's CSP allows. */
 const loadedFor = policyCookie(COOKIE);
 
-/** Signs all receipts that wait. @returns true if every one is signed. */
+/**
+ * Has all unsigned receipts signed.
+ * @returns true if no receipt remains unsigned.
+ */
 async function signAll({ api, signal, runner }: Signing): Promise<boolean> {
   const listed = await api.unsigned();
   if (listed.is !== 'done') return false;

@@ -93,13 +93,13 @@ const STATES: readonly State[] = [
     paid: 1,
   },
   {
-    name: 'after a payment was opened and nobody heard of it',
+    name: 'after a payment was opened and the response was lost',
     enter: ({ till }) => startCharge(till, loseAnswers(till.page, CREATE)),
     goOn: tapWhenAsked,
     paid: 1,
   },
   {
-    name: 'while a pass is waited for',
+    name: 'while the till waits for a pass',
     enter: async ({ till }) => {
       await till.ask('2.50');
       return null;
@@ -114,7 +114,7 @@ const STATES: readonly State[] = [
     paid: 1,
   },
   {
-    name: 'after a tap whose answer was lost',
+    name: 'after a tap whose response was lost',
     enter: async (tried) => {
       // The till must learn the result from the repeated tap alone, so reads of the intent get no
       // response.
@@ -133,7 +133,7 @@ const STATES: readonly State[] = [
     paid: 1,
   },
   {
-    name: 'while the customer is asked',
+    name: 'while the customer is asked to confirm',
     enter: async ({ till }) => {
       await till.ask('2.50');
       await till.testPass.selectOption('confirm');

@@ -23,7 +23,7 @@ async function sees(till: OfflineWindow, words: RegExp): Promise<void> {
   await till.page.getByRole('alert').filter({ hasText: words }).waitFor();
 }
 
-test('above a limit nothing is requested, and the message names the limit', async () => {
+test('a sale above a limit is not requested, and the message names the limit', async () => {
   const limits = { per_payment: 5_000_000, per_card_per_day: 6_000_000, total: 9_000_000 };
   const till = await openOfflineTill(stage(), {
     limits: { ...limits, count: 2, hours: 1 },
@@ -228,7 +228,7 @@ test('a deactivated till gets no more time to sell offline', async () => {
   await refused();
   await page.waitForTimeout(500);
   assert.ok((await keptContact(till)) < since + 2_000);
-  // Refusals renew it neither.
+  // Refused requests do not renew it either.
   await page.evaluate(() => {
     const { now } = Date;
     Date.now = () => now() + 3_700_000;

@@ -171,7 +171,7 @@ test('a till that is paired again, or whose shift has ended, forwards its sales'
   await till.close();
 });
 
-test('a clock that is wrong by a day changes nothing', async () => {
+test('a clock that is wrong by a day changes neither a sale’s time nor its validity', async () => {
   const { sandbox } = stage();
   const wallet = await fundedAccount(sandbox, 10_000_000n);
   const day = 24 * 3_600_000;
@@ -267,7 +267,7 @@ test('a sale is shown as accepted only once it is on the disk, not in a buffer',
   await till.close();
 });
 
-test('a browser killed while it stores a sale has accepted it, or never said so', async () => {
+test('a sale that was shown as accepted is still stored after the browser is killed', async () => {
   const { sandbox, db } = stage();
   const wallet = await fundedAccount(sandbox, 100_000_000n);
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-device-'));
@@ -316,7 +316,7 @@ test('a browser killed while it stores a sale has accepted it, or never said so'
   await rm(folder, { recursive: true, force: true });
 });
 
-test('a page that ends while it stores a sale has accepted it, or asks again', async () => {
+test('a page that crashes while it stores a sale has accepted it, or requests it again', async () => {
   const { sandbox } = stage();
   const wallet = await fundedAccount(sandbox, 10_000_000n);
   const first = await openOfflineTill(stage());
@@ -547,7 +547,7 @@ function breakStorage(): void {
   };
 }
 
-test('a storage that cannot be read hides no accepted sale, and blocks no button', async () => {
+test('unreadable storage hides no accepted sale, and blocks no button', async () => {
   const { sandbox } = stage();
   const wallet = await fundedAccount(sandbox, 10_000_000n);
   const till = await openOfflineTill(stage(), {

@@ -54,7 +54,7 @@ const SEND_AND_CANCEL = (waitMs: number) =>
     }, waitMs);
   });
 
-test('a cancel beside an answer ends in one sale that is shown, or in none', async () => {
+test('a cancel during an answer ends in one sale that is shown, or in none', async () => {
   const wallet = await fundedAccount(stage().sandbox, 100_000_000n);
   const till = await openOfflineTill(stage());
   const { page } = till;

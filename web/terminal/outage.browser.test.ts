@@ -23,12 +23,12 @@ import { isFinal } from './offline/held-sales.ts';
 
 /**
  * Cuts the network while four tills sell: two till pages in separate browsers, and two terminals
- * without a browser. Kills tills at random. Then the line is back, but loses requests and
- * responses, and the service is killed while it accepts the queue.
+ * without a browser. Kills tills at random. Then restores the network, but loses some requests and
+ * responses, and kills the service while it accepts the queued sales.
  */
 
 const OUTAGE_MS = Number(process.env.OUTAGE_MINUTES ?? 0.5) * 60_000;
-/** Time after the outage for which the line loses messages. */
+/** Time after the outage during which the network still loses messages. */
 const BAD_LINE_MS = 30_000;
 /** Time limit for deciding every sale: an hour's queue takes some minutes. */
 const DECIDED_MS = 120_000 + OUTAGE_MS / 2;
@@ -38,7 +38,7 @@ const POOR = 4;
 const POOR_USDC = 8_000_000n;
 const RICH_USDC = 1_000_000_000_000n;
 const SHARED_EVERY = 20;
-/** Far above the sales of an hour. */
+/** High enough that an hour of sales cannot reach them. */
 const LIMITS = {
   per_payment: 10_000_000,
   per_card_per_day: 1_000_000_000_000,
@@ -231,7 +231,7 @@ async function outage(service: Service, tills: Tills, course: Course): Promise<v
   for (const till of tills.browsers) await till.seesOutage();
   const end = new AbortController();
   const killing = killTills(tills.all, course, end.signal);
-  // A failure is not lost: the seller that waits for the restart fails with it.
+  // Not an unhandled rejection: the seller that waits for the restart fails with the same error.
   killing.catch(() => {});
   const selling = tills.all.map((till) => sellAt(till, course, wallets));
   const over = sleep(OUTAGE_MS, null, { signal: end.signal }).then(

@@ -94,7 +94,7 @@ function imagesOf(job: string): Image[] {
   return images;
 }
 
-/** Font A of receipt printers. */
+/** Width in dots of a character cell in font A of receipt printers. */
 const CELL = 12;
 
 /** Checks that the image has dots in the cells of each word of its line, and nowhere else. */

@@ -70,15 +70,16 @@ export function openDrawer(): Promise<void> {
   return send(drawerBytes());
 }
 
-/** Font A of receipt printers: 384 dots for 32 characters, 576 for 48. */
+/** Cell in dots of font A: a line has 384 dots for 32 characters, or 576 for 48. */
 const CELL = { width: 12, height: 28 };
 const BASELINE = 21;
 /** Brightness below which a pixel is printed as a dot. */
 const THRESHOLD = 140;
 
 /**
- * Draws a line as dots if the printer lacks its script, using this computer's fonts. Name and value
- * keep their cells. Each is drawn as a whole, so that letters join and follow their direction.
+ * Draws a line with this computer's fonts, for a script that the printer lacks. Name and value stay
+ * in their columns. Each is drawn in one piece, so that its letters join and run in the script's
+ * direction.
  */
 function drawLine(line: string, columns: number): Raster {
   const width = columns * CELL.width;

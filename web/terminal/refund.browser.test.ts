@@ -90,7 +90,7 @@ test('a refund that a reload interrupted continues, and blocks another one', asy
   await till.close();
 });
 
-test('a refund that the service refuses says why, and no money moves', async () => {
+test('a refund that the service refuses shows the reason, and no money moves', async () => {
   const { till, refund } = await paidTill();
   const { page } = till;
   await page.route(REFUNDS, async (route) => {
@@ -104,7 +104,7 @@ test('a refund that the service refuses says why, and no money moves', async () 
   await till.close();
 });
 
-test('next week, at another till: found by its receipt, with a manager’s code', async () => {
+test('a sale is refunded a week later at another till, by its receipt and a manager’s code', async () => {
   const { till: first, terminal } = await paidTill();
   const [sale] = await paymentsOf(stage().sandbox, terminal);
   const { page: before } = first;

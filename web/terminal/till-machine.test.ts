@@ -353,7 +353,7 @@ test('an open payment follows what the service says', () => {
   }
 });
 
-test('while the customer is asked, a cancel wins or loses, and the till says which', () => {
+test('a cancel while the customer is asked wins or loses, and the till shows the result', () => {
   const asks = intent({ status: 'requires_action', next_action: null });
   const asked = till(following({ intent: asks, tip: 250_000n }));
   const sent = next(asked, { type: 'cancel', now: 20 });

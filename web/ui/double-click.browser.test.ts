@@ -134,7 +134,7 @@ test('a button whose action ended between the taps of a double tap acts once', a
     (one) => one.textContent === 'Send the event again')`;
   assert.equal(await page.evaluate(`${TAPS_AGAIN}(${find}, 1)`), true, 'it was busy');
   await page.getByText('Sent 1 times').waitFor();
-  // Later clicks are meant.
+  // After this pause, a click counts as a separate one.
   await page.waitForTimeout(400);
   await page.evaluate(`${TAPS_AGAIN}(${find}, 400)`);
   await page.getByText('Sent 3 times').waitFor();

@@ -79,7 +79,7 @@ test('Save filter and Show all share a row with the named periods', async () => 
   await close();
 });
 
-test('today’s sales are on the overview, and rise with each sale', async () => {
+test('the overview shows today’s sales, and updates them with each sale', async () => {
   const { sandbox } = stage();
   const { id: terminal } = await addTestTerminal(sandbox);
   const { page, close } = await openDesk('');

@@ -71,7 +71,7 @@ function shown(flow: Approval): string {
   return flow.at;
 }
 
-test('every state and its possible events', () => {
+test('every event in every state', () => {
   const failed = 'editing: The transaction failed on the chain. Nothing has changed. Try again.';
   const notSent = 'editing: Not sent: there is no connection. Nothing has changed.';
   const table: readonly (readonly [string, Approval, ApprovalEvent, string])[] = [

@@ -16,7 +16,7 @@ import type { ChainFacts } from './sign-permit-and-transfer.ts';
 
 /** For tokens without permits: sends `approve`, a transaction whose gas this wallet pays. */
 
-/** Number of polls of the chain: a slow one may need half a minute for two blocks. */
+/** Number of polls: on a slow chain, two blocks may take half a minute. */
 const LOOKS = 40;
 const LOOK_MS = 1_500;
 

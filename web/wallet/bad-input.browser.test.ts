@@ -57,7 +57,7 @@ test('a double click makes one pass', async () => {
   await wallet.close();
 });
 
-test('the back button leads back, and a tab that was left open learns what changed', async () => {
+test('the back button leads back, and a tab that was left open shows the changes', async () => {
   const { sandbox } = stage();
   const wallet = await openWallet(stage().browser, sandbox);
   const { page, context } = wallet;

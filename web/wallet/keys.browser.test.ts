@@ -99,7 +99,7 @@ test('a passkey encrypts the wallet, and unlocks it again', async () => {
   await wallet.close();
 });
 
-test('a code takes one click; the passkey is required each time if so set', async () => {
+test('a code takes one click, or the passkey each time if the user has set that', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const wallet = walletOf(await browser.open(PHONE));
@@ -152,7 +152,7 @@ test('a code takes one click; the passkey is required each time if so set', asyn
   await wallet.close();
 });
 
-test('a backup is asked for as soon as the wallet holds money, and it is proved', async () => {
+test('the wallet asks for a backup once it holds money, and checks that it was made', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);

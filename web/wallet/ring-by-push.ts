@@ -30,7 +30,7 @@ export async function ringDevice(rings: boolean): Promise<void> {
   active?.postMessage(rings ? 'ring' : 'rung');
 }
 
-/** Notifies that a static pass was tapped, because its owner may not have been there. */
+/** Notifies the owner that a static pass was tapped, because another person may have used it. */
 export async function notifyOfPass(): Promise<void> {
   if (mayRing() !== 'granted') return;
   const { active } = await navigator.serviceWorker.ready;

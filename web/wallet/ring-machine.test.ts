@@ -86,7 +86,7 @@ function shown(rings: Rings): string {
     .join(' + ');
 }
 
-test('every state and its possible events', () => {
+test('every event in every state', () => {
   const declined = { status: 'requires_payment_method', decline_code: 'insufficient_funds' };
   const rejected = { status: 'requires_payment_method', decline_code: 'payer_rejected' };
   const late = { status: 'requires_payment_method', decline_code: 'confirmation_timeout' };

@@ -109,7 +109,7 @@ test('once there is a pass, the wallet asks once whether it may ring', async () 
   await second.close();
 });
 
-test('a browser that may not ring is not asked, and says so', async () => {
+test('a browser that blocks notifications is not asked, and the settings say so', async () => {
   const { sandbox } = shared;
   const { wallet } = await readyWallet(browser, sandbox);
   const { page } = wallet;

@@ -31,7 +31,7 @@ describe('a transfer that the service refuses', () => {
   });
 });
 
-describe('what a node says', () => {
+describe('the response of a node', () => {
   type Said = Readonly<Record<string, unknown>>;
   const push = (
     sends: number,

@@ -80,7 +80,7 @@ test('the statement of a period is downloaded, also if the connection breaks', a
   await page.route('**/exports/statement?*', async (route) => {
     const answer = await route.fetch();
     const whole = await answer.text();
-    // The first response breaks off in the middle, as if a proxy had given up.
+    // The first response breaks off in the middle, as if a proxy had ended it.
     const body = answers++ === 0 ? whole.slice(0, whole.indexOf('\n') + 1) : whole;
     await route.fulfill({ response: answer, body });
   });

@@ -28,7 +28,9 @@ export interface DownloadRun {
 export interface DownloadJob {
   /** Requests the missing part. Rejects if the response breaks off. */
   receive(signal: AbortSignal, show: () => void): Promise<void>;
-  /** Drops what cannot be continued. */
+  /**
+   * Discards the incomplete end of a broken response, so that the next request can continue there.
+   */
   dropBroken(): void;
   /** Returns how much has arrived. */
   progress(): Pick<DownloadState, 'rows' | 'bytes' | 'share'>;

@@ -7,8 +7,8 @@ import { EVENT_TYPES } from './event-types.ts';
 /** Limits how often a busy till makes an open page reload its list. */
 const READ_EVERY_MS = 1_000;
 /**
- * Delay after an error response, after which EventSource gives up. The session may be valid again
- * by then.
+ * Delay before the stream is opened again after an error response, which EventSource does not
+ * retry. The session may be valid again by then.
  */
 const OPEN_AGAIN_MS = 10_000;
 

@@ -6,7 +6,9 @@ import type { NdefReader, ReadRecord } from '../reader/nfc.ts';
 export interface Thing {
   /** Returns the item's NDEF message, or `null` for a card without one, such as a bank card. */
   message(): Uint8Array | null;
-  /** Present on a chip that accepts commands. Its next message is the response. */
+  /**
+   * Sends a command to the chip, whose next message is the response. Absent if the item is no chip.
+   */
   command?(bytes: Uint8Array): Promise<void>;
   /** Called when the item leaves the field: its chip loses power and forgets the last command. */
   leave?(): void;

@@ -6,7 +6,7 @@ export type Name = (typeof NAMES)[number];
 
 /** The data behind the items on the counter. */
 export interface Counter {
-  /** The credential in the phone, which its static chip contains. */
+  /** The credential that the simulated phone presents. */
   readonly pass: string;
   /** URL of this till's own tag, or `null` until the service has sent it. */
   readonly tag: string | null;

@@ -114,7 +114,7 @@ test('a refusal of a whole request names the record that is broken', () => {
   assert.equal(refusedRecord(sent, null), null);
 });
 
-test('final sales stay in the history for a week once they were seen, and others stay', () => {
+test('final sales that were seen stay in the history for a week, and all others stay', () => {
   const now = Date.parse('2026-10-08T12:00:00.001Z');
   const final = held(1, { state: { is: 'succeeded', id: 'ofp_1' } });
   assert.ok(isOver(final, now));

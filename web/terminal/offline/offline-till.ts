@@ -69,11 +69,14 @@ export type NotAccepted = WrongAnswer | OfflineProblem | 'full';
 
 /** The lock that allows only one window at a time to forward. */
 const LOCK = 'tapline.terminal.offline_sales';
-/** Pauses between requests: short at first, because a chain decides within seconds. */
+/** Pauses between rounds of forwarding: short at first, because a chain settles within seconds. */
 const AGAIN_MS = [500, 1_000, 2_000, 3_000, 5_000, 10_000, 30_000] as const;
 /** Minimum interval between writes of the time of the last contact. */
 const CONTACT_EVERY_MS = 30_000;
-/** Minimum free space for an offline sale: a sale needs 1 kB, and the browser some more. */
+/**
+ * Minimum free space in bytes for an offline sale. The sale needs about 1,000 of them, and the
+ * browser may need the rest.
+ */
 const LEAST_ROOM = 1_000_000;
 const SALT_BYTES = 32;
 
@@ -200,7 +203,7 @@ export class OfflineTill {
     if (this.#kept !== null) await keepTerms(this.#kept).catch(() => {});
   }
 
-  /** Returns the service's current time, as far as this till knows it. */
+  /** Estimates the service's time from its last response and the time that has passed since. */
   #now({ contactAt, offsetMs }: KeptTerms): number {
     const last = this.#view.sales.at(-1);
     // The device's clock may have been set back since the last contact.

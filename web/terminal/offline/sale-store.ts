@@ -69,7 +69,7 @@ export async function removeSales(over: readonly HeldSale[]): Promise<void> {
 
 const CURRENT = 'current';
 
-/** Returns the stored terms. */
+/** Returns the stored terms, or `null` if there are none. */
 export async function readTerms<T>(): Promise<T | null> {
   const database = await tillDatabase();
   const found = database.transaction(TERMS).objectStore(TERMS).get(CURRENT);

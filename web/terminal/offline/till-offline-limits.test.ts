@@ -175,7 +175,7 @@ test('each fee is rounded down separately', () => {
   assert.equal(chargedFor(999n, TERMS), 999n + 8n + 0n - 2n);
 });
 
-test('the time of the service is known on a wrong clock, and never goes back', () => {
+test('the service time is right despite a wrong device clock, and never goes back', () => {
   const day = 24 * HOUR;
   assert.equal(serviceTime({ offsetMs: -day, least: NOW }, NOW + day + 5), NOW + 5);
   assert.equal(serviceTime({ offsetMs: 0, least: NOW }, NOW - day), NOW);

@@ -12,7 +12,7 @@ export interface Standing {
   readonly limits: OfflineLimits;
   /** `null` if the service has never sent them. */
   readonly terms: OfflineTerms | null;
-  /** Time of the last contact, in ms by the service's clock, as `now` is. */
+  /** Time of the last contact. Like `now`, in milliseconds by the service's clock. */
   readonly contactAt: number;
   readonly now: number;
   readonly sales: readonly HeldSale[];

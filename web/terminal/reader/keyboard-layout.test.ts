@@ -60,7 +60,7 @@ test('a pass is read under every keyboard layout, by characters or by key positi
   }
 });
 
-test('if neither reading fits, the message names the layout, and nothing is sent', () => {
+test('if neither decoding is valid, the message names the layout, and nothing is sent', () => {
   for (const [, pass] of PASSES) {
     for (const [name, layout] of Object.entries(LAYOUTS)) {
       const garbled = typedUnder(pass, layout);

@@ -30,8 +30,8 @@ export function WorkingScreen({
   offline,
 }: TillContext & { readonly phase: Creating | Canceling }): ReactNode {
   const isOpening = phase.at === 'creating';
-  // False if the customer was asked on the phone: the customer could still confirm, and would pay
-  // twice.
+  // After the customer was asked to confirm on the phone, an offline sale could be a second charge,
+  // because the customer can still confirm.
   const sellsOffline =
     !isOpening && !asksCustomer(phase.intent) && !view.reached && offline.view.isOn;
   return (

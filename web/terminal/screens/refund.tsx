@@ -31,14 +31,14 @@ const STILL_OPEN = new Set([
 ]);
 
 /**
- * Statuses from before the service checks the idempotency key. They say nothing about a refund that
- * was sent earlier.
+ * The service returns these statuses before it checks the idempotency key, so they do not reveal
+ * the result of a refund that was sent earlier.
  */
 const SAYS_NOTHING = new Set([401, 403]);
 
 /**
- * An error from after the service has checked the idempotency key, so nothing was refunded with
- * that key.
+ * The service returns this error after it has checked the idempotency key, so nothing was refunded
+ * with that key.
  */
 const MANAGER = 'manager_required';
 

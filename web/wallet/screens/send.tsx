@@ -52,8 +52,8 @@ function SendForm(props: FormProps): ReactNode {
   const [said, setSaid] = useState(problem);
   const review = async (event: FormEvent) => {
     event.preventDefault();
-    // A refused amount already shows its reason. While this loads the code that checks the address,
-    // it would also ignore the click on the corrected amount.
+    // The field already shows why the amount is refused. Loading the code that checks the address
+    // would only make the form ignore the next click, on the corrected amount.
     if (busy || sum.is === 'refused') return;
     setBusy(true);
     setSaid(null);

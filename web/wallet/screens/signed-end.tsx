@@ -24,8 +24,8 @@ import { useUnlocking } from './use-unlocking.ts';
 /** The nonce of a wallet that has never sent a transaction. */
 const FIRST_NONCE = 0;
 /**
- * Default fee, enough on the inexpensive chains that are common for USDC; a node's estimate is
- * better.
+ * Default fee in wei per gas, enough on the inexpensive chains that are common for USDC. A node's
+ * estimate is better.
  */
 const USUAL_FEE = 2_000_000_000n;
 

@@ -48,7 +48,7 @@ function useRefusedTaps(): void {
   }, [rows, toast]);
 }
 
-/** Reports each payment with a static pass, because its owner may not have been there. */
+/** Reports each payment with a static pass, because another person may have used it. */
 export function StaticPassToasts(): null {
   useRefusedTaps();
   const rows = rowsOf(usePayments());
