@@ -150,7 +150,8 @@ export default defineConfig({
   base: './',
   logLevel: 'error',
   define: {
-    // The versions that a till reports: its own, and that of the reader package in this release.
+    // The versions that a till reports: its own, and the version of the reader package in this
+    // release.
     'import.meta.env.VITE_RELEASE': JSON.stringify(versionIn('..')),
     'import.meta.env.VITE_READER_RELEASE': JSON.stringify(versionIn('../reader')),
     'import.meta.env.VITE_CONTRACTS': JSON.stringify(contracts),

@@ -48,7 +48,10 @@ beforeEach(async () => {
   }
 });
 
-/** Simulates a browser wallet: it queries its own node, and signs what the user accepts. */
+/**
+ * Simulates a browser wallet, which queries its own node and signs the transactions that the user
+ * accepts.
+ */
 async function walletOf(account: PrivateKeyAccount) {
   await network.rpc.call('anvil_setBalance', [account.address, numberToHex(parseEther('1'))]);
   return async (method: string, params: readonly unknown[] = []): Promise<unknown> => {

@@ -139,13 +139,13 @@ export function createApi(options: ApiOptions): Api {
       const body: unknown = text === '' ? null : JSON.parse(text);
       const serverTime = timeOf(response.headers);
       if (response.ok) return { is: 'done', value: body as T, status, serverTime };
-      // A proxy's error page does not show whether the service acted.
+      // A proxy's error page does not reveal whether the service carried out the request.
       if (isApiError(body)) {
         await loadRefusals();
         return { is: 'refused', error: body.error, status };
       }
     } catch {
-      // A body that cannot be parsed makes the result unknown, too.
+      // A body that cannot be parsed also makes the result unknown.
     }
     return status === undefined ? { is: 'unknown' } : { is: 'unknown', status };
   };

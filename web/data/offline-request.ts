@@ -29,7 +29,7 @@ export interface OfflineRequest {
   readonly salt: Hex;
 }
 
-/** What the wallet has signed. */
+/** A wallet's answer: its signature, with the fields that identify the signed message. */
 export interface OfflineAnswer {
   readonly from: Hex;
   /** Unix seconds, like `validBefore`. */

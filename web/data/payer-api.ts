@@ -94,10 +94,7 @@ export interface PayerApi {
   }): Promise<Answer<ListConfirmationsResponse>>;
   confirmation(intent: string): Promise<Answer<Confirmation>>;
   answer(intent: string, yes: boolean): Promise<Answer<Confirmation>>;
-  /**
-   * Returns the service's Web Push key, and whether this browser gets notifications while the
-   * wallet is closed.
-   */
+  /** Returns the service's Web Push key, and this browser's subscription to notifications. */
   push(): Promise<Answer<Push>>;
   savePush(endpoint: string): Promise<Answer<Push>>;
   endPush(): Promise<Answer<Push>>;

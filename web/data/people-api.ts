@@ -54,7 +54,7 @@ export function createPeopleApi(realm: PeopleApi['realm']): PeopleApi {
     const before = session;
     const answer = await send<T>(request);
     if (isRefusedWith(answer, 'csrf_token_invalid')) {
-      // Another window may have signed in again. The cookie is then valid in this window, too.
+      // Another window may have signed in again. The cookie is then valid in this window as well.
       await send({ path: '/session' });
       if (before !== null && session?.user.id !== before.user.id) location.reload();
       else return send<T>(request);

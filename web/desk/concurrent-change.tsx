@@ -11,7 +11,10 @@ export function useOpened<Values>(stored: Values) {
   return { isStale: JSON.stringify(opened) !== JSON.stringify(stored), setOpened };
 }
 
-/** Returns the text below a field in which another user has stored a different value meanwhile. */
+/**
+ * Returns the text below a field in which another user has stored a different value since the form
+ * was opened.
+ */
 export function storedNow({
   isStale,
   stored,

@@ -15,7 +15,7 @@ export interface ConfirmDialogProps<Value> {
   readonly request: () => Promise<Answer<Value>>;
   readonly onDone: (value: Value) => void;
   readonly onClose: () => void;
-  /** Describes the consequences, and what cannot be undone. */
+  /** Describes the action's consequences, above all the irreversible ones. */
   readonly children: ReactNode;
 }
 

@@ -14,8 +14,8 @@ export function FactorDialog({
   readonly onClose: (proven: boolean) => void;
 }): ReactNode {
   const { people, session, refresh } = useDesk();
-  // Keeps the factors from when the dialog opened: a factor that is set up here must not change
-  // what the dialog asks for.
+  // Keeps the factors from when the dialog opened: setting up a factor in it must not change its
+  // form.
   const [factors] = useState(session.user.factors);
   const cancel = () => onClose(false);
   const done = () => {

@@ -23,7 +23,7 @@ export interface FormProps {
   readonly children: ReactNode;
 }
 
-/** Fields, a general error message and one submit button. Enter submits, too. */
+/** Fields, a general error message and one submit button. Enter also submits. */
 export function Form(props: FormProps): ReactNode {
   const { sending, onSend, send, kind = 'primary', onCancel, wide = false, children } = props;
   const { cancelsSomething = false, 'data-name': dataName } = props;

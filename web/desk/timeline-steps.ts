@@ -115,7 +115,7 @@ function settlementSteps(settlement: Settlement, index: number): Step[] {
   return steps;
 }
 
-/** Returns what developers need to see: the events and their deliveries, in chronological order. */
+/** Returns the steps for developers: the events and their deliveries, in chronological order. */
 export function deliverySteps({ events, deliveries }: Timeline): Step[] {
   const types = new Map(events.map(({ id, type }) => [id, type]));
   const TONES = { pending: 'info', succeeded: 'good', failed: 'bad' } as const;

@@ -10,7 +10,7 @@ import { freePort } from '../testing/free-port.ts';
 import { mailedLink } from '../testing/mail.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
 
-/** Tests how staff regain access, and what read-only staff see, in a private sandbox. */
+/** Tests how staff regain access, and the pages of read-only staff, in a private sandbox. */
 
 const NEW_PASSWORD = 'another long passphrase';
 

@@ -84,7 +84,7 @@ function needsOfColleagues(proposals: Known['proposals']): Need[] {
   }));
 }
 
-/** Returns an item which states that the list is truncated. */
+/** Returns an item that reports that the list is truncated. */
 function needsOfMore({ moreAlarms, moreDifferences }: Known): Need[] {
   const more = (what: string, path: string): Need => {
     return { key: what, what, about: 'Older ones', tone: 'bad', since: null, path };

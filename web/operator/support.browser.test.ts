@@ -9,8 +9,8 @@ import { ownStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
 /**
- * Creates payments with typical problems in a real sandbox. Using only the console, support must
- * find out what happened to each and what to tell the caller.
+ * Creates payments with typical problems in a real sandbox. Each test then finds the cause, and the
+ * answer for the caller, in the console alone.
  */
 
 let desk: TestWindow;

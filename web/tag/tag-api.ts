@@ -86,7 +86,7 @@ function keep(kept: Kept | null): void {
     if (kept === null) sessionStorage.removeItem(KEPT);
     else sessionStorage.setItem(KEPT, JSON.stringify(kept));
   } catch {
-    // Paying works without storage, too.
+    // Paying also works without storage.
   }
 }
 

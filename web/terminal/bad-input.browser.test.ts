@@ -96,7 +96,7 @@ test('the back button leaves no payment behind', async () => {
   await till.close();
 });
 
-test('a second tab takes over the till in the middle of a tap, and the first tab shows that', async () => {
+test('a second tab takes over the till during a tap, and the first tab says so', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const first = await openTill(browser, sandbox, { terminal });

@@ -316,7 +316,7 @@ test('a sale that was shown as accepted is still stored after the browser is kil
   await rm(folder, { recursive: true, force: true });
 });
 
-test('a page that crashes while it stores a sale has accepted it, or requests it again', async () => {
+test('a page that crashes while storing a sale has accepted it, or requests it again', async () => {
   const { sandbox } = stage();
   const wallet = await fundedAccount(sandbox, 10_000_000n);
   const first = await openOfflineTill(stage());

@@ -115,7 +115,7 @@ test('a record that the service refuses survives a reload, and is sent again', a
   const good = await sellOffline(till, '1.20');
   await till.newPayment.click();
   const nonce: Hex = `0x${'5a'.repeat(32)}`;
-  // A record with another sale's nonce: the service cannot know what was signed.
+  // A record with another sale's nonce, so that the service cannot verify the signature.
   await putSales(page, [{ ...good, nonce, acceptedAt: new Date().toISOString() }]);
   await page.reload();
   await page.getByText('2 sales wait', { exact: true }).waitFor();

@@ -119,7 +119,7 @@ test('five wrong PINs block that cashier for a while, and no other cashier', asy
     await page.keyboard.press('Enter');
     return (await answer).status();
   };
-  // Another cashier's PIN counts as wrong, too.
+  // Another cashier's PIN also counts as wrong.
   for (const text of ['0000', '8888', '77777', '1111', '2222']) {
     assert.equal(await enter('Eve', text), 403, text);
     await page.getByText('Wrong PIN.').waitFor();

@@ -1,8 +1,8 @@
 import { fromRoot } from '../data/root-path.ts';
 
 /**
- * Cookies that the server reads. From the page's next load on, the till's content security policy
- * then allows a connection besides the one to the service.
+ * Cookies that the server reads. From the page's next load on, the till's CSP then also allows
+ * connections to this reader or signer.
  */
 type Name = 'tapline_reader_port' | 'tapline_signer';
 

@@ -118,7 +118,7 @@ test('the till of an Austrian shop types and shows a decimal comma', async () =>
   for (const key of ['2', '.', '5', '0']) await control(key).click();
   assert.equal(await till.amount.inputValue(), '2,50');
   await page.getByRole('button', { name: /^Charge €\s2,50$/ }).waitFor();
-  // Quantities use the decimal comma, too.
+  // Quantities also use the decimal comma.
   await addCatalogueItem(stage().sandbox, { name: 'Ham', unit_amount: 1290, currency: 'eur' });
   await control('Catalogue').click();
   await page.getByRole('button', { name: /^Ham/ }).click();

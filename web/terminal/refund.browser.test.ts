@@ -104,7 +104,7 @@ test('a refund that the service refuses shows the reason, and no money moves', a
   await till.close();
 });
 
-test('a sale is refunded a week later at another till, by its receipt and a manager’s code', async () => {
+test('a week later, another till refunds a sale by its receipt and a manager’s code', async () => {
   const { till: first, terminal } = await paidTill();
   const [sale] = await paymentsOf(stage().sandbox, terminal);
   const { page: before } = first;

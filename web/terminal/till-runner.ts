@@ -214,7 +214,7 @@ export class TillRunner {
     return this.#pause(!reached && navigator.onLine ? REACH_MS : ms);
   }
 
-  /** Records what a response shows about the connection, regardless of the payment's result. */
+  /** Records the state of the connection that a response shows, whatever the payment's result. */
   #note<T>(answer: Answer<T>, isActive = answer.is === 'done'): Answer<T> {
     const isWell = answer.is === 'done';
     const isRefused = answer.is === 'refused';
@@ -230,7 +230,7 @@ export class TillRunner {
     return answer;
   }
 
-  /** Detects the return of the connection, without resuming a payment meanwhile. */
+  /** Checks for a connection, and leaves the payment as it is. */
   async #lookForConnection(): Promise<void> {
     await this.device();
     if (this.#view.reached) return this.#pause(CONNECTION_MS);
@@ -247,8 +247,8 @@ export class TillRunner {
   }
 
   /**
-   * Repeats the request with the same key to find out whether the payment was opened, and cancels
-   * it.
+   * Repeats the request with the same key, because it may have opened a payment, and cancels that
+   * payment.
    */
   async #settleOrphan(orphan: Create): Promise<void> {
     const made = this.#note(await this.#api.create(orphan));

@@ -6,8 +6,8 @@ export function shortAddress(address: string): string {
 }
 
 /**
- * Formats an address as, for example, `ending in abcd`: enough to recognize a wallet, too little to
- * retype it.
+ * Formats the end of an address, for example `ending in abcd`: enough to recognize a wallet, too
+ * little to retype it.
  */
 export function endOfAddress(address: string): string {
   return t('ui.address_end', { end: address.slice(-4) });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 /**
  * WebKit writes today's date into an empty date field. `TextField` marks empty fields, and `ui.css`
- * hides what WebKit wrote; `test/long/engines.test.ts` checks it in WebKit itself.
+ * hides the text of marked ones. `test/long/engines.test.ts` checks this in WebKit itself.
  */
 const WEB = path.join(import.meta.dirname, '..');
 /** Minimum number of date fields, so that the search cannot silently miss them. */

@@ -94,7 +94,7 @@ test('the overview shows today’s sales, and updates them with each sale', asyn
   assert.notEqual(payment, '');
   await page.reload();
   await figure.waitFor();
-  // The count may be higher, because other tests add sales in the same sandbox meanwhile.
+  // The count may be higher, because other tests add sales in the same sandbox at the same time.
   assert.ok((await count()) > before);
   await close();
 });
@@ -106,7 +106,7 @@ test('on a phone, a request without an error has no row for it', async () => {
   const { page, close } = await openDesk('/request-log?status=201');
   await page.setViewportSize({ width: WIDTHS.phone, height: HEIGHT });
   await page.getByText('201').first().waitFor();
-  // More rows are allowed, because other tests add declines in the same sandbox meanwhile.
+  // More rows are allowed, because other tests add declines in the same sandbox at the same time.
   const created = page.getByRole('row').filter({ has: page.getByText('201', { exact: true }) });
   const errors = created.locator('td[data-name="Error"]');
   assert.ok((await errors.count()) > 0);

@@ -46,9 +46,7 @@ export interface AccountTimesProps {
   readonly children: ReactNode;
 }
 
-/**
- * Shows all times inside it in the account's time zone, which receipts, days and exports use, too.
- */
+/** Shows all times inside it in the account's time zone, like receipts, reports and exports. */
 export function AccountTimes({ timeZone, children }: AccountTimesProps): ReactNode {
   return <AccountZone value={timeZone}>{children}</AccountZone>;
 }

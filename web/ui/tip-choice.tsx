@@ -28,7 +28,7 @@ export interface TipChoiceProps {
   readonly merchant: string;
   /** In atoms. */
   readonly amount: bigint;
-  /** The price of the sale in the shop's currency. If set, the tip is in that currency, too. */
+  /** The price of the sale in the shop's currency. If set, the tip is also in that currency. */
   readonly quoted?: Quoted | null;
   readonly percentages: readonly number[];
   readonly onTip: (tip: bigint) => void;

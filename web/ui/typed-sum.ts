@@ -160,7 +160,7 @@ function readUnits(text: string, rules: SumRules): bigint | SumRefusal {
   return parts === null ? { why: 'malformed' } : unitsOf(parts, rules);
 }
 
-/** Describes the problem, and what to type instead. */
+/** Describes the problem with the typed amount, and suggests valid input. */
 function refusalWords(refusal: SumRefusal, rules: SumRules): string {
   const { decimals = USDC_DECIMALS } = rules;
   switch (refusal.why) {

@@ -26,7 +26,7 @@ const BASIS_POINTS = 10_000n;
 /** Maximum fee of any contract, in basis points. */
 const HIGHEST_FEE_RATE = 300;
 
-/** What the wallet knows about the selected network. */
+/** The facts that the wallet has stored about the selected network. */
 export interface KnownNetwork {
   /** `null` if the wallet was never online on this network. */
   readonly pin: Pin | null;

@@ -10,9 +10,9 @@ export function rememberBalance(network: Network, address: string, balance: bigi
 }
 
 /**
- * Returns the wallet's last known balance, minus what it has signed offline since; `null` if
- * unknown. Only for a warning: a later balance does not include payments that no till has forwarded
- * yet.
+ * Returns the wallet's last known balance in atoms, minus the amounts that it has signed offline
+ * since; `null` if unknown. Use it for a warning only: it does not include payments that no till
+ * has forwarded yet.
  */
 export function balanceOf(network: Network, address: string): bigint | null {
   const known = kept('balances')[network];

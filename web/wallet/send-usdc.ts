@@ -89,7 +89,8 @@ export async function signSending(asked: {
 }): Promise<Sending> {
   const { here, account, plan } = asked;
   const { to, atoms, how } = plan;
-  // Reads the facts again, because another window may have received other contracts meanwhile.
+  // Reads the facts again, because another window may have received other contracts since the
+  // review.
   const chain = checkContracts(here.network, factsOf(valueIn(await here.api.wallet())));
   if (how.by !== 'wallet') {
     const nonce = toHex(randomBytes(32));

@@ -24,7 +24,7 @@ export async function signAgreement({ here, opener, agreed }: Agreement): Promis
   const { api, vault, network } = here;
   try {
     const account = await unlock(vault, opener);
-    // Reads the wallet again, because another window may have signed meanwhile.
+    // Reads the wallet again, because another window may have used the nonces.
     const wallet = valueIn(await api.wallet());
     const { nonces } = wallet;
     const chain = checkContracts(network, factsOf(wallet));

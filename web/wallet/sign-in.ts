@@ -29,9 +29,8 @@ export async function signIn(account: Account, wanted: Network | null): Promise<
 }
 
 /**
- * Signs again for an existing session, whose token stays valid. Uses the pinned chain, not the one
- * that the service names now.
- *
+ * Signs again for an existing session, whose token stays valid. Uses the pinned chain, whatever
+ * chain the service names.
  * @throws ApiFailure
  */
 export async function signAgain(

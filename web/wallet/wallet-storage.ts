@@ -46,7 +46,7 @@ interface Kept {
    */
   readonly chains: { readonly [network in Network]?: ChainFacts };
   /**
-   * The balances in atoms at the wallet's last connection, minus what it has signed offline since.
+   * The balances in atoms at the wallet's last connection, minus the amounts signed offline since.
    */
   readonly balances: {
     readonly [network in Network]?: { readonly address: string; readonly atoms: string };

@@ -171,7 +171,7 @@ test('an export that breaks off continues after its last row', async () => {
   await dialog.getByText('Download complete').waitFor();
   await window.checkAccessibility();
   const text = await textOf(download);
-  // Ignores sales that other tests have added above the first row meanwhile.
+  // Ignores sales that other tests add above the first row during this test.
   assert.equal(text, whole);
   assert.equal(answers, 2);
   assert.match(download.suggestedFilename(), /^tapline-test-payments-.*\.csv$/);

@@ -6,7 +6,7 @@ import { DESKTOP, PHONE, type TestWindow } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 import { ownStage } from '../../testing/stage.ts';
 
-/** Tests what each role sees and does not see, with one colleague per role. */
+/** Tests the pages and buttons that each role sees, with one colleague per role. */
 
 let payment = '';
 

@@ -77,7 +77,8 @@ export function Team(): ReactNode {
       />
     ) : null;
   const columns = memberColumns(change);
-  // The dialog shows the member's current entry, because a colleague may have changed it meanwhile.
+  // The dialog shows the member's current entry, because a colleague may have changed it since the
+  // click.
   const current = (member: Member) =>
     query.data?.data.find(({ user }) => user === member.user) ?? member;
   return (

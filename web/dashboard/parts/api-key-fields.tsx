@@ -32,7 +32,10 @@ export interface KeyFieldsProps {
   readonly draft: KeyDraft;
   readonly onChange: (draft: KeyDraft) => void;
   readonly sending: Sending;
-  /** Returns the value that another user has stored meanwhile; it is shown below its field. */
+  /**
+   * Returns the value that another user has stored since the form was opened. It is shown below its
+   * field.
+   */
   readonly stored?: (field: keyof KeyDraft) => string | null;
 }
 

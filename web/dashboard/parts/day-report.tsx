@@ -8,7 +8,7 @@ import { useRead } from '../merchant.ts';
 import { dayBefore } from './days.ts';
 import { useTimeZone } from './time-zone.ts';
 
-/** Shows what one day added to the balance, and what it deducted. */
+/** Shows the day's additions to the balance, and its deductions. */
 export function DayReport(): ReactNode {
   const timeZone = useTimeZone();
   const [chosen, setDay] = useState<string | null>(null);

@@ -19,8 +19,8 @@ export interface RecordCutter {
    */
   take(text: string): string;
   /**
-   * Drops the incomplete record after a broken response; it is requested again. If no row was
-   * complete, the header is requested again, too.
+   * Drops the incomplete record after a broken response, so that it is requested again. If no row
+   * was complete, the header is also requested again.
    */
   dropRest(): void;
   readonly received: Received;

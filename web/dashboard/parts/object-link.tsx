@@ -53,7 +53,7 @@ export interface RowLinkProps {
 }
 
 /**
- * Links a row to its page; a click anywhere in the row works, too. The link's accessible name
+ * Links a row to its page, which a click anywhere in the row opens. The link's accessible name
  * contains the id.
  */
 export function RowLink({ id, children }: RowLinkProps): ReactNode {

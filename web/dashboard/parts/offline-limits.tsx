@@ -148,7 +148,7 @@ function useLimits({ terminal }: OfflineLimitsProps, onClose: () => void) {
   return {
     ...{ texts, sums, sending, isStale },
     set: (field: Field, text: string) => setTexts({ ...texts, [field]: text }),
-    /** The limits that another user has saved meanwhile. */
+    /** The limits that another user has saved since the form was opened. */
     storedAt: (field: Field) =>
       storedNow({ isStale, stored: textsOf(stored)[field], typed: texts[field] }),
     turnOff: () => save(null),

@@ -34,7 +34,7 @@ export function Locations({ organization, canChange }: LocationsProps): ReactNod
   const { id, accounts } = organization;
   const [edited, setEdited] = useState<Location | 'new' | null>(null);
   const query = useRead('GET /organizations/{org}/locations', { path: { org: id } });
-  // The dialog shows the current location, because a colleague may have changed it meanwhile.
+  // The dialog shows the current location, because a colleague may have changed it since the click.
   const current = (location: Location) =>
     query.data?.data.find((one) => one.id === location.id) ?? location;
   const columns: readonly Column<Location>[] = [

@@ -26,7 +26,7 @@ function taxWords(isIncluded: boolean): string {
   return isIncluded ? t('dashboard.prices.tax_included') : t('dashboard.prices.tax_on_top');
 }
 
-/** The currency of the shop's prices, and whether they include the tax. */
+/** Settings for the currency of the shop's prices, and for including tax in them. */
 export function ShopPrices({ account }: AccountProps): ReactNode {
   const { may } = useMerchant();
   return (

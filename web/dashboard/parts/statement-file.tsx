@@ -22,7 +22,7 @@ const PAYOUTS = 50;
 const WATCH_MS = 4_000;
 const MONTH = /^\d{4}-\d{2}$/;
 
-/** What the user has chosen for each kind of period. Empty strings mark missing values. */
+/** The user's selection for each kind of period. Empty strings mark missing values. */
 interface Chosen {
   readonly month: string;
   readonly from: string;

@@ -3,7 +3,7 @@ import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 
 /**
- * The formats of statements. Their names are those of standards and programs, so they are not
+ * The formats of statements. They are named after standards and programs, so their names are not
  * translated.
  */
 const FORMATS = {

@@ -29,12 +29,12 @@ export interface TaxFieldsProps {
   readonly points: number | null;
   readonly isWithin: boolean;
   readonly setIsWithin: (isWithin: boolean) => void;
-  /** The rate that another user has stored meanwhile. */
+  /** The rate that another user has stored since the form was opened. */
   readonly storedRate: number | null;
   readonly error: string | null;
 }
 
-/** Edits the tax of an item: its rate, and whether the price includes it. */
+/** Edits an item's tax rate, and whether its price includes the tax. */
 export function TaxFields(props: TaxFieldsProps): ReactNode {
   const { rate, otherRate, setOtherRate, points, isWithin, setIsWithin, error } = props;
   return (

@@ -19,7 +19,7 @@ import { ReasonDialog } from '../parts/reason-dialog.tsx';
 
 type Kyb = ReadSubmissionResponse;
 
-/** Shows what a business has declared, beside its documents. */
+/** Shows the details that a business has declared, beside its documents. */
 export function SubmissionPage(): ReactNode {
   const { id = '' } = useParams();
   const query = useRead('GET /accounts/{account}/kyb', { path: { account: id } });

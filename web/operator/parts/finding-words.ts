@@ -6,7 +6,7 @@ export type FindingCode = ReadAnyPaymentResponse['findings'][number]['code'];
 interface Words {
   readonly tone: Tone;
   readonly title: string;
-  /** Explains the finding, and what to tell the caller. */
+  /** The explanation that the operator gives the caller. */
   readonly say: string;
   /** The operator's next step. */
   readonly todo?: string;

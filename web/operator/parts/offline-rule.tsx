@@ -20,7 +20,7 @@ type Network = Rule['network'];
 
 const NETWORKS: readonly Network[] = ['testnet', 'mainnet'];
 
-/** Sets per network whether tills may sell offline, and the highest amount of one such sale. */
+/** Allows, caps or forbids offline sales on each network. */
 export function OfflineRules(): ReactNode {
   return (
     <>

@@ -16,8 +16,8 @@ function count(blocks: bigint): string {
 }
 
 /**
- * Returns how much of the chain has been read. The share stays below 1, because the head advances
- * meanwhile.
+ * Returns the share of the chain that has been read. It stays below 1, because the head keeps
+ * advancing.
  */
 export function progressOf({ from_block: from, read_to: to, head }: RecoveryPlace): Progress {
   if (head === null)

@@ -106,7 +106,7 @@ const COLUMNS: readonly Column<Recovery>[] = [
   },
 ];
 
-/** Lists the recoveries after the database was replaced, and what each has read from its chain. */
+/** Lists the recoveries after the database was replaced, with their progress on each chain. */
 export function Recoveries(): ReactNode {
   const query = useRecoveries();
   return (

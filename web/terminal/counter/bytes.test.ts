@@ -12,7 +12,10 @@ import { haloChip } from './halo-chip.ts';
 
 const account = privateKeyToAccount(generatePrivateKey());
 
-/** Returns what the real readers' code reads from an item that is held up briefly. */
+/**
+ * Holds the item up briefly.
+ * @returns the items that the code for real readers recognizes.
+ */
 async function readOnce(thing: Thing): Promise<readonly Read[]> {
   const field = new Field();
   const reads: Read[] = [];

@@ -95,7 +95,9 @@ async function hasRoom(): Promise<boolean> {
   return quota - usage > LEAST_ROOM;
 }
 
-/** Sells offline: requests payments within the limits, stores what is signed, and forwards it. */
+/**
+ * Sells offline: requests payments within the limits, stores the signed ones, and forwards them.
+ */
 export class OfflineTill {
   readonly #terminal: string;
   readonly #forward: ForwardApi;
@@ -134,8 +136,8 @@ export class OfflineTill {
   }
 
   /**
-   * Reads what this browser stores. Sales of an earlier pairing are forwarded under the current
-   * pairing.
+   * Reads this browser's stored sales and terms. Sales of an earlier pairing are forwarded under
+   * the current pairing.
    */
   async load(): Promise<void> {
     const kept = await readTerms<KeptTerms>();
@@ -182,7 +184,8 @@ export class OfflineTill {
   }
 
   /**
-   * Records whether the service responds, and the device's time of its last successful response.
+   * Records the state of the connection, and the device's time of the service's last successful
+   * response.
    */
   contact(view: Pick<TillView, 'reached' | 'contactAt' | 'clockOffsetMs'>): void {
     const { reached: isReached, clockOffsetMs: offsetMs } = view;

@@ -65,6 +65,6 @@ export async function readCodes(
   }, LOOK_EVERY_MS);
   done.signal.addEventListener('abort', () => clearInterval(timer));
   video.srcObject = stream;
-  // This may wait forever for a first frame. It rejects if the dialog was closed meanwhile.
+  // This may wait forever for a first frame. It rejects if the dialog is closed first.
   await video.play().catch(() => {});
 }

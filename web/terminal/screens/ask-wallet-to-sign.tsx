@@ -157,7 +157,9 @@ export function AskingScreen(props: AskingProps): ReactNode {
   );
 }
 
-/** Cancels the request, unless the till cannot know whether an answer was stored. */
+/**
+ * Cancels the request, except if the storage cannot be read: an answer may then already be stored.
+ */
 function useCancel(
   { phase, runner, offline }: AskingProps,
   onProblem: (words: string) => void,
@@ -167,8 +169,7 @@ function useCancel(
   const onCancel = async () => {
     setCanceling(true);
     try {
-      // An answer may have been stored meanwhile. The sale is then made and must not be charged
-      // again.
+      // An answer may have been stored first. The sale is then made and must not be charged again.
       const slip = (await (await offline.till())?.giveUp(request)) ?? null;
       runner.dispatch(slip === null ? { type: 'cancel' } : { type: 'accepted', request, slip });
     } catch {

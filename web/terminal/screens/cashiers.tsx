@@ -26,7 +26,10 @@ interface FoundPeople {
   readonly reload: () => void;
 }
 
-/** Loads the cashiers with a PIN. Remembers whether there are any, for a till without a network. */
+/**
+ * Loads the cashiers with a PIN. Stores whether there are any, because an offline till must know
+ * that.
+ */
 export function usePeople(api: ShiftApi, { change }: Pick<TillContext, 'change'>): FoundPeople {
   const [people, setPeople] = useState<readonly Person[] | null>(null);
   const [failed, setFailed] = useState(false);

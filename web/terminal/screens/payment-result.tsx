@@ -22,7 +22,7 @@ import { ReceiptOfPaid, usePaid } from './receipt-part.tsx';
 import type { TillContext } from './till-context.ts';
 import { useLeft } from './wait-for-tap.tsx';
 
-/** Shown while a payment is being opened or canceled. No pass can be charged meanwhile. */
+/** Shown while a payment is being opened or canceled. Until then, no pass can be charged. */
 export function WorkingScreen({
   phase,
   runner,

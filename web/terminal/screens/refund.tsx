@@ -48,7 +48,7 @@ type Outcome =
 
 /**
  * Sends the refund, and repeats it with the same key until its result is known, even after a
- * reload. Blocks other refunds meanwhile.
+ * reload. Until then, no other refund can be sent.
  */
 function useRefund({ api }: TillContext, onDone: () => void) {
   const [pending, setPending] = useState(keptRefund);

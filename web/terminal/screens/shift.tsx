@@ -179,8 +179,8 @@ function RunningShift(props: RunningProps): ReactNode {
 }
 
 /**
- * Chooses the screen. Every page shows a payment in progress, so that nobody can navigate away from
- * it.
+ * Chooses the screen. Every page shows a payment in progress, so that the cashier cannot navigate
+ * away from it.
  */
 function Screen(context: TillContext): ReactNode {
   const place = usePlace();

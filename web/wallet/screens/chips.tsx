@@ -68,7 +68,7 @@ function ChipFields({ label, limit, onLabel, onLimit }: FieldsProps): ReactNode 
   );
 }
 
-/** Explains what registering the chip does, in the terms of this device's reader. */
+/** Explains the effect of registering the chip, in the terms of this device's reader. */
 
 function AddChip({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { api, refresh } = useHere();

@@ -4,7 +4,7 @@ import { Waiting } from './loading.tsx';
 
 const waiting = createElement(Waiting);
 
-/** Parts that the home page does not show load on demand. The service worker caches them, too. */
+/** Parts that the home page does not show load on demand. The service worker also caches them. */
 export const LimitsPage = partOf(async () => (await import('./limits.tsx')).LimitsPage, waiting);
 export const SettingsPage = partOf(
   async () => (await import('./settings.tsx')).SettingsPage,

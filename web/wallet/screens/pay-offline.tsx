@@ -34,7 +34,7 @@ import { useUnlocking } from './use-unlocking.ts';
 
 const ScanDialog = partOf(async () => (await import('../../terminal/screens/scan.tsx')).ScanDialog);
 
-/** Explains why a request is not signed, and what the user can do. */
+/** Explains why a request is not signed, and suggests a remedy. */
 function problemWords(problem: RequestProblem): string {
   return t(`wallet.pay_offline.problem.${problem}`);
 }

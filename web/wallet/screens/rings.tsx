@@ -19,7 +19,7 @@ import { useHere } from '../wallet-context.tsx';
 import { keep, useKept } from '../wallet-storage.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 
-/** Loads whether the service offers Web Push and whether this session is subscribed. */
+/** Loads the service's support for Web Push, and this session's subscription. */
 function usePush() {
   const { api, network } = useHere();
   const push = useQuery({
