@@ -20,8 +20,8 @@ import { type IdempotentRequest, keyOf } from '#idempotency/request-fingerprint.
  */
 
 /**
- * Refusals that never hold a key (behavior.md 9.6): the request can be corrected and sent again
- * with the same key.
+ * True if a refusal with this code frees the key (behavior.md 9.6): the request can be corrected
+ * and sent again with the same key.
  */
 export function freesKey(code: ErrorCode): boolean {
   const status = statusOf(code);

@@ -20,7 +20,7 @@ import {
 
 export const STEP_MS = 30_000;
 export const CODE_DIGITS = 8;
-/** As RFC 4226 recommends for HMAC-SHA-1. */
+/** The length of a key, as RFC 4226 recommends for HMAC-SHA-1. */
 const KEY_BYTES = 20;
 /**
  * Number of earlier codes that are accepted, because the code may change while the phone is being

@@ -84,7 +84,7 @@ interface Asked {
   readonly chain: Chain;
   /** The payer's current balance on the chain, in atoms. */
   readonly balance: bigint;
-  /** True if the token has already accepted this payer's signature with this nonce. */
+  /** True if the token has recorded this payer's nonce, through a transfer or its cancellation. */
   readonly isUsed: (payer: Hex, nonce: Hex) => Promise<boolean>;
   /** True if the operator pays the gas of transfers on this network. */
   readonly isOn: boolean;
@@ -171,7 +171,7 @@ async function noneLeft(sql: Sql, { payer, now }: Asked): Promise<Refusal | null
 
 /**
  * Stores the transfer and requests it from the relayer.
- * @param isPaid true if the transfer is already on the chain. It costs the operator no gas then, so
+ * @param isPaid true if the token has already recorded the nonce. The operator then pays no gas, so
  * no limit applies.
  */
 async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Refusal> {
@@ -219,9 +219,10 @@ function deployed({ db }: ProcessContext, asked: Asked, checked: CheckedSignatur
 
 /**
  * Sends USDC from the payer's wallet; the operator pays the gas. The same authorization always
- * returns the same transfer. If the token has already accepted it, for example before a restore
- * lost the row, it is not refused: the payer would send the money again. @returns the ID of the
- * request, whose result comes later.
+ * returns the same transfer. If the token has already accepted the authorization, for example
+ * before a restore lost the row, the request is not refused, because the payer would then send the
+ * money again.
+ * @returns the ID of the request, whose result comes later.
  */
 export async function createTransfer(ctx: ProcessContext, asked: Asked): Promise<string | Refusal> {
   const { payer, signed } = asked;

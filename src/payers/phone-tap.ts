@@ -25,7 +25,7 @@ const FORMAT = 1;
 const NONCE_BYTES = 32;
 /** Unix seconds. */
 const TIME_BYTES = 4;
-/** Longer than any value of this service, but short enough to hash quickly. */
+/** Maximum length of a value: longer than any of this service, but short enough to hash quickly. */
 const MAX_VALUE_BYTES = 256;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 

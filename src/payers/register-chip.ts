@@ -10,7 +10,7 @@ import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { chainOrNull, checkSignature } from '#settlement/chain/signature-refusals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** The same limit as for passes and cards. */
+/** Maximum number of chips per payer, the same as for passes and cards. */
 const MAX_CHIPS = 16;
 
 /**

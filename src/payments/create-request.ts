@@ -59,7 +59,7 @@ export interface PriceContext {
   readonly taxesAt: (of: AskedTerminal) => TaxSettings | undefined;
 }
 
-/** Used if all lines state their taxes themselves. */
+/** A placeholder, used if all lines state their taxes themselves. */
 const NO_TAX_SETTINGS: TaxSettings = { tax_rates: [], prices_include_tax: true };
 
 export function priceOf(

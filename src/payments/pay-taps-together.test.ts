@@ -196,8 +196,8 @@ test('payments in one transaction end as they would have one after the other', a
 
 test('a pass that was created after the chain was asked does not pay yet', async () => {
   const scene = await openScene();
-  // As if the pass did not exist when it was read before the batch, so that the chain was not
-  // queried.
+  // Simulates a pass that did not exist when it was read before the batch, so that the chain was
+  // not queried.
   const items = toItems(scene, each([0, 0])).map((item) => ({ ...item, preflight: null }));
   const { paid } = await store.db.transaction((tx) => payBatch(tx, items, batchTerms(store.ctx)));
   assert.deepEqual(

@@ -38,7 +38,7 @@ interface IntentFacts extends Traced {
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
-  /** By the account's clock, like all times of events in this file. */
+  /** The time of creation by the account's clock, like all event times in this file. */
   readonly created: Date;
   /**
    * Lead of the account's clock over the service's clock, which `expiresAt` and `confirmBy` use.

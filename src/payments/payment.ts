@@ -30,7 +30,7 @@ export interface Payment {
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
-  /** By the account's clock, like `settledAt`. */
+  /** The time of creation by the account's clock, which `settledAt` also uses. */
   readonly created: Date;
   /** Lead of the account's clock over the service's clock, which `refundableUntil` uses. */
   readonly aheadSeconds: number;

@@ -39,9 +39,7 @@ export interface VerifiedAuthorization {
 interface Presented {
   readonly from: Hex;
   readonly signature: Hex;
-  /**
-   * False where no wallet may be deployed, as at tills. Then, no deployment is simulated either.
-   */
+  /** True if the wallet may be deployed, and its deployment simulated; false at tills. */
   readonly deploys: boolean;
 }
 

@@ -32,7 +32,7 @@ async function writeEnd(tx: Tx, outcome: Outcome<'withdrawal'>, now: Date): Prom
   return only(rows, 'pending withdrawal');
 }
 
-/** Positions that a payout takes: one for its event and one for the books' entry. */
+/** Positions in the account's order: one for a payout's event and one for the books' entry. */
 const PLACES_PER_PAYOUT = 2;
 
 async function bookPaid(tx: Tx, paid: readonly WithdrawalRow[], now: Date): Promise<number> {

@@ -56,7 +56,7 @@ export const WAITING = {
 
 export type PayoutReason = keyof typeof SKIPPED;
 
-/** The context of the loop. */
+/** The context of the loop that pays out ended periods. */
 type Context = ProcessContext & { readonly chains: readonly Chain[] };
 
 /** A period of an account and mode that has ended. */

@@ -20,7 +20,7 @@ export interface LostWithdrawal {
   readonly blockTime: Date;
 }
 
-/** Positions taken by the withdrawal, its event, and the books' entry. */
+/** Positions in the account's order: the withdrawal, its event, and the books' entry. */
 const PLACES = 3;
 
 /** The person who requested it was lost with the database. */

@@ -34,8 +34,8 @@ import {
 /** Maximum number of refunds per transaction, which takes a few milliseconds. */
 const BATCH = 50;
 /**
- * Positions for refund.succeeded or refund.failed, refund.updated, payment.refunded, and the books'
- * entry.
+ * Positions in the account's order: refund.succeeded or refund.failed, refund.updated,
+ * payment.refunded, and the books' entry.
  */
 const PLACES_PER_REFUND = 4;
 

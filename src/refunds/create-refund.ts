@@ -41,7 +41,7 @@ import { checkLedger } from '#settlement/ledger-gate.ts';
 
 /** Maximum time for which a request waits for the chain (behavior.md 2.8). */
 const RECEIPT_WAIT_MS = 60_000;
-/** Positions for the refund, refund.created and refund.failed. */
+/** Positions in the account's order: the refund, refund.created and refund.failed. */
 const PLACES = 3;
 
 export interface NewRefund {
@@ -261,8 +261,8 @@ async function checkManager(
 const NONE = { parts: 0n, partsGave: 0n };
 
 /**
- * Locks, decides, reserves and requests in one transaction, which commits before any call to the
- * chain.
+ * Locks the payment, decides about the refund, reserves its amount and creates its settlement job
+ * in one transaction, which commits before any call to the chain.
  */
 async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun | Refusal> {
   const { idKey, receipts } = keys;

@@ -37,8 +37,8 @@ export interface LostRefund {
 }
 
 /**
- * Positions for refund.created, refund.succeeded, payment.refunded, the refund itself, and the
- * books' entry.
+ * Positions in the account's order: refund.created, refund.succeeded, payment.refunded, the refund
+ * itself, and the books' entry.
  */
 const PLACES = 5;
 

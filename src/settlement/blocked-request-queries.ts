@@ -39,7 +39,7 @@ export async function selectBlocked(
 
 /**
  * Fails a blocked refund, unless one of its signed transactions may still be mined, or it was paid
- * and a reorganization then removed the payment.
+ * once and a reorganization undid that.
  * @returns true if the refund was failed.
  */
 export async function endBlockedRefund(tx: Tx, refundId: string): Promise<boolean> {

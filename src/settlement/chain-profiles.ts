@@ -7,8 +7,8 @@ export const PROFILE_NAMES = ['base', 'base-sepolia', 'arc', 'ethereum', 'custom
 export type ProfileName = (typeof PROFILE_NAMES)[number];
 
 /**
- * When the chain's blocks become final. `sequencer`: one party orders the blocks until another
- * chain has recorded them. `slots`: validators vote, so the newest blocks may change.
+ * The way in which the chain's blocks become final. `sequencer`: one party orders the blocks until
+ * another chain has recorded them. `slots`: validators vote, so the newest blocks may change.
  * `deterministic`: blocks are never undone. `unknown`: treated as the least certain.
  */
 export type Finality = 'sequencer' | 'slots' | 'deterministic' | 'unknown';

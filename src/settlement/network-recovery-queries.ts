@@ -92,7 +92,7 @@ export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): 
   ]);
 }
 
-/** Deletes the question to operators, answered or moot, and resolves its alarm. */
+/** Deletes the question to operators, whether or not they answered it, and resolves its alarm. */
 export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
     `with answered as (

@@ -4,7 +4,7 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import type { Contracts } from '#settlement/contract-versions.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 
-/** A rule that payments of this sum or more wait for additional confirmations. */
+/** Payments of at least `from` wait for additional confirmations. */
 export interface CountsRule {
   /** In atoms: the smallest total of a sale (with tip, without fees) to which the rule applies. */
   readonly from: bigint;

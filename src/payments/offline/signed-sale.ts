@@ -30,7 +30,7 @@ export interface OfflineRates {
   readonly ratesUntil: Date | null;
 }
 
-/** Time for which fee rates are cached. The next constant is for their announced changes. */
+/** Times for which the fee rates, and the announced changes of them, are cached. */
 const RATES_MS = 1_000;
 
 const CHANGES_MS = 5_000;

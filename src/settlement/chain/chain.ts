@@ -82,7 +82,7 @@ export interface Chain {
 
 export interface NewestWith {
   readonly block: Block;
-  /** As returned by `receipts`. */
+  /** Receipts in the given order, as {@link Chain.receipts} returns them. */
   readonly receipts: readonly (Receipt | null | undefined)[];
 }
 

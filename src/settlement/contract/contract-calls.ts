@@ -126,7 +126,7 @@ export function refundCall(refund: {
   readonly nodeIndex: bigint;
   readonly proof: readonly Hex[];
   readonly amount: bigint;
-  /** The sum that was refunded before this refund. The contract rejects the call if it is wrong. */
+  /** The sum that was refunded before this refund; the contract rejects a wrong sum. */
   readonly refundedBefore: bigint;
   /** 16 bytes that identify the refund in the contract's event. */
   readonly reference: Hex;

@@ -120,7 +120,7 @@ describe('relayer senders', () => {
       'select count(*) from relayer_senders where lease_owner is not null',
       (n) => n === 5,
     );
-    // Below the limit of our batches.
+    // A limit below the gas limit of our batches.
     const ids = await refuseAbove('0x50000', () =>
       world.payMany(payers.map((payer) => ({ payer }))),
     );
@@ -133,7 +133,7 @@ describe('relayer senders', () => {
     world.startRelayer();
     const to = privateKeyToAccount(generatePrivateKey()).address;
     const payload = { to, amount: '7000000' };
-    // Above what the batch uses, but below its limit.
+    // A limit above the gas that the batch uses, but below the batch's gas limit.
     const ids = await refuseAbove('0x14000', async () => [
       await world.ask({ kind: 'faucet', payload }),
     ]);

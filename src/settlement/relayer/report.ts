@@ -98,7 +98,7 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
   };
 }
 
-/** Larger than any real number, and exact as a JavaScript number. */
+/** Larger than any realistic number of payments, and exact as a JavaScript number. */
 const MANY_PAYMENTS = 10n ** 15n;
 
 function paymentsLeftOf(senders: readonly Pick<HeldSender, 'paymentsLeft'>[]): number | null {
@@ -127,7 +127,7 @@ async function readContract(relayer: RelayerState, raised: Map<string, string>):
   await updateCeiling(db, livemode, { perHour, settled, headTime: at });
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
   relayer.see({ nearCeiling: level !== undefined });
-  // This process does not read or log an alarm again that it has just raised.
+  // An alarm that this process has already raised for this hour is not raised or logged again.
   const isNew = ({ kind, subject }: Pick<Alarm, 'kind' | 'subject'>) =>
     raised.get(kind) !== subject;
   const raise = async (alarm: Alarm) => {
@@ -159,13 +159,13 @@ function readHourly(answer: CallAnswer | undefined, functionName: 'ceiling' | 'o
 }
 
 /**
- * Used percentages of the hourly ceiling at which operators are alerted: it is a busy hour, or a
- * key was stolen.
+ * Used percentages of the hourly ceiling at which operators are alerted: either the hour is busy,
+ * or a key was stolen.
  */
 const LEVELS = [80, 50] as const;
 /**
- * Used percentage of the hourly ceiling of refunds at which operators are alerted: it is a busy
- * day, or a thief refunds sales with a stolen key. Refunds above the ceiling wait for the next
+ * Used percentage of the hourly ceiling of refunds at which operators are alerted: either the day
+ * is busy, or a thief refunds sales with a stolen key. Refunds above the ceiling wait for the next
  * hour.
  */
 const OUTFLOW_LEVEL = 80n;

@@ -10,7 +10,7 @@ import type { RangedBatch } from '../../../contracts/batch-range.ts';
 /** The values that identify a payment on the chain. */
 export interface PaymentPlace {
   readonly number: bigint;
-  /** Also identifies the contract that settled the payment, even after the merchant moved on. */
+  /** Also identifies the contract that settled it, even after the merchant joined a later one. */
   readonly merchantNumber: bigint;
 }
 
@@ -71,7 +71,7 @@ export async function selectBatchOf(
   return withChainNumbers(rows);
 }
 
-/** One contract of a network. */
+/** Identifies the batches of one contract of a network. */
 export interface ContractBatches {
   readonly livemode: boolean;
   readonly contractVersion: number;

@@ -5,7 +5,7 @@ import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
 export interface LastBatch {
   readonly at: number;
   readonly payments: number;
-  /** Time since the batch before it, in which these payments arrived. */
+  /** Time since the previous batch, during which these payments arrived. */
   readonly delayMs: number;
   /** Time from claiming the payments to the node's answer. */
   readonly tookMs: number;

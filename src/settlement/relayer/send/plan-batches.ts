@@ -28,7 +28,10 @@ export interface Planned {
   readonly requests: readonly OpenRequest[];
   /** Payments only: the block time after which the contract refuses them. */
   readonly validUntil?: Date;
-  /** For a refund. Just before it is signed, refunds of one payment are put in order. */
+  /**
+   * Refunds only: the proof and the refunded sum. Just before signing, refunds of one payment are
+   * put in order.
+   */
   readonly refund?: PreparedRefund;
 }
 

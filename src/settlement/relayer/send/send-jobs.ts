@@ -261,7 +261,7 @@ async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepar
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
   const most = gasCapOf(request.kind, call);
   if (most !== null && estimate.gasLimit > most) return refusedBy(relayer, request, null);
-  // Use the maximum instead of an estimate. With the minimum of gas that an estimate finds, the
+  // Use the maximum instead of an estimate. With the minimum gas that an estimate finds, the
   // factory's call may succeed although the creation within it fails.
   const gasLimit = request.kind === 'wallet_deployment' ? DEPLOYMENT_GAS : estimate.gasLimit;
   const planned = payment ?? { kind: request.kind, call, gasLimit, requests: [request] };

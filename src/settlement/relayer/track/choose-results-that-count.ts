@@ -116,7 +116,7 @@ async function logUnreadable(
 
 type Answer =
   | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm | null }
-  /** `waits`: the job is never given up, however many transactions have carried it in vain. */
+  /** `waits`: the job is never given up, however many of its transactions gave no result. */
   | { readonly status: 'again'; readonly waits?: true };
 
 /** A job fails after this many transactions that gave it no result. No money has moved. */

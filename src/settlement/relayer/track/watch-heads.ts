@@ -254,7 +254,10 @@ async function newestOfOurs(relayer: RelayerState): Promise<Block> {
   return chain.newest();
 }
 
-/** With the head, these make ten calls; some providers accept no more per request. */
+/**
+ * Maximum number of receipts requested with the head: together ten calls, and some providers accept
+ * no more per request.
+ */
 const MOST_EXPECTED = 9;
 /**
  * A transaction's receipt is expected within this many announced blocks after its broadcast (see
