@@ -23,8 +23,9 @@ const LOGGED_REMAINING = 1;
 
 /**
  * Responds to malformed input (bad framing, smuggling attempts, headers too large or too slow) and
- * closes the connection, because whatever follows on it cannot be trusted. If a request on it still
- * waits for its response, closes it without a response.
+ * closes the connection, because whatever follows on it cannot be trusted. If an earlier request on
+ * the connection has no response yet, closes it without responding, because the client could
+ * mistake the response for the other request's.
  */
 export function createClientErrorHandler(deps: {
   readonly clock: Clock;

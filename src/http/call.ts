@@ -18,7 +18,7 @@ export interface Call extends Asked {
   rate: RateDecision | null;
   /** The id of the object in the path, or of the object that the request created. */
   objectId: string | null;
-  /** The error code in the response. */
+  /** The error code in the response; `null` if it is not an error. */
   code: string | null;
 }
 

@@ -182,7 +182,7 @@ test('requests to a blocked server that is closing are answered', async () => {
   });
   const ended = new Promise((resolve) => socket.once('close', resolve));
   socket.once('error', () => {});
-  // The process was blocked, so timers that became due meanwhile run before it reads any socket.
+  // The process was blocked, so the timers that became due run before it reads any socket.
   await nextTurn();
   const closing = server.drain.close(server.app);
   socket.write(head);

@@ -36,8 +36,8 @@ const LAST_REQUESTS_MS = 500;
  */
 const TURN_MS = 10;
 /**
- * Maximum total time if all steps are slow, because the later stages of shutting down need time,
- * too.
+ * Maximum total time if all steps are slow, because the later stages of the shutdown also need
+ * time.
  */
 const SLOW_TURNS_MS = 2_000;
 /**
@@ -46,8 +46,8 @@ const SLOW_TURNS_MS = 2_000;
  */
 const SETTLE_MS = 4_500;
 /**
- * How long after `SETTLE_MS` the remaining requests are cut off. The whole shutdown may take 10 s,
- * and workers stop after the server.
+ * Time from the end of `SETTLE_MS` until the remaining requests are cut off. The whole shutdown may
+ * take 10 s, and workers stop after the server.
  */
 const LAST_ANSWERS_MS = 1_000;
 

@@ -41,7 +41,7 @@ export const STRIPE_PATHS: readonly (readonly [string, string])[] = [
 function fits(path: string, template: string): boolean {
   const [one, other] = [path.split('/'), template.split('/')];
   const isSame = (part: string, at: number) => part === '{id}' || part === one[at];
-  // Ignores further parts: if a path has no replacement, the paths below it have none.
+  // A template also fits the paths below it, which get the same hint.
   return one.length >= other.length && other.every(isSame);
 }
 

@@ -140,7 +140,10 @@ export interface HandlerDeps {
   readonly checkHeldKey: CheckHeldKey | undefined;
   readonly runKeyed: RunKeyed;
   readonly drain: Drain;
-  /** Wraps each request's handler. Gets the route, because tests check what each route writes. */
+  /**
+   * Wraps each request's handler. It also gets the route, because tests compare each route's writes
+   * with its declaration.
+   */
   readonly around:
     | ((route: AnyRoute, work: () => Promise<unknown>) => Promise<unknown>)
     | undefined;

@@ -16,7 +16,7 @@ export interface DeclaredWebhook {
   readonly example: unknown;
 }
 
-/** Who may call a surface, in OpenAPI terms. */
+/** The access rules of a surface, in OpenAPI terms. */
 export interface DocumentedAccess {
   readonly name: string;
   /** The security scheme. */
@@ -25,7 +25,7 @@ export interface DocumentedAccess {
   isOpen(route: DeclaredRoute): boolean;
   /** Describes in a sentence what this route requires of its callers; `null` if nothing. */
   needs(route: DeclaredRoute): string | null;
-  /** Codes of refusals that depend on the caller, and which any request may therefore get. */
+  /** Codes of refusals that depend only on the caller, so any request may get them. */
   readonly errors: readonly ErrorCode[];
 }
 

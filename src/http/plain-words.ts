@@ -86,7 +86,7 @@ function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
-/** Describes the allowed values. */
+/** Returns the parameter's description and an example, as further sentences of the message. */
 function allowed(schema: Described): string {
   const { description } = schema;
   return (description === undefined ? '' : ` ${sentence(description)}`) + exampleOf(schema);

@@ -61,7 +61,7 @@ test("no window of the limit's length ever allows more than two quotas", () => {
           const inWindow = passed.filter((at) => at >= start && at < start + 1_000).length;
           assert.ok(inWindow <= 2 * requests, `${inWindow} of ${requests}`);
         }
-        // Over any longer time, the rate must hold, apart from the one burst.
+        // Apart from one burst, requests never pass faster than the rate.
         assert.ok(
           passed.length <= requests + Math.ceil(((now - 1_000_000) / 1_000) * requests) + 1,
         );

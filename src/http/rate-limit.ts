@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** The allowed requests per number of seconds. */
+/** A quota: at most `requests` in `seconds`. */
 export interface RateLimit {
   readonly requests: number;
   readonly seconds: number;

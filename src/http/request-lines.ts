@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { type LogFields, writeEntry } from '#core/log.ts';
 import type { Call } from '#http/call.ts';
 
-/** Which requests are logged. `failed` means responses with a status of 500 or more. */
+/** The requests to log. `failed` means responses with a status of 500 or more. */
 export const LOGGED_REQUESTS = ['none', 'failed', 'all'] as const;
 
 export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];

@@ -93,7 +93,10 @@ export interface Route<
    * required.
    */
   readonly moves: Moves;
-  /** When a second factor is required. Set only if it differs from the default for `moves`. */
+  /**
+   * The condition for requiring a second factor. Set only if it differs from the default for
+   * `moves`.
+   */
   readonly asks?: Asks;
   /**
    * For staff routes: one operator is enough, although the route moves money or changes access.
@@ -182,7 +185,7 @@ export function anySurface<C extends Caller>(surface: Surface<C>): Surface {
   return surface as unknown as Surface;
 }
 
-/** The credentials in a request. */
+/** The parts of a request by which a surface recognizes its caller. */
 export interface Credentials {
   readonly method: string;
   readonly path: string;

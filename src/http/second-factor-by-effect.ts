@@ -1,6 +1,6 @@
 /**
- * What a successful request can change. Each route declares one kind; otherwise the service does
- * not start.
+ * The kinds of change that a successful request can make. Each route declares one; otherwise the
+ * service does not start.
  */
 export const MOVES = ['money', 'access', 'name', 'data', 'nothing'] as const;
 export type Moves = (typeof MOVES)[number];

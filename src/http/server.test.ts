@@ -209,7 +209,7 @@ test('a service with a route that does not declare what it moves does not start'
   );
 });
 
-test("the refusal of a path without /api names the API's path", async () => {
+test("the 404 for a path without /api names the API's path", async () => {
   const response = await fetch(`${server.url.replace(/\/api.*$/, '')}/v1/things?a=1`);
   assert.equal(response.status, 404);
   const { error } = (await response.json()) as { error: { code: string; message: string } };

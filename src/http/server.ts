@@ -56,7 +56,7 @@ export interface ServerOptions {
   readonly around?: HandlerDeps['around'];
 }
 
-/** How long a client may take to send a request. */
+/** Time limits for a client that sends a request, in milliseconds. */
 export interface TimeLimits {
   readonly headersMs: number;
   /** Headers and body. */

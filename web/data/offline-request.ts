@@ -184,7 +184,7 @@ export function readRequest(text: string): OfflineRequest | NotRead {
   }));
 }
 
-/** Writes an answer: 174 bytes. */
+/** Writes an answer as a text of 174 characters. */
 export function writeAnswer(answer: OfflineAnswer): string {
   return write(ANSWER, [
     fromHex(answer.from),

@@ -47,7 +47,7 @@ export type Call<Ops, Root extends string> = <Name extends RouteName<Ops, Root> 
   request?: RouteRequest<Ops, Root, Name>,
 ) => Promise<Answer<ResponseOf<Ops, Root, Name>>>;
 
-/** Fills in the placeholders of a path. */
+/** Fills in the placeholders of a path, and escapes the values. */
 export function fillPath(path: string, values: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];

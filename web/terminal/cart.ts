@@ -28,7 +28,7 @@ export interface CartLine extends LineItem {
 export interface Cart {
   readonly currency: string | null;
   readonly lines: readonly CartLine[];
-  /** The discount on the whole sale. */
+  /** The discount on the whole sale, in addition to the discounts of its lines. */
   readonly discount: number;
 }
 

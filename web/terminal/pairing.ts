@@ -86,7 +86,7 @@ export async function pairNew(text: string): Promise<Problem | null> {
   return 'problem' in target ? target : become(target);
 }
 
-/** Removes a forgotten PIN. */
+/** Removes the till's PIN and unlocks the till. Call it only if a manager has agreed. */
 export function endPin(): void {
   keepSettings({ ...keptSettings(), pin: null, locked: false });
 }

@@ -185,7 +185,7 @@ export function keepSoldOffline(): void {
   localStorage.setItem(OFFLINE, '1');
 }
 
-/** A refund without a known result. */
+/** A refund that was sent, or is about to be sent, and whose result is unknown. */
 export interface PendingRefund {
   readonly key: string;
   readonly payment: string;

@@ -23,7 +23,9 @@ export interface ApprovalFlow {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Performs the next step of the flow. */
+/**
+ * Performs the next step of the flow: polls the service, sends the approval, or reads the wallet.
+ */
 async function step(
   api: PayerApi,
   flow: Approval,

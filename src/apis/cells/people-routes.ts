@@ -14,9 +14,9 @@ import { checkPassword } from '#people/sign-in.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /**
- * Each person and each account belongs to one cell. A person who signs in at another cell is told
- * the address of their own cell. A staff search in one cell returns the results of all cells, and
- * the console shows the work that waits in each cell.
+ * Each person and each account belongs to one cell. If a person signs in at another cell, the
+ * response has the address of their own cell. A staff search in one cell returns the results of all
+ * cells, and the console shows the work that waits in each cell.
  */
 
 const SignInSchema = Type.Object({
@@ -86,7 +86,7 @@ export function signInElsewhere(cells: CellSettings): SignInElsewhere {
   };
 }
 
-/** Asks every other cell what work waits there. The result includes cells that do not respond. */
+/** Queries every other cell for its waiting work. The result includes cells that do not respond. */
 export async function waitingOfOthers(cells: CellSettings): Promise<OtherCell[]> {
   const answers = await askOthers(cells, { path: '/waiting', body: {} });
   const said = new Map(answers.map((answer) => [answer.cell, answer.said]));

@@ -85,8 +85,8 @@ function lineSums({ line_items: lines, discount: off }: Row): Row {
 }
 
 /**
- * Adds sums that API clients compute themselves: the sale without its tip, and what left the
- * wallet.
+ * Adds sums that API clients compute themselves: the sale without its tip, and the amount that left
+ * the wallet.
  */
 function paymentSums(row: Row): Row {
   const atoms = (name: string) => numberOf(valueAt(row, name));

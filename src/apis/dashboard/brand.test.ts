@@ -103,7 +103,7 @@ test('anything but a small PNG is refused, whatever its file name', async () => 
   }
 });
 
-test('members may read, and strangers see nothing', async () => {
+test('members may read the brand, and people of other accounts see nothing', async () => {
   const [member, stranger] = await Promise.all(
     ['mia@brand.test', 'stranger@brand.test'].map((email) => signInAs(server, email)),
   );

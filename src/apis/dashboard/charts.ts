@@ -30,7 +30,7 @@ function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => Re
 
 /**
  * Creates the chart queries. People who open the charts of one business at the same time share one
- * query. Its figures are as of its start.
+ * query, and so see the figures at its start.
  */
 export function openCharts(db: Database): Charts {
   return { statistics: shared(db, readStatistics), health: shared(db, readHealth) };

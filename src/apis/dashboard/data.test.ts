@@ -123,7 +123,7 @@ test('a payment is found by any of its identifiers', async () => {
   assert.deepEqual(await found('9.99', 9_990_000), []);
 });
 
-test('a stranger finds none of it', async () => {
+test('a member of another account finds none of these payments', async () => {
   const { body } = await stranger.get('/accounts');
   const own = (body.data as { id: string }[])[0]?.id;
   for (const q of [idOf('pay_', 1001), 'o1001', '1.001001', PAYER]) {

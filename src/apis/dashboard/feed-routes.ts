@@ -130,7 +130,7 @@ export function feedRoutes(ctx: ApiContext): PersonRoute[] {
     handle: async ({ caller, query, now, whenGone }) => {
       const { tenant } = caller;
       const { id: sessionId, user_id: userId } = sessionOf(caller);
-      // Runs before any other await, so that of many simultaneous requests only ten get a slot.
+      // Runs before any other await, so that only ten of many simultaneous requests get a slot.
       const free = await slots.take(userId);
       if (free === null) return tooMany();
       const lastId = caller.lastEventId ?? query.last_event_id ?? null;

@@ -142,7 +142,7 @@ function editRoute({ db }: ApiContext) {
   });
 }
 
-/** Returns the routes of an organization's locations. */
+/** Returns the routes that list, add and change an organization's locations. */
 export function locationRoutes(ctx: ApiContext): PersonRoute[] {
   return [listRoute(ctx), createRoute(ctx), editRoute(ctx)];
 }

@@ -56,7 +56,10 @@ function updateMeRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Declares the routes for a person's own data, for merchants' users and for staff. */
+/**
+ * Declares the routes that show a person's profile and change their name, for merchants' users and
+ * for staff.
+ */
 export function meRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     readMeRoute(settings),

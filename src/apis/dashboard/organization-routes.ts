@@ -297,7 +297,7 @@ function revokeRoute(ctx: ApiContext) {
   });
 }
 
-/** Returns the routes of organizations, their people and their invitations. */
+/** Returns the routes that manage organizations, their people and their invitations. */
 export function organizationRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     listRoute(ctx),

@@ -7,7 +7,7 @@ import { idOf } from '#http/schema.ts';
 import { type OwnedAccount, selectAccountsIn } from '#people/organizations.ts';
 
 /**
- * A section of an organization's sales: those of one location, or those of an account without a
+ * A section of an organization's sales: either a location's sales, or an account's sales without a
  * location. Its days follow the location's time zone, otherwise the account's.
  */
 export interface Section {

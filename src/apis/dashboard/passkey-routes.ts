@@ -113,7 +113,7 @@ function removePasskeyRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Declares the routes for a person's passkeys. */
+/** Declares the routes that list, add and remove a person's passkeys. */
 export function passkeyRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     listPasskeysRoute(settings),

@@ -200,7 +200,7 @@ function refundRoute(ctx: ApiContext): PersonRoute {
   return { ...route, timeLimitMs: REFUND_LIMIT_MS };
 }
 
-/** Returns the dashboard's refund routes. */
+/** Returns the dashboard's routes that make, show and cancel refunds. */
 export function refundRoutes(ctx: ApiContext): PersonRoute[] {
   return [refundRoute(ctx), readRoute(ctx), endRoute(ctx)];
 }

@@ -48,7 +48,7 @@ function ask(amount = AMOUNT) {
   return member.post(`${base}/refunds`, { payment: paymentId, amount }, headers);
 }
 
-/** Stores what the relayer stores while USDC blocks a transfer temporarily. */
+/** Stores the row that the relayer writes while USDC temporarily blocks a transfer. */
 async function block(subjectId: string): Promise<void> {
   const [request] = await server.db.query<{ id: bigint }>(
     'select id from chain_requests where subject_id = $1',

@@ -39,9 +39,9 @@ export type Declared = Pick<
   'moves' | 'asks' | 'alone' | 'unmailed' | 'access' | 'path' | 'method'
 >;
 
-/** The consent rules of a route for people. They follow from what the route declares. */
+/** The consent rules of a route for people, derived from its declaration. */
 export interface Consent {
-  /** States in which cases the caller needs a freshly verified factor. */
+  /** The condition under which the caller needs a freshly verified factor. */
   readonly asks: Asks;
   /**
    * True if the owners get an email with a link that stops the change, queued in the change's

@@ -12,8 +12,8 @@ import { addMember, addOwner, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
 /**
- * Tests what happens automatically at the end of a period, and its settings: payouts, and
- * statements that are sent as links.
+ * Tests the automatic actions at the end of a period, and their settings: payouts, and statements
+ * that are sent as links.
  */
 
 const DAY_SECONDS = 86_400;

@@ -265,7 +265,7 @@ test('a new password ends the other sessions; sign-out everywhere ends all', asy
   assert.equal((await here.get('/session')).status, 401);
 });
 
-test('signing up verifies the mailbox first; the link works once', async () => {
+test('sign-up verifies the mailbox first, and the link works once', async () => {
   const client = browser();
   const fresh = `new-${count}@demo.test`;
   assert.equal((await client.post('/sign_up', { email: fresh })).status, 202);

@@ -67,7 +67,7 @@ export async function readStatistics(
   return rows.sort((a, b) => (`${a.day} ${a.terminal_id}` < `${b.day} ${b.terminal_id}` ? -1 : 1));
 }
 
-/** Returns what one day added to the balance, by terminal, and what left it. */
+/** Returns one day's additions to the balance, by terminal, and its deductions. */
 export async function readReport(
   db: Database,
   { tenant, day }: { readonly tenant: Tenant; readonly day: string },

@@ -60,7 +60,7 @@ test('an invitation adds a member with its role, once', async () => {
   assert.equal(again.status, 400);
 });
 
-test('a person with a user joins signed in as that user, and only that person does', async () => {
+test('a person who already has a user joins only while signed in as that user', async () => {
   await addPerson('known@team.test');
   await addPerson('mallory@team.test');
   await invite('known@team.test', 'viewer');

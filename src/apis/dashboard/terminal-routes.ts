@@ -369,7 +369,7 @@ function pairingRoute({ db }: ApiContext) {
   });
 }
 
-/** Returns the routes with which the dashboard manages terminals. */
+/** Returns the dashboard's routes that add and configure terminals. */
 export function managedTerminalRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     createRoute(ctx),

@@ -45,7 +45,7 @@ async function findOwn(
     link.intent.terminalId === caller.terminalId &&
     link.intent.tenant.accountId === accountId;
   // Keeps the caller's merchant with the hash of the device key, so that the payment is refused if
-  // the key has been revoked meanwhile. Takes only the merchant number from the link.
+  // the key is revoked first. Takes only the merchant number from the link.
   if (!isOwn) return resourceMissing('payment intent');
   const { merchantNumber } = link.merchant;
   return { ...link, merchant: { ...caller.merchant, merchantNumber } };

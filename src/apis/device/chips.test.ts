@@ -50,7 +50,7 @@ async function register(me: Caller, chip: PrivateKeyAccount, more: object = {}):
   return me.post('/chips', { address: chip.address, signature, ...more });
 }
 
-test('a chip pays the amount that its till shows, with a tip, as a chip', async () => {
+test('a chip pays the amount that the till shows, with a tip; the method is `chip`', async () => {
   const chip = await ground.bare(PULLED * 2n);
   const tipping = { percentages: [10] };
   const intentId = await addIntent(ground.store, { amount: AMOUNT, tipping });

@@ -58,7 +58,7 @@ function checkQuery(query: SaleQuery): Refusal | null {
 
 /**
  * Finds a sale by receipt number. Numbers count up per terminal, so a terminal could read all sales
- * by counting. Another terminal's number therefore requires an amount: that of the sale or of the
+ * by counting. Another terminal's number therefore requires the amount of the sale or of the
  * receipt.
  */
 async function byNumber(

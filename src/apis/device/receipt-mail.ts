@@ -21,8 +21,8 @@ import { writerFor } from '#texts/text.ts';
 const PER_TERMINAL: Allowance = { attempts: 30, windowMs: HOUR_MS };
 
 /**
- * Returns the mail. Its text is fixed and does not contain the shop's name, so that nobody can send
- * messages through a till.
+ * Returns the mail. Its text is fixed and does not contain the shop's name, so that a till cannot
+ * be used to send messages.
  */
 function mailOf(language: Language, url: string) {
   const { text } = writerFor(language);

@@ -117,7 +117,7 @@ function endShiftRoute({ db }: ApiContext) {
   });
 }
 
-/** Declares the routes for cashiers' shifts at a till. */
+/** Declares the routes with which cashiers start, hand over and end a shift at a till. */
 export function shiftRoutes(ctx: ApiContext): AnyRoute<DeviceCaller>[] {
   return [listCashiersRoute(ctx), startShiftRoute(ctx), endShiftRoute(ctx)];
 }

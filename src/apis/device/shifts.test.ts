@@ -18,7 +18,7 @@ import {
 } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 
-/** Tests cashiers at a till: who is signed in, what they may do, and the limit of wrong PINs. */
+/** Tests cashiers at a till: sign-in, rights, and the limit of wrong PINs. */
 
 const actor = { type: 'system', name: 'test' } as const;
 const MINUTE = 60_000;

@@ -110,7 +110,7 @@ test('an unknown platform, version or field is refused and changes nothing', asy
   assert.deepEqual(await eventsOf(terminalId), []);
 });
 
-test('a report keeps edits of the dashboard, and a revoked key reports nothing', async () => {
+test('a report keeps the dashboard’s changes, and a revoked key cannot report', async () => {
   const { caller, terminalId: id } = await newDevice();
   await report(caller, { platform: 'reader', software_version: '0.1.0' });
   const actor = { type: 'system', name: 'tests' } as const;

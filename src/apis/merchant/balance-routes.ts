@@ -114,7 +114,7 @@ async function worthOf(db: Sql, accountId: string, available: bigint, now: Date)
   return { currency, amount, rate, quoted_at: quotedAt.toISOString(), source: row?.source ?? '' };
 }
 
-/** Returns the route for the balance, which is read from the chain's newest block. */
+/** Returns the route that reads the balance from the chain's newest block. */
 export function balanceRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller>({
     method: 'GET',

@@ -74,7 +74,7 @@ function retrieveRoute(ctx: ApiContext) {
   });
 }
 
-/** Returns the routes for offline payments in the merchant API. */
+/** Returns the merchant API's routes that list and retrieve sales accepted offline. */
 export function offlinePaymentRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [listRoute(ctx), retrieveRoute(ctx)];
 }

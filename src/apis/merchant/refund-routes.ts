@@ -124,7 +124,7 @@ function retrieveRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the refund routes of the merchant API. */
+/** Declares the merchant API's routes that make, list and retrieve refunds. */
 export function refundRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [createRoute(ctx), listRoute(ctx), retrieveRoute(ctx)];
 }

@@ -66,8 +66,8 @@ function dateOf(given: string | undefined): Date | null {
 
 /**
  * Returns the route that lists logged requests. In the merchant API, it lists only the calls of the
- * merchant's servers. Only the dashboard shows the shop's people what people did, and from which
- * address.
+ * merchant's servers. The actions of the shop's people, and their addresses, are shown only in the
+ * dashboard.
  */
 export function requestLogRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller, typeof RequestLogQuery>({

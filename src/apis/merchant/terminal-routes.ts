@@ -58,7 +58,7 @@ function retrieveTerminalRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the terminal routes of the merchant API. */
+/** Declares the merchant API's routes that list and retrieve terminals. */
 export function terminalRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [listTerminalsRoute(ctx), retrieveTerminalRoute(ctx)];
 }

@@ -218,8 +218,8 @@ export const CashierIntentBody = Type.Object({
 });
 
 /**
- * Schema of the credential that a terminal has read. The service checks later whether it knows the
- * credential.
+ * Schema of the credential that a terminal has read. It checks only the form; the tap looks the
+ * credential up.
  */
 export const TappedCredential = Type.Object(
   {

@@ -108,8 +108,8 @@ function retrieveRoute(ctx: ApiContext) {
 }
 
 /**
- * Returns the endpoint to create from a request's body. The dashboard's body has the same fields
- * and uses this function, too.
+ * Returns the endpoint to create from a request's body. The dashboard also uses this function,
+ * because its body has the same fields.
  */
 export function newEndpointOf(
   body: Static<typeof CreateEndpointBody>,
@@ -120,8 +120,8 @@ export function newEndpointOf(
 }
 
 /**
- * Returns the changes in an update request's body. The dashboard's body has the same fields and
- * uses this function, too.
+ * Returns the changes in an update request's body. The dashboard also uses this function, because
+ * its body has the same fields.
  */
 export function changeOf(body: Static<typeof UpdateEndpointBody>): ChangeEndpoint {
   return {

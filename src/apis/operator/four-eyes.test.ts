@@ -174,7 +174,7 @@ test('one operator alone cannot give another the right to make changes', async (
   assert.deepEqual(view, [{ staff_role: 'support' }]);
 });
 
-test('these tests try each staff change that needs two people', () => {
+test('the tests in this file try each staff change that needs two people', () => {
   const two = server.operatorRoutes.filter((route) => consentOf(route).fourEyes);
   const tried = [
     ...['decideVerification', 'decideName', 'disableAccount', 'enableAccount'],

@@ -98,8 +98,7 @@ function replaceRoute({ db }: ApiContext) {
     path: PATH,
     operationId: 'replaceOfflineRule',
     moves: 'money',
-    // One operator can do it alone, because the rule can only narrow what merchants have allowed at
-    // their own risk.
+    // One operator can do it alone, because the rule can only narrow the merchants' own limits.
     alone: true,
     tag: TAG,
     summary: 'Allow, cap or forbid sales that tills accept offline',

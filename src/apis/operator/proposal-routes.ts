@@ -190,8 +190,8 @@ function isForContract(kind: ProposalRow['kind']): kind is ControlAction {
 }
 
 /**
- * Returns the route that shows an approved change's transactions, and so nothing before two
- * operators agree.
+ * Returns the route that shows the transactions of an approved change. It shows none before two
+ * operators have agreed.
  */
 function callsRoute({ db, chains }: ApiContext) {
   return personRoute({

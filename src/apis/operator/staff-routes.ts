@@ -138,7 +138,7 @@ function roleRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes for staff and their roles. */
+/** Declares the routes that list staff, disable them and change their roles. */
 export function staffRoutes(ctx: ApiContext): PersonRoute[] {
   return [operatorsRoute(ctx), disableRoute(ctx), roleRoute(ctx)];
 }

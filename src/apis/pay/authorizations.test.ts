@@ -97,7 +97,7 @@ describe('an account that delegates after it has signed (EIP-7702)', () => {
     assert.equal(summary(answer), '200 succeeded');
   });
 
-  test('is told, before gas is spent, why USDC refuses it if its contract does not', async () => {
+  test('learns before gas is spent that its contract does not confirm its signature', async () => {
     const { answer, requests } = await signThenDelegate(() => ({
       to: ground.world.network.config.usdc,
     }));

@@ -276,7 +276,7 @@ test('a PDF has the receipt in Latin, Japanese, Cyrillic and Arabic letters', as
   }
 });
 
-test('a receipt with a letter that no font has is no PDF', () => {
+test('there is no PDF of a receipt with a letter that no font has', () => {
   for (const description of ['☕', '한국', 'नमस्ते', '\u{1f469}']) {
     assert.equal(hasPdf(slipOf({ ...receipt, description })), false, description);
   }

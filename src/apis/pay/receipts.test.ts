@@ -88,7 +88,7 @@ describe('the proof, recomputed from the chain', () => {
     assert.match((await failures({ refunds })).join(), /^refund of 1/);
   });
 
-  test('is a command', async () => {
+  test('can be recomputed by a command', async () => {
     const url = `${ground.server.url}/receipts/${token}`;
     assert.equal(receiptJsonUrl(url), `${ground.server.url}/api/pay/v1/receipts/${token}`);
     const node = ground.world.network.config.rpcUrls[0] ?? '';

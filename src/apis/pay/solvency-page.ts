@@ -77,7 +77,7 @@ ${solvency.networks.map((one) => section(one, placeIn(solvency, one), nodeOf(one
 }
 
 /**
- * Serves `/solvency`, a public page that shows what each network's contracts hold and owe, and
+ * Serves `/solvency`, a public page with the holdings and debts of each network's contracts, and
  * `/solvency.json`, the same data for programs.
  */
 export function createSolvencyGate(ctx: ApiContext) {

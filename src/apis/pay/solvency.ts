@@ -24,8 +24,8 @@ export interface NetworkSolvency {
   readonly owed_to_merchants: number | null;
   readonly fees: number | null;
   /**
-   * Held minus owed, in atoms: what plain transfers have added to the contract. If negative, money
-   * is missing.
+   * Held minus owed, in atoms. Positive after plain transfers to the contract; negative if money is
+   * missing.
    */
   readonly surplus: number | null;
 }

@@ -141,7 +141,7 @@ describe('a tag with a chip', () => {
     await opened(chip.tap());
   });
 
-  test('is no proof with another chip, at another counter, or after it was altered', async () => {
+  test('proves nothing with another chip, at another counter, or once altered', async () => {
     const [counter, other] = [await newCounter(), await newCounter()];
     const chip = await setUp(counter);
     const foreign = await setUp(other);

@@ -191,7 +191,10 @@ function visitRoute(ctx: ApiContext) {
   });
 }
 
-/** Returns the routes for paying at a counter with the URL on its tag (behavior.md 19). */
+/**
+ * Returns the routes with which customers pay at a counter, through the URL on its tag (behavior.md
+ * 19).
+ */
 export function tagRoutes(ctx: ApiContext) {
   return [readRoute(ctx), visitRoute(ctx), authorizationRoute(ctx)];
 }

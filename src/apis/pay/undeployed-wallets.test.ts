@@ -210,7 +210,7 @@ test('the gas of a day is a limit, with an alarm for the operator', async () => 
   }
 });
 
-test('where all keys are behind signers, a wallet is refused and nothing is counted', async () => {
+test('if remote signers hold all keys, a wallet is refused and nothing is counted', async () => {
   const idle = await startGround({ isIdle: true });
   try {
     const report = { reasons: [], senders: 1, fundedSenders: 1, paymentsLeft: null, contracts: 1 };

@@ -113,7 +113,7 @@ function revokeRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes for agent tokens. */
+/** Declares the routes that create, list and revoke a payer's agent tokens. */
 export function agentTokenRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [createRoute(ctx), listRoute(ctx), revokeRoute(ctx)];
 }

@@ -82,8 +82,7 @@ async function register(ctx: ApiContext, request: Asked): Promise<number> {
   if (!DEVICE.test(device) || typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
     return 400;
   }
-  // One person does not have more devices. The limit keeps a stolen pass token from filling the
-  // table.
+  // More devices than one person has. The limit keeps a stolen pass token from filling the table.
   if ((await countOtherDevices(ctx.db, { device, passId })) >= MAX_DEVICES) return 429;
   const now = ctx.clock.now();
   return (await upsertAppleDevice(ctx.db, { device, passId, pushToken, now })) ? 201 : 200;

@@ -59,8 +59,8 @@ function approveRoute(ctx: ApiContext) {
     path: '/approvals',
     operationId: 'createApproval',
     moves: 'money',
-    // Requires no fresh signature, because the body contains the wallet's signature for this very
-    // request.
+    // Requires no fresh signature, because the body already contains the wallet's signature for
+    // this request.
     asks: 'never',
     tag: TAG,
     summary: 'Relay a signed permit and spending policy: the payer needs no gas',
@@ -120,7 +120,7 @@ function followRoute(ctx: ApiContext) {
   });
 }
 
-/** Returns the routes for the amounts that a wallet allows the network to charge. */
+/** Returns the routes that show and set the amount that the network may charge a wallet. */
 export function approvalRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [
     walletRoute(ctx),

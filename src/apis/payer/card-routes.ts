@@ -176,8 +176,8 @@ function deleteRoute(ctx: ApiContext) {
 }
 
 /**
- * Declares the routes for cards whose chip produces a new message at each tap (behavior.md 12.6 to
- * 12.10).
+ * Declares the routes that create, list, change and delete cards whose chip produces a new message
+ * at each tap (behavior.md 12.6 to 12.10).
  */
 export function cardRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [listRoute(ctx), createRoute(ctx), changeRoute(ctx), deleteRoute(ctx)];

@@ -23,7 +23,7 @@ export async function answerWhenDone(
     waitMs: CHAIN_WAIT_MS,
     gone: asked.gone,
   });
-  // The payer has erased all data meanwhile.
+  // The payer erased all data during the wait.
   if (request === undefined) return resourceMissing('approval');
   return answerWith(201, renderPayerRequest(request, asked.payer.livemode));
 }

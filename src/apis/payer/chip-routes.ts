@@ -176,7 +176,7 @@ function lifts(before: Bounds, after: Bounds): boolean {
 }
 
 /**
- * Returns how the path names a chip: its ID, or the address printed on it. Refuses anything else.
+ * Returns the chip's ID or its printed address, whichever the path contains. Refuses anything else.
  */
 function nameIn(params: Readonly<Record<string, string>>) {
   const { id = '' } = params;
@@ -273,7 +273,10 @@ function deleteRoute({ db }: ApiContext) {
   });
 }
 
-/** Declares the routes for chips that sign payments (behavior.md 19.10). */
+/**
+ * Declares the routes that register, list, change and delete chips that sign payments (behavior.md
+ * 19.10).
+ */
 export function chipRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [proofRoute(), listRoute(ctx), registerRoute(ctx), changeRoute(ctx), deleteRoute(ctx)];
 }

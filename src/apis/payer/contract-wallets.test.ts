@@ -60,7 +60,7 @@ test('a contract wallet signs in, approves and pays like any other, without gas'
   await assert.rejects(signIn(newWallet(), from), /sign_in_failed/);
 });
 
-test('a contract wallet is told that the token refuses its transfer', async () => {
+test('a contract wallet learns that the token refuses its transfer', async () => {
   const { network } = ground.world;
   const { from, account } = await addContractWallet(network, { usdc: 50_000_000n });
   const sent = { to: newWallet().address, amount: 2_000_000 };
@@ -72,7 +72,7 @@ test('a contract wallet is told that the token refuses its transfer', async () =
   assert.match(message, /can still send the transfer itself/);
 });
 
-test('an account that delegates signs policies, and is told why its permit fails', async () => {
+test('an account that delegates can sign policies, and learns why its permit fails', async () => {
   const { network } = ground.world;
   const account = newWallet();
   const me = await signIn(account);

@@ -32,7 +32,10 @@ function inOrder(networks: readonly NetworkConfig[], production: boolean): Netwo
   );
 }
 
-/** Returns the route for what a wallet must know before it can sign in. */
+/**
+ * Returns the route that lists the networks and their contracts, which a wallet needs in order to
+ * sign in.
+ */
 export function networkRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [
     defineRoute<PayerCaller>({

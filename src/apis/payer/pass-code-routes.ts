@@ -92,7 +92,10 @@ function createKeyRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes for one-minute codes and for rotating codes (behavior.md 12.9, 12.14). */
+/**
+ * Declares the routes that create one-minute codes, and keys for rotating codes (behavior.md 12.9,
+ * 12.14).
+ */
 export function passCodeRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [createRoute(ctx), createKeyRoute(ctx)];
 }

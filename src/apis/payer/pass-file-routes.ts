@@ -143,7 +143,7 @@ function googleRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes for adding passes to phone wallets (behavior.md 12.11). */
+/** Declares the routes that add passes to phone wallets (behavior.md 12.11). */
 export function passFileRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [appleRoute(ctx), googleRoute(ctx)];
 }

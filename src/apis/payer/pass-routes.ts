@@ -185,7 +185,7 @@ function limitsRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes for passes, and for the limits that their payer sets. */
+/** Declares the routes that create, list and revoke passes, and that set the payer's own limits. */
 export function passRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [listRoute(ctx), createRoute(ctx), revokeRoute(ctx), limitsRoute(ctx)];
 }

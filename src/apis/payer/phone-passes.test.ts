@@ -43,7 +43,7 @@ async function newPass(wallet = newWallet()): Promise<{ me: Caller; passId: stri
   return { me, passId: String((await me.post('/passes', { label: 'Phone' })).body.id) };
 }
 
-/** Returns what a phone with this pass would send to a reader now. */
+/** Returns the message that a phone with this pass would send to a reader now. */
 async function tapOf(passId: string, kind: PhoneKind): Promise<string> {
   const { status, body } = await helpers.post(`/test_helpers/passes/${passId}/${kind}`);
   assert.equal(status, 201, JSON.stringify(body));

@@ -108,7 +108,10 @@ function endRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the Web Push routes of the wallet app (behavior.md 14.6). */
+/**
+ * Declares the routes that start, stop and show Web Push notifications of the wallet app
+ * (behavior.md 14.6).
+ */
 export function pushRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [readRoute(ctx), saveRoute(ctx), endRoute(ctx)];
 }

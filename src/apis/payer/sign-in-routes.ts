@@ -140,7 +140,7 @@ function meRoute() {
   });
 }
 
-/** Declares the routes for signing in with the wallet's key (EIP-4361). */
+/** Declares the routes for signing in and out with the wallet's key (EIP-4361). */
 export function signInRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
   return [nonceRoute(ctx), signInRoute(ctx), signAgainRoute(ctx), signOutRoute(ctx), meRoute()];
 }

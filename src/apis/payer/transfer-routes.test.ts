@@ -16,7 +16,8 @@ const EXTERNAL = {
 };
 
 /**
- * Returns whether the operator pays for transfers with these settings, for test and for live mode.
+ * Returns two booleans, for test and live mode: true if the operator pays for transfers with these
+ * settings.
  */
 function paid(env: Readonly<Record<string, string>>): boolean[] {
   const config = readConfig(env, []);

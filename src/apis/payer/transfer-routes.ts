@@ -27,8 +27,8 @@ export interface TransferLimits {
 
 /**
  * Returns a function that counts a transfer toward the limits, in the caller's transaction.
- * Reaching the network's limit raises an alarm, so that an operator can check whether it is a busy
- * hour or an attack that drains the sponsor's gas.
+ * Reaching the network's limit raises an alarm: the cause may be a busy hour, or an attack that
+ * drains the sponsor's gas.
  */
 export function takeTransfer(
   { tenant, address }: PayerCaller,
@@ -87,8 +87,8 @@ export function transferRoute(ctx: ApiContext) {
     path: '/transfers',
     operationId: 'createTransfer',
     moves: 'money',
-    // Requires no fresh signature, because the body contains the wallet's signature for this very
-    // request.
+    // Requires no fresh signature, because the body already contains the wallet's signature for
+    // this request.
     asks: 'never',
     tag: 'Payer app',
     summary: 'Send USDC from the wallet; the operator pays the gas',

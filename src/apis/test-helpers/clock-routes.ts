@@ -164,8 +164,8 @@ function advanceRoute(ctx: ApiContext) {
 }
 
 /**
- * Declares the routes for a test account's clock, with which developers test in seconds what would
- * take days.
+ * Declares the routes that show and advance a test account's clock, so that developers test
+ * deadlines of days in seconds.
  */
 export function clockRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [readRoute(ctx), advanceRoute(ctx)];

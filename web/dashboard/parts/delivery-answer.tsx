@@ -8,7 +8,7 @@ import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 
-/** Describes the receiver's response to one delivery. */
+/** Describes the receiver's response to one delivery in a few words. */
 export function answerWords({ response_status, error }: WebhookDelivery): string {
   if (response_status !== null)
     return t('dashboard.delivery_answer.http', { status: response_status });

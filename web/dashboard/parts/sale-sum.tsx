@@ -12,7 +12,7 @@ export interface SaleSumProps {
   readonly tip?: number | null;
   /** The amount in the shop's currency; `null` for a sale in USDC. */
   readonly price: Price | null;
-  /** The tip in it. */
+  /** The tip that `price` includes. */
   readonly tipPrice?: Price | null;
 }
 

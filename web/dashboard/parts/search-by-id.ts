@@ -33,7 +33,10 @@ function placeFor(typed: string, found: Found): string | null {
   return placeOfId(id);
 }
 
-/** The result of a search. */
+/**
+ * The result of a search: the page to open, in this mode or the other one, or the reason why none
+ * opens.
+ */
 export type Result =
   | { readonly is: 'open'; readonly path: string }
   | { readonly is: 'elsewhere'; readonly path: string; readonly mode: Mode }

@@ -32,7 +32,7 @@ export interface DownloadJob {
    * Discards the incomplete end of a broken response, so that the next request can continue there.
    */
   dropBroken(): void;
-  /** Returns how much has arrived. */
+  /** Returns the amount of data received so far. */
   progress(): Pick<DownloadState, 'rows' | 'bytes' | 'share'>;
   save(): void;
 }

@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<string, TextKey>> = {
   limit_exceeded: 'till.offline_sale.reason.limit_exceeded',
 };
 
-/** Returns the text for a bounce reason. */
+/** Returns the text for a bounce reason; a general one for an unknown reason. */
 export function bounceWords(reason: string): string {
   return t(REASONS[reason] ?? 'till.offline_sale.reason.other');
 }

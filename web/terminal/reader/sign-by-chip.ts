@@ -104,7 +104,10 @@ async function answerOf(signing: Signing, until: AbortSignal): Promise<Uint8Arra
   return answer;
 }
 
-/** Has a chip sign a digest. */
+/**
+ * Has a chip sign a digest, and asks for its PIN if it needs one. Never throws: the result says
+ * that the card left too early, or why the chip did not sign.
+ */
 export async function signDigest(signing: Signing, until: AbortSignal): Promise<Signed> {
   const from = publicKeyToAddress(`0x${signing.chip.publicKey}`);
   let der: Uint8Array | null;

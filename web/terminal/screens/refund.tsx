@@ -199,7 +199,7 @@ export interface RefundPartProps extends TillContext {
   readonly onDone: () => void;
 }
 
-/** Shows the refund form and its result. */
+/** Shows a pending refund, the last refund's result, and the button that opens the refund form. */
 export function RefundPart(props: RefundPartProps): ReactNode {
   const { payment, onDone, settings, device } = props;
   const { pending, outcome, start } = useRefund(props, onDone);

@@ -21,7 +21,7 @@ export function Problem({ of }: { readonly of: unknown }): ReactNode {
   );
 }
 
-/** Loads the next page of a list. */
+/** A button that loads the next page of a list; nothing on the last page. */
 export function More<T>({ pages }: { readonly pages: Pages<T> }): ReactNode {
   if (!pages.hasNextPage) return null;
   return (
