@@ -98,7 +98,10 @@ function versionIn(place: string): string {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-/** Contracts for which wallet and pay page sign. Without an entry, the first use pins them. */
+/**
+ * Contracts for which the wallet and the pay page sign. A network without an entry is pinned at the
+ * first use.
+ */
 const contracts = readContracts(
   readFileSync(path.join(import.meta.dirname, 'contracts.json'), 'utf8'),
 );

@@ -19,7 +19,7 @@ export interface Charging {
   readonly settings: Settings;
 }
 
-/** Returns the payment that a click on `Charge` requests. */
+/** Returns the request to open a payment that a click on `Charge` sends. */
 export function createOf({ units, currency }: Chargeable, { view, settings }: Charging): Create {
   return {
     key: crypto.randomUUID(),

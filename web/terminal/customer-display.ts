@@ -77,7 +77,7 @@ export function openChannel(): BroadcastChannel | null {
   return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('tapline display');
 }
 
-/** Returns the contents of the customer display in each phase of the till. */
+/** Returns the content of the customer display for a phase of the till. */
 export function shownOf(phase: Phase): Shown {
   switch (phase.at) {
     case 'keypad':

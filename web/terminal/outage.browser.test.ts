@@ -161,7 +161,9 @@ async function killTills(tills: readonly OutageTill[], course: Course, signal: A
   }
 }
 
-/** Copies sales of one till to the other. Whichever forwards a sale first, it settles once. */
+/**
+ * Copies one till's sales to the other. Each must settle once, whichever till forwards it first.
+ */
 async function shareSales([one, other]: readonly ProcessTill[], accepted: Course['accepted']) {
   assert.ok(one !== undefined && other !== undefined);
   const sales = (await one.sales()).filter(({ nonce }) => accepted.has(nonce));

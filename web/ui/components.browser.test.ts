@@ -107,7 +107,7 @@ async function pull({ page }: TestWindow, grip: Locator, px: number): Promise<vo
   await page.mouse.move(x, y);
   await page.mouse.down();
   await page.mouse.move(x, y + px, { steps: 4 });
-  // Pulls slowly, so that the distance decides and not the speed.
+  // Pulls slowly, so that the sheet reacts to the distance and not to the speed.
   await page.waitForTimeout(400);
   await page.mouse.up();
 }

@@ -3,7 +3,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { createSiweMessage } from 'viem/siwe';
 import type { Hex } from '../data/bytes.ts';
 
-/** The elliptic-curve code of the wallet, loaded when the user signs. */
+/** This module has the wallet's elliptic-curve code, and loads only when the user signs. */
 
 export type Account = PrivateKeyAccount;
 
@@ -46,7 +46,7 @@ export function hashOf(raw: Hex): Hex {
   return keccak256(raw);
 }
 
-/** Returns the EIP-4361 message for signing in, to this site only. */
+/** Returns the EIP-4361 message that signs in to this site and to no other. */
 export function signInText(challenge: {
   readonly address: Hex;
   readonly chainId: number;

@@ -202,13 +202,13 @@ export function parseGwei(text: string): bigint | null {
   return BigInt(whole) * GWEI + BigInt(decimals.padEnd(9, '0'));
 }
 
-/** Formats wei, for example `0.00016`. */
+/** Formats wei as whole coins with all decimals, for example `0.00016`. */
 export function formatCoin(wei: bigint): string {
   const decimals = (wei % COIN).toString().padStart(18, '0').replace(/0+$/, '');
   return decimals === '' ? `${wei / COIN}` : `${wei / COIN}.${decimals}`;
 }
 
-/** Formats wei, for example `0.00016`, with every digit, in the user's digits. */
+/** Formats wei as whole coins with all decimals, in the user's locale, for example `0,00016`. */
 export function readableCoin(wei: bigint): string {
   const digits = new Intl.NumberFormat(textLocale(), { maximumFractionDigits: 18 });
   return digits.format(formatCoin(wei) as Intl.StringNumericLiteral);

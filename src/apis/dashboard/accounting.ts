@@ -28,8 +28,8 @@ const TIMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The columns of each export in the accountants' file. ID and time come first, because an
- * interrupted download is resumed by them. Labels and descriptions come before IDs.
+ * The columns of each export in the accountants' file. ID and time come first, because they mark
+ * where an interrupted download resumes. Labels and descriptions come before IDs.
  */
 export const ACCOUNTING_COLUMNS = {
   payments: [

@@ -18,8 +18,8 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { selectStillMember } from '#people/session-queries.ts';
 
 /**
- * Time between polls. Events must arrive, and the streams of people without rights must end, within
- * a second; two polls fit into it. A poll costs 0.1 ms.
+ * Time between polls. Within a second, in which there are two polls, events must arrive, and the
+ * streams of people who have lost their rights must end. A poll costs 0.1 ms.
  */
 const LOOK_EVERY_MS = 400;
 /**

@@ -235,7 +235,7 @@ interface TotalsRequest {
   readonly now: Date;
 }
 
-/** Maximum length of a shift. If a cashier forgets to end one, it limits the rows to read. */
+/** Maximum length of a shift. It limits the rows to read if a cashier forgets to end the shift. */
 const LONGEST_SHIFT_MS = 31 * DAY_MS;
 
 /** The first and last day of a period, and the instants between which its rows are. */

@@ -28,8 +28,8 @@ export function tagMissing(): Refusal {
 }
 
 /**
- * Renders the payment at a tag, without the fields that identify the order. Only a customer who has
- * proven to be at the counter gets those.
+ * Renders the payment at a tag, without the fields that identify the order. Only a customer whose
+ * tap of a chip tag proves presence at the counter gets those.
  */
 async function renderPayment(
   ctx: ApiContext,

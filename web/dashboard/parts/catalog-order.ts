@@ -8,7 +8,7 @@ interface Placed {
   readonly position: number;
 }
 
-/** Returns the position that puts an item at an index of a list that does not contain it. */
+/** Returns the position with which an item lands at this index. `others` is the list without it. */
 export function positionAt(others: readonly Placed[], index: number): number {
   return others[index]?.position ?? (others.at(-1)?.position ?? 0) + 1;
 }

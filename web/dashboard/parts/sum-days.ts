@@ -7,7 +7,10 @@ export interface DaysSum {
   /** The part of the volume that is tips. */
   readonly tips: bigint;
   readonly payments: number;
-  /** Paid intents as a share of ended ones, canceled ones excluded. `null` if none has ended. */
+  /**
+   * Paid intents as a share of ended ones, without those that the shop called off. `null` if none
+   * has ended.
+   */
   readonly successRate: number | null;
   /** Median time to settle in ms, of the newest day that has one; `null` if no day has. */
   readonly settleMs: number | null;

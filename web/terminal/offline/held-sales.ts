@@ -98,9 +98,7 @@ export function afterAnswer(
   });
 }
 
-/**
- * Returns the held sale to which the parameter of a refusal belongs, such as `payments[3].amount`.
- */
+/** Returns the held sale that the parameter of a refusal names, such as `payments[3].amount`. */
 export function refusedRecord(sent: readonly HeldSale[], param: string | null): HeldSale | null {
   const [, place] = /^payments\[(\d+)\]/.exec(param ?? '') ?? [];
   return place === undefined ? null : (sent[Number(place)] ?? null);

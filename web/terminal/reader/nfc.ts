@@ -33,7 +33,7 @@ interface NdefReadingEvent extends Event {
 export type NdefDriver = new () => NdefReader;
 
 const PUBLIC_KEY = /^04[0-9a-f]{128}$/i;
-/** Prefix of each key in a key list: its length. */
+/** Prefix of each key in a key list: the key's length in bytes, in hex. */
 const KEY_LENGTH = '41';
 
 function driver(): NdefDriver | null {

@@ -4,7 +4,7 @@ import { keepUsbReader, type UsbReader } from '../till-storage.ts';
 import type { Chip } from './chip-commands.ts';
 import type { Read, Unread } from './read-credential.ts';
 
-/** Port of the local program `tapline-reader`, which makes no other connections. */
+/** Port on this computer on which the program `tapline-reader` accepts the till's connection. */
 export const USB_PORT = 4244;
 /**
  * Pause before a reconnection, so that the till reconnects within two seconds after sleep or after

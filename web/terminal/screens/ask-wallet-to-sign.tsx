@@ -193,7 +193,7 @@ function offlineWords({ unread, signing }: TillContext['readers']): string | nul
 function useAlreadyStored({ phase, offline, runner }: AskingProps): void {
   const { till: offlineTill } = offline;
   const { sales } = offline.view;
-  // Biome is right that `sales` is an extra dependency: a change of it triggers another check.
+  // The effect reads `sales` only so that a change of them triggers another check.
   useEffect(() => {
     let isCurrent = sales.length > 0;
     void offlineTill().then((till) => {

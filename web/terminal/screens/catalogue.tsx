@@ -27,7 +27,7 @@ function useCatalogue({ api, view }: TillContext): Loaded {
   const [items, setItems] = useState<readonly CatalogueItem[] | null>(null);
   const [failed, setFailed] = useState(false);
   const [round, setRound] = useState(0);
-  // Biome is right that these are extra dependencies: they trigger another load.
+  // The effect reads `round` and `reached` only so that their changes trigger another load.
   useEffect(() => {
     let isCurrent = round >= 0 && reached;
     void api.catalogue().then((answer) => {

@@ -164,7 +164,7 @@ function usePayments({ api, settings, view }: TillContext): ShiftPayments {
   const [failed, setFailed] = useState(false);
   const [round, setRound] = useState(0);
   const { reached } = view;
-  // Biome is right that these are extra dependencies: they trigger another load.
+  // The effect reads `round` and `reached` only so that their changes trigger another load.
   useEffect(() => {
     let isCurrent = round >= 0 && reached;
     void paymentsSince(api, since).then((answer) => {

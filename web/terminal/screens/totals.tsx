@@ -25,7 +25,7 @@ function useTotals({ api, settings, view }: TillContext) {
   const [totals, setTotals] = useState<Totals | null>(null);
   const [failed, setFailed] = useState(false);
   const [round, setRound] = useState(0);
-  // Biome is right that these are extra dependencies: they trigger another load.
+  // The effect reads `round` and `reached` only so that their changes trigger another load.
   useEffect(() => {
     let isCurrent = round >= 0 && reached;
     void api.totals(since).then((answer) => {
