@@ -76,9 +76,10 @@ export function sendable(sum: TypedSum, wallet: Wallet): bigint | string {
 }
 
 /**
- * Sends the transfer to the service, and repeats it while there is no response: its nonce lets it
- * execute once. After the first send, a refusal is final only when the token no longer accepts the
- * transfer, because the service may have lost its row after broadcasting the transaction.
+ * Sends the transfer to the service, and repeats it while there is no response. That is safe,
+ * because its nonce lets it execute only once. After the first send, a refusal is final only when
+ * the token no longer accepts the transfer, because the service may have lost its row after
+ * broadcasting the transaction.
  */
 export async function pushToService(
   api: Pick<PayerApi, 'transfer' | 'now'>,

@@ -18,8 +18,8 @@ import type { Role } from '#people/role-order.ts';
 /**
  * The changing routes of the merchant API that the dashboard also offers, with the lowest role for
  * each. The same handlers run, with the person as the caller. Routes that move money or grant
- * access are not among them: a key's scope implies its owner's consent, but a person's consent
- * needs a route that declares it.
+ * access are not among them: a key's scope already expresses its owner's consent, whereas a person
+ * must confirm such a change on a route that declares it.
  */
 const WRITES: Readonly<Record<string, Role>> = {
   cancelPaymentIntent: 'member',
