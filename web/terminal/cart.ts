@@ -32,7 +32,7 @@ export interface Cart {
   readonly discount: number;
 }
 
-/** The most lines that a sale may have (behavior.md 23). */
+/** The most lines that a sale may have (behavior.md 23.9). */
 export const MOST_LINES = 100;
 const QUANTITY = /^(?![0.,]+$)\d{1,6}(?:[.,]\d{1,3})?$/;
 

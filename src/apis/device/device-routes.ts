@@ -43,7 +43,7 @@ import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authent
 
 const TAG = 'Terminal protocol';
 /**
- * Default expiry (behavior.md 14.1). It is short, because the cashier's customer is at the counter.
+ * Expiry of an intent that a cashier starts. It is short, because the customer is at the counter.
  */
 const CASHIER_EXPIRES_IN_SECONDS = 120;
 

@@ -11,7 +11,7 @@ import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { readIntent } from '#payments/read-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 
-/** The default of behavior.md 4. */
+/** The default of behavior.md 5.1. */
 const DEFAULT_EXPIRES_IN_SECONDS = 120;
 
 const intentResponse = (description: string) => ({

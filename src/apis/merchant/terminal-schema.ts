@@ -159,7 +159,7 @@ export const SoftwareBody = Type.Object({
   ),
 });
 
-/** Maximum duration of a long poll, in seconds (behavior.md 14.1). */
+/** Maximum duration of a long poll, in seconds (docs/terminal-protocol.md). */
 const MAX_WAIT_SECONDS = 25;
 
 export const WaitParameter = Type.Optional(

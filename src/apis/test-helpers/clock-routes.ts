@@ -23,7 +23,7 @@ import { expireIntents } from '#payments/store-expired-intents.ts';
 
 /** Maximum advance in seconds: enough for any deadline that developers test. */
 export const MAX_ADVANCE_SECONDS = 366 * 86_400;
-/** The event retention of behavior.md 17.2. */
+/** The event retention of behavior.md 10.3. */
 const EVENT_RETENTION_MS = 30 * DAY_MS;
 
 /** A test account's clock as the API shows it. */
