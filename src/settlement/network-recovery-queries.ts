@@ -174,9 +174,9 @@ export async function holdRecovery(tx: Tx, run: RecoveryRun, leaseMs: number): P
 }
 
 /**
- * Returns the first block whose events the ledger may lack: the block after the last compared one,
- * or the block of the earliest event that reconciliation has found missing. `null` if no block was
- * ever compared.
+ * Returns the first block whose events the ledger may lack: the block after the last compared one
+ * (or else the reconciliation cursor), or the block of the earliest event that reconciliation has
+ * found missing. `null` if no block was ever read.
  */
 export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ block: bigint | null }>(

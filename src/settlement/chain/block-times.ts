@@ -185,10 +185,10 @@ export function nextLookAt(
 }
 
 /**
- * Returns when to poll next while nothing waits: `idleMs` after the last poll, or up to half of
- * that earlier, in the middle of the window in which a block is due. Such a poll halves the window,
- * so that a later payment needs few polls. If the window is too wide to predict anything, returns
- * the latest time.
+ * Returns when to poll next while nothing waits: `idleMs` after the last poll or, preferably, up to
+ * half of that earlier, in the middle of a window in which a block is due. Such a poll halves the
+ * window, so that a later payment needs few polls. A window that is too wide predicts nothing and
+ * is ignored.
  */
 export function idleLookAt(
   blockTimes: BlockTimes,

@@ -47,7 +47,7 @@ const LOGS = /^eth_getLogs$/;
 
 /**
  * Rules; the first that matches by code, status or text decides. Codes mean different things at
- * different providers (-32005 is a rate limit at one, and a range of logs at another), so
+ * different providers (-32005 is a rate limit at one, and too wide a range of logs at another), so
  * unambiguous texts come before ambiguous codes. A comment names its sources, which are pages of
  * the provider's documentation or the node's source code, by title.
  */

@@ -5,7 +5,7 @@ import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 /**
  * Reads logs without `eth_getLogs`: receipts contain them too, and nodes that return no logs
- * (because of the customer's plan, or a pruned index) still return the receipts of a block. This is
+ * (because of the operator's plan, or a pruned index) still return the receipts of a block. This is
  * a last resort, because it requests every block; without it, such a node would prevent the
  * comparison of the ledger with the chain.
  */

@@ -33,7 +33,7 @@ const MARGIN_MS = 80;
 
 /**
  * Returns when to send payments that wait while every sender is busy. Sending early gains nothing,
- * because a batch waits for its block anyway, and large batches cost a third of the gas per
+ * because a batch waits for its block anyway, and a large batch needs only a third of the gas per
  * payment. If block times are steady, payments wait until shortly before the block, or until a
  * batch is probably three quarters full; otherwise for BATCHING_DELAY_MS, or less on a fast chain.
  */
