@@ -35,7 +35,7 @@ select 'we_floor00000000000000000', now(), position, event, :account, false, eve
 from ids;
 `;
 
-/** How many stored intents there are for the service and pgbench to read. */
+/** Number of stored intents that the service and pgbench read. */
 export const STORED_INTENTS = 100_000;
 
 /** Returns the id of the n-th stored intent. */

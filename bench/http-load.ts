@@ -32,7 +32,7 @@ export interface Result {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly requests: number;
-  /** How many responses had an unexpected status. */
+  /** Number of responses with an unexpected status. */
   readonly failures: number;
   /** Requests per second in the first and in the last tenth of the run. */
   readonly tenths: readonly [first: number, last: number];

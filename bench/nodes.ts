@@ -34,7 +34,7 @@ const MAX_TAPS_PER_SECOND = 500;
 const TIMEOUT_SECONDS = 120;
 /** Waits for PostgreSQL's statistics, which its processes report only at intervals. */
 const REST_MS = 12_000;
-/** How many sales are made to count their rows and bytes. */
+/** Number of sales that are made to count their rows and bytes. */
 const COUNTED_SALES = 400;
 /** The minimum speed of two nodes, relative to one node. */
 const TARGET = '>= 0.9 of one node';

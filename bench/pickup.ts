@@ -31,7 +31,7 @@ interface Bench {
   readonly pools: readonly Pool[];
   readonly merchant: TestMerchant;
   readonly terminals: readonly Terminal[];
-  /** When the create request for each terminal's intent was sent. */
+  /** Time at which the create request for each terminal's intent was sent. */
   readonly sentAt: Map<string, number>;
   readonly took: number[];
 }

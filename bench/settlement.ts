@@ -43,9 +43,9 @@ interface Bench {
   readonly wakeups: Wakeups;
   readonly payers: readonly PrivateKeyAccount[];
   readonly merchantNumber: bigint;
-  /** When each intent succeeded, by id (`performance.now`). */
+  /** Time at which each intent succeeded, by id (`performance.now`). */
   readonly succeededAt: Map<string, number>;
-  /** When each block arrived (`performance.now`), oldest first. */
+  /** Time at which each block arrived (`performance.now`), oldest first. */
   readonly blocks: { readonly number: bigint; readonly at: number }[];
   tap(): { readonly id: string; readonly at: number };
 }

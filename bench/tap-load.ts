@@ -27,7 +27,7 @@ export interface Tapped {
 
 export interface TapResult {
   readonly taps: readonly Tapped[];
-  /** When each block was first seen. */
+  /** Time at which each block was first seen. */
   readonly blocks: readonly { readonly number: number; readonly at: number }[];
   /** Milliseconds that all creates together took. */
   readonly createMs: number;

@@ -11,12 +11,12 @@ import {
 import { median, percentile, report } from './report.ts';
 
 /**
- * Measures the till as a cashier experiences it, in a real browser on the service's machine: how
- * fast it is ready, how fast it shows a payment that the merchant requests, and how fast it shows a
+ * Measures the till as a cashier experiences it, in a real browser on the service's machine: the
+ * time until it is ready, until it shows a payment that the merchant requests, and until it shows a
  * result.
  */
 const LOADS = 9;
-/** How many newly opened tills show a first payment. */
+/** Number of newly opened tills that show a first payment. */
 const FIRSTS = 15;
 const INTENTS = Number(process.env.BENCH_INTENTS ?? 100);
 const TAPS = 30;

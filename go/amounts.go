@@ -10,7 +10,8 @@ import (
 
 var inWords = regexp.MustCompile(`^([0-9]{1,9})(?:\.([0-9]{1,6}))?$`)
 
-// USDC gives the atoms of an amount in words: USDC("2.50") is 2500000.
+// USDC converts USDC, as decimal text, to atoms: USDC("2.50") is 2500000. It returns a *UsageError
+// if the text has another format.
 func USDC(amount string) (int64, error) {
 	found := inWords.FindStringSubmatch(amount)
 	if found == nil {
@@ -20,7 +21,7 @@ func USDC(amount string) (int64, error) {
 	return strconv.ParseInt(found[1]+(found[2] + "000000")[:6], 10, 64)
 }
 
-// FormatUSDC is the other way: FormatUSDC(2500000) is "2.50".
+// FormatUSDC converts atoms to USDC, with at least two decimals: FormatUSDC(2500000) is "2.50".
 func FormatUSDC(atoms int64) string {
 	sign := ""
 	if atoms < 0 {
@@ -35,9 +36,10 @@ func FormatUSDC(atoms int64) string {
 
 var short = regexp.MustCompile(`^[A-Za-z0-9_-]{1,8}$`)
 
-// OrderID gives the order_id of an order of your shop: itself up to 8 characters, else 8 made from
-// it. The same in all clients of Tapline. Should two orders ever get the same one, the second is
-// refused with order_id_in_use; never are two orders paid as one.
+// OrderID derives a valid order_id from your shop's own order name. A name of up to 8 valid
+// characters stays unchanged; any other name always maps to the same 8 characters, in all Tapline
+// clients. If two orders ever map to the same id, the second is refused with order_id_in_use, so
+// two orders are never paid as one.
 func OrderID(order string) (string, error) {
 	if order == "" {
 		return "", &UsageError{"OrderID was given an empty text."}

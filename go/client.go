@@ -1,13 +1,13 @@
-// Package tapline is the client of a Tapline payment network, with the standard library alone.
+// Package tapline is a client for a Tapline payment network. It needs only the standard library.
 //
 //	client, err := tapline.New(tapline.Options{}) // TAPLINE_API_KEY and TAPLINE_BASE_URL
 //	intent, err := client.PaymentIntents.Create(ctx, tapline.CreatePaymentIntentBody{
 //		Amount: 2_500_000, Terminal: "tml_...", OrderID: "A-1",
 //	})
 //
-// Every POST carries an Idempotency-Key, the same in every try of a call. A call whose outcome is
-// not known returns an *OutcomeUnknownError: ask with its Resolve, or send the same call with the
-// same key again. Never send it with another key.
+// Every POST carries an Idempotency-Key, which is the same for all attempts of a call. A call whose
+// result is unknown returns an *OutcomeUnknownError: call its Resolve, or repeat the call with the
+// same key. Never repeat it with another key.
 package tapline
 
 import (
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Version of this package.
+// Version is the version of this package.
 const Version = "0.1.0"
 
 const (
@@ -27,24 +27,25 @@ const (
 	defaultMaxRetries = 3
 )
 
-// NoRetries is the value of Options.MaxRetries that sends each call once.
+// NoRetries is the value of Options.MaxRetries with which each call is sent only once.
 const NoRetries = -1
 
-// Options of a client. The zero value takes key and address from the environment.
+// Options configure a client. The zero value reads key and URL from the environment.
 type Options struct {
 	// APIKey is a secret key: tlsk_test_... or tlsk_live_.... Default: TAPLINE_API_KEY.
 	APIKey string
-	// BaseURL ends with /api. Default: TAPLINE_BASE_URL, or the sandbox on this machine.
+	// BaseURL is the URL of the network's API, which ends with /api. Default: TAPLINE_BASE_URL or,
+	// without it, the sandbox on this machine. If set, TAPLINE_API_KEY is not used.
 	BaseURL string
-	// Timeout of one try. Default: 70 s.
+	// Timeout is the time limit of one attempt. Default: 70 s.
 	Timeout time.Duration
-	// MaxRetries after the first try. Default: 3; NoRetries for none.
+	// MaxRetries is the maximum number of attempts after the first. Default: 3; NoRetries for none.
 	MaxRetries int
-	// Transport of the requests. Default: a copy of http.DefaultTransport.
+	// Transport sends the requests. Default: a copy of http.DefaultTransport.
 	Transport http.RoundTripper
 }
 
-// Client of one account and mode. It may be used by several goroutines.
+// Client calls the API for one account and mode. Several goroutines may use it at the same time.
 type Client struct {
 	PaymentIntents *PaymentIntents
 	Payments       *Payments
@@ -61,14 +62,16 @@ type Client struct {
 
 var secretKey = regexp.MustCompile(`^tlsk_(test|live)_[0-9A-Za-z]+$`)
 
-// https, or plain http on this machine. Before an @ stands a user, and the machine behind it.
+// safeForLive matches URLs to which a live key may be sent: https, or http on this machine. Only a
+// port or a path may follow the host, because the text before an @ would be a user name.
 var safeForLive = regexp.MustCompile(
 	`(?i)^(https:.*|http://(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(/.*)?)$`)
 
-// New makes a client; it sends nothing.
+// New creates a client. It sends no request. It returns a *UsageError if an option is invalid.
 func New(options Options) (*Client, error) {
 	key, address := options.APIKey, options.BaseURL
-	// An address that the program gives may come from a file: the environment's key stays away.
+	// Never send the environment's key to a URL that the program passes, because that URL may come
+	// from an untrusted file.
 	if key == "" && address == "" {
 		key = os.Getenv("TAPLINE_API_KEY")
 	}
@@ -111,7 +114,7 @@ func newClient(key, baseURL string, options Options) *Client {
 	}
 	client.http = &http.Client{
 		Transport: transport,
-		// A redirect would carry the key to another address.
+		// Following a redirect would send the key to another URL.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	client.PaymentIntents = &PaymentIntents{client}

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Error is a refusal: branch on Code; handle codes that you do not know by Type.
+// Error is a refusal by the service. Branch on Code. New codes may be added: handle unknown ones by
+// Type.
 type Error struct {
 	Message   string
 	Status    int
@@ -22,25 +23,26 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%s)", e.Message, e.Code)
 }
 
-// UsageError says that the call could not have worked. Nothing was sent.
+// UsageError reports invalid arguments. Nothing was sent.
 type UsageError struct{ Message string }
 
 func (e *UsageError) Error() string { return e.Message }
 
-// ConnectionError says that no answer came to a call that moves no money.
+// ConnectionError reports that a call got no response. A call that moves money returns an
+// OutcomeUnknownError instead.
 type ConnectionError struct{ Cause error }
 
 func (e *ConnectionError) Error() string { return fmt.Sprintf("No answer: %v.", e.Cause) }
 
-// Unwrap gives what broke.
+// Unwrap returns the error of the connection.
 func (e *ConnectionError) Unwrap() error { return e.Cause }
 
-// OutcomeUnknownError says that money may have moved or not. Ask with Resolve; never send the call
-// with another key.
+// OutcomeUnknownError reports that the result of a call is unknown: the money may have moved or
+// not. Call Resolve, or repeat the call with the same key. Never repeat it with another key.
 type OutcomeUnknownError struct {
 	IdempotencyKey string
-	// Cause is the last thing that happened. It is not unwrapped: a refusal of a later try is none
-	// of the call.
+	// Cause is the error of the last attempt. It is not unwrapped, because the refusal of a later
+	// attempt does not mean that the call was refused.
 	Cause error
 
 	client *Client
@@ -52,15 +54,16 @@ func (e *OutcomeUnknownError) Error() string {
 		" the same IdempotencyKey again. Never send it with another key.", e.Cause)
 }
 
-// Resolve asks what became of the call, and reads the object into the value that a success would
-// have given, such as a *PaymentIntent. It returns the stored refusal where the call was refused,
-// and an *OutcomeUnknownError while nobody knows. It sends nothing that could move money anew.
+// Resolve finds out the result of the call. If it succeeded, Resolve reads the object in its
+// current state into the value, such as a *PaymentIntent. If the service refused the call, Resolve
+// returns that refusal; while the result is unknown, it returns an *OutcomeUnknownError. It never
+// moves money a second time.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, into any) error {
 	return e.client.resolve(ctx, e, into)
 }
 
-// WebhookVerificationError says that the message is not from the service, or too old. Answer 400
-// and do nothing.
+// WebhookVerificationError reports that a message is not from the service, or is too old. Respond
+// with 400 and do nothing.
 type WebhookVerificationError struct{ Message string }
 
 func (e *WebhookVerificationError) Error() string { return e.Message }

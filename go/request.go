@@ -19,29 +19,29 @@ import (
 )
 
 const (
-	// The dated version of the API that this package is written for: a key's own could differ.
+	// The dated API version of this package. It is sent, because a key's own version may differ.
 	apiVersion        = "2026-09-28"
 	running           = "idempotency_request_in_progress"
 	longestRetryAfter = 60 * time.Second
 )
 
-// Query of a list, such as {"status": "succeeded"}.
+// Query holds the query parameters of a list, such as {"status": "succeeded"}.
 type Query map[string]string
 
-// Call is any operation of the API by its path below /v1. The resources are made of this.
+// Call is a request to any operation of the API, by its path below /v1. All resources use it.
 type Call struct {
 	Method string
 	Path   string
-	// Body as JSON; nil for none.
+	// Body is sent as JSON; nil sends no body.
 	Body  any
 	Query Query
-	// IdempotencyKey of a POST; a random one when empty.
+	// IdempotencyKey is the key of a POST. If it is empty, a random key is used.
 	IdempotencyKey string
-	// Keyed says that the service keeps the answer under the key, so that the call may be repeated.
+	// Keyed is true if the service stores the response under the key, which makes retries safe.
 	Keyed bool
 }
 
-// Request makes the call and reads the answer into a value, such as a *PaymentIntent.
+// Request makes a call and reads the response into a value, such as a *PaymentIntent.
 func (c *Client) Request(ctx context.Context, call Call, into any) error {
 	if strings.HasPrefix(call.Path, "/test_helpers") && strings.HasPrefix(c.apiKey, "tlsk_live") {
 		return &UsageError{"Test helpers play the customer in test mode: use a tlsk_test_ key."}
@@ -86,10 +86,10 @@ func (c *Client) send(ctx context.Context, call Call, body []byte, into any) err
 	}
 }
 
-// failure is what one try came to, when it came to no success.
+// failure is the result of an attempt that did not succeed.
 type failure struct {
 	err error
-	// The action may have been done.
+	// True if the service may have performed the action.
 	doubtful   bool
 	retryAfter time.Duration
 	saysAfter  bool
@@ -108,7 +108,8 @@ func (f *failure) code() string {
 	return ""
 }
 
-// A refusal of the request itself holds for its earlier tries too.
+// holdsForAllTries is true if the service refused the request itself. Then no earlier attempt
+// succeeded either, because its stored response would have been replayed.
 func (f *failure) holdsForAllTries() bool {
 	refused := f.refusal()
 	if refused == nil || refused.Type == "" || f.doubtful {
@@ -117,7 +118,8 @@ func (f *failure) holdsForAllTries() bool {
 	return refused.Status == 400 || refused.Status == 404 || refused.Status == 409
 }
 
-// delay before the next try; false where another one is not safe, or no use.
+// delay returns the time to wait before the next attempt. It returns false if another attempt is
+// unsafe or useless.
 func (f *failure) delay(attempt int, call Call) (time.Duration, bool) {
 	refused := f.refusal()
 	lost := refused == nil || refused.Status == 500 || refused.Status == 503
@@ -138,7 +140,7 @@ func (f *failure) delay(attempt int, call Call) (time.Duration, bool) {
 	return time.Duration(longest * (0.5 + rand.Float64()/2) * float64(time.Second)), true
 }
 
-// sleep says whether the time has passed, and not the caller's time-out.
+// sleep waits. It returns false if the caller's context ended first.
 func sleep(ctx context.Context, delay time.Duration) bool {
 	if ctx.Err() != nil {
 		return false
@@ -153,8 +155,8 @@ func sleep(ctx context.Context, delay time.Duration) bool {
 	}
 }
 
-// oneWay is a body that cannot be sent again: net/http repeats by itself what it takes for
-// idempotent, and would take a key for that, where the service keeps none.
+// oneWay is a body that net/http cannot send again. On its own, net/http retries a request with an
+// Idempotency-Key, which is unsafe for operations whose response the service does not store.
 type oneWay struct{ io.Reader }
 
 func (oneWay) Close() error { return nil }
@@ -239,7 +241,8 @@ func refusedBy(response *http.Response, answer []byte, keyed bool) *failure {
 		refused.Message = fmt.Sprintf("The answer (%d) is not from a Tapline API. Check BaseURL:"+
 			" it ends with /api.", status)
 	}
-	// "Nothing was done" is said by this code alone; another fault may have come after the action.
+	// Only this code guarantees that nothing was done. After any other server error, the action may
+	// have been performed.
 	fault := status >= 500 && refused.Code != "service_unavailable"
 	failed := &failure{err: refused, doubtful: keyed && (fault || refused.Code == running)}
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds >= 0 {

@@ -17,7 +17,7 @@ func (c *Client) resolve(ctx context.Context, unknown *OutcomeUnknownError, into
 	switch {
 	case errors.As(err, &still):
 		return unknown
-	// Who could not be asked has said nothing of the request.
+	// The service did not answer, so the result of the call is still unknown.
 	case errors.As(err, &lost):
 		return unknown
 	case errors.As(err, &refused) && (refused.Status == 429 || refused.Status >= 500):
@@ -26,7 +26,8 @@ func (c *Client) resolve(ctx context.Context, unknown *OutcomeUnknownError, into
 	return err
 }
 
-// ask only reads. A key that the service does not know means unknown, not failed.
+// ask looks the key up. An unknown key does not prove a failure, because the request may still
+// arrive.
 func (c *Client) ask(ctx context.Context, unknown *OutcomeUnknownError, into any) error {
 	sent := unknown.sent
 	var key IdempotencyKey
@@ -45,7 +46,7 @@ func (c *Client) ask(ctx context.Context, unknown *OutcomeUnknownError, into any
 	if where := placeOf(key); where != "" {
 		return c.Request(ctx, Call{Method: http.MethodGet, Path: where}, into)
 	}
-	// The stored refusal comes again, and nothing runs.
+	// Replays the stored refusal without performing anything.
 	return c.Request(ctx, sent, into)
 }
 

@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// CallOption changes one call.
+// CallOption changes a single call.
 type CallOption func(*Call)
 
-// WithIdempotencyKey sends a key of yours, such as one made of the order.
+// WithIdempotencyKey sends your own key instead of a random one, for example one derived from the
+// order.
 func WithIdempotencyKey(key string) CallOption {
 	return func(call *Call) { call.IdempotencyKey = key }
 }
@@ -40,7 +41,7 @@ func retrieve[T any](ctx context.Context, c *Client, path, id string) (*T, error
 	return into, nil
 }
 
-// List iterates over the objects of a list, newest first, and fetches pages as they are needed.
+// List iterates over the objects of a list, newest first, and fetches pages as needed.
 //
 //	payments := client.Payments.List(ctx, tapline.Query{"status": "succeeded"})
 //	for payments.Next() {
@@ -66,7 +67,7 @@ func listOf[T any](ctx context.Context, c *Client, path string, query Query) *Li
 	return &List[T]{ctx: ctx, client: c, path: path, query: own, at: -1}
 }
 
-// Next goes to the next object, and says whether there is one.
+// Next advances to the next object. It returns false if there is none, or after an error.
 func (l *List[T]) Next() bool {
 	l.at++
 	for l.at >= len(l.page) {
@@ -93,13 +94,13 @@ func (l *List[T]) fetch() {
 	}
 }
 
-// Current is the object that Next went to.
+// Current returns the object to which Next has advanced.
 func (l *List[T]) Current() *T { return &l.page[l.at] }
 
-// Err is what ended the iteration early; nil when all objects were seen.
+// Err returns the error that ended the iteration early; nil if there was none.
 func (l *List[T]) Err() error { return l.err }
 
-// PaymentIntents are wishes to be paid once.
+// PaymentIntents are requests for a payment. Each can be paid once.
 type PaymentIntents struct{ client *Client }
 
 // Create asks a terminal to collect an amount.
@@ -107,17 +108,17 @@ func (r *PaymentIntents) Create(ctx context.Context, body CreatePaymentIntentBod
 	return post[PaymentIntent](ctx, r.client, "/payment_intents", body, given)
 }
 
-// Retrieve reads one.
+// Retrieve reads an intent by its id.
 func (r *PaymentIntents) Retrieve(ctx context.Context, id string) (*PaymentIntent, error) {
 	return retrieve[PaymentIntent](ctx, r.client, "/payment_intents", id)
 }
 
-// List iterates over them, newest first.
+// List iterates over the intents, newest first.
 func (r *PaymentIntents) List(ctx context.Context, query Query) *List[PaymentIntent] {
 	return listOf[PaymentIntent](ctx, r.client, "/payment_intents", query)
 }
 
-// Cancel ends one that is not paid. One that is on its way cannot be canceled any more.
+// Cancel cancels an unpaid intent. An intent in progress can no longer be canceled.
 func (r *PaymentIntents) Cancel(ctx context.Context, id string, given ...CallOption) (*PaymentIntent, error) {
 	if id == "" {
 		return nil, &UsageError{"The id is missing."}
@@ -126,7 +127,8 @@ func (r *PaymentIntents) Cancel(ctx context.Context, id string, given ...CallOpt
 	return post[PaymentIntent](ctx, r.client, path, nil, given)
 }
 
-// WaitFor reads one each second until it is paid or canceled, or the context ends.
+// WaitFor reads the intent once a second until it is paid or canceled, and returns it. If the
+// context ends first, it also returns an error.
 func (r *PaymentIntents) WaitFor(ctx context.Context, id string) (*PaymentIntent, error) {
 	for {
 		intent, err := r.Retrieve(ctx, id)
@@ -142,59 +144,59 @@ func (r *PaymentIntents) WaitFor(ctx context.Context, id string) (*PaymentIntent
 	}
 }
 
-// Payments are settled.
+// Payments are settled sales.
 type Payments struct{ client *Client }
 
-// Retrieve reads one.
+// Retrieve reads a payment by its id.
 func (r *Payments) Retrieve(ctx context.Context, id string) (*Payment, error) {
 	return retrieve[Payment](ctx, r.client, "/payments", id)
 }
 
-// List iterates over them, newest first.
+// List iterates over the payments, newest first.
 func (r *Payments) List(ctx context.Context, query Query) *List[Payment] {
 	return listOf[Payment](ctx, r.client, "/payments", query)
 }
 
-// Refunds give money back.
+// Refunds return money to payers.
 type Refunds struct{ client *Client }
 
-// Create gives money back: all that is left of the payment, or an amount.
+// Create refunds the rest of a payment, or an amount.
 func (r *Refunds) Create(ctx context.Context, body CreateRefundBody, given ...CallOption) (*Refund, error) {
 	return post[Refund](ctx, r.client, "/refunds", body, given)
 }
 
-// Retrieve reads one.
+// Retrieve reads a refund by its id.
 func (r *Refunds) Retrieve(ctx context.Context, id string) (*Refund, error) {
 	return retrieve[Refund](ctx, r.client, "/refunds", id)
 }
 
-// List iterates over them, newest first.
+// List iterates over the refunds, newest first.
 func (r *Refunds) List(ctx context.Context, query Query) *List[Refund] {
 	return listOf[Refund](ctx, r.client, "/refunds", query)
 }
 
-// Terminals take payments.
+// Terminals collect payments.
 type Terminals struct{ client *Client }
 
-// Retrieve reads one.
+// Retrieve reads a terminal by its id.
 func (r *Terminals) Retrieve(ctx context.Context, id string) (*Terminal, error) {
 	return retrieve[Terminal](ctx, r.client, "/terminals", id)
 }
 
-// List iterates over them, newest first.
+// List iterates over the terminals, newest first.
 func (r *Terminals) List(ctx context.Context, query Query) *List[Terminal] {
 	return listOf[Terminal](ctx, r.client, "/terminals", query)
 }
 
-// Events say what happened.
+// Events report changes of objects. Webhooks deliver the same events.
 type Events struct{ client *Client }
 
-// Retrieve reads one.
+// Retrieve reads an event by its id.
 func (r *Events) Retrieve(ctx context.Context, id string) (*Event, error) {
 	return retrieve[Event](ctx, r.client, "/events", id)
 }
 
-// List iterates over them, newest first.
+// List iterates over the events, newest first.
 func (r *Events) List(ctx context.Context, query Query) *List[Event] {
 	return listOf[Event](ctx, r.client, "/events", query)
 }

@@ -93,7 +93,7 @@ func TestAmountsAndOrders(t *testing.T) {
 			t.Errorf("FormatUSDC(%d) = %q", atoms, got)
 		}
 	}
-	// Those of the other clients.
+	// The clients of all languages derive these ids.
 	same := map[string]string{
 		"A-1001": "A-1001", "order_01HZX3V0M7": "r-Nyt8hN", "Bestellung Nr. 12 – Köln": "9uMFAlKK",
 	}
@@ -133,7 +133,7 @@ func TestListsFetchTheirPages(t *testing.T) {
 	}
 }
 
-// A caller that gives up does not learn what became of the money: that is not a refusal.
+// A caller that gives up does not learn the result, so the call must not be reported as refused.
 func TestACallThatIsGivenUpIsUnknown(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,17 +13,18 @@ import (
 	"time"
 )
 
-// WebhookTolerance is how old a message may be.
+// WebhookTolerance is the maximum age of a message.
 const WebhookTolerance = 5 * time.Minute
 
-// Verify returns the event of a webhook, once its signature and age are proved. The body is the
-// bytes as they came. The proof is Service-Signature, or where that is missing the headers of
-// Standard Webhooks: webhook-id, webhook-timestamp, webhook-signature.
+// Verify checks a webhook's signature and age and returns its event. The body is the bytes as
+// received, before any JSON parsing. Verify uses the header Service-Signature or, without it, the
+// headers of Standard Webhooks: webhook-id, webhook-timestamp and webhook-signature. It returns a
+// *WebhookVerificationError if the message is not valid.
 func Verify(body []byte, header http.Header, secret string) (*Event, error) {
 	return VerifyAt(body, header, secret, time.Now())
 }
 
-// VerifyAt is Verify with another clock, for messages that were kept.
+// VerifyAt is like Verify, but checks the age at the given time, for stored messages.
 func VerifyAt(body []byte, header http.Header, secret string, now time.Time) (*Event, error) {
 	proof, err := proofIn(header)
 	if err != nil {
@@ -63,7 +64,7 @@ func unproved(message string) error { return &WebhookVerificationError{message} 
 
 type proof struct {
 	timestamp int64
-	// What is signed before the body.
+	// The part of the signed text that precedes the body.
 	head       string
 	signatures [][]byte
 	isStandard bool
@@ -76,7 +77,7 @@ var (
 )
 
 func proofIn(header http.Header) (*proof, error) {
-	// A header that was sent twice is read as a whole: taking one of the two would be a choice.
+	// Joins a repeated header, because choosing one of its values could choose the wrong one.
 	if own := strings.Join(header.Values("Service-Signature"), ", "); own != "" {
 		return ownProof(own)
 	}
@@ -104,7 +105,7 @@ func ownProof(header string) (*proof, error) {
 		case "t":
 			times = append(times, value)
 		case "v1":
-			// The network writes small letters: one signature has one spelling.
+			// Only lower case, as the network writes it, so that each signature has one spelling.
 			if digest.MatchString(value) {
 				bytes, _ := hex.DecodeString(value)
 				found.signatures = append(found.signatures, bytes)
@@ -129,7 +130,7 @@ func (p *proof) at(time, otherwise string) (*proof, error) {
 func decoded(secret string) ([]byte, error) {
 	text := strings.TrimRight(strings.TrimPrefix(secret, "whsec_"), "=")
 	key, err := base64.RawStdEncoding.DecodeString(text)
-	// Everybody can sign with an empty key.
+	// Anyone could sign with an empty key.
 	if err != nil || len(key) == 0 {
 		return nil, unproved("The secret is not whsec_... in base64.")
 	}

@@ -57,7 +57,7 @@ class Sale(unittest.TestCase):
 
 
 class Faults(unittest.TestCase):
-    """A service that answers as it is told."""
+    """A service that sends the responses of a script."""
 
     def setUp(self):
         self.seen, self.script = [], []

@@ -16,7 +16,7 @@ function endWhenDone(): void {
   timer.unref();
 }
 
-// Only in test processes: the runner itself loads this module, too, and has no tests.
+// Applies only to test processes: the runner itself loads this module, too, and has no tests.
 if (process.env.NODE_TEST_CONTEXT !== undefined) {
   after(endWhenDone);
   noteTimes();

@@ -16,7 +16,7 @@ const ROOT = path.join(import.meta.dirname, '..');
 /** Lower bound that detects functions that stop before they send their statements. */
 const FEWEST_STATEMENTS = 600;
 const FEWEST_TABLES = 60;
-/** Their own tests run them. */
+/** Functions whose statements this test cannot reach. Their own tests run them. */
 const NOT_REACHED = [
   // Passes its rows to the table unchanged, and a placeholder row has no columns.
   'insertOfflinePayments',

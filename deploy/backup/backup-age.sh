@@ -1,6 +1,7 @@
 #!/bin/sh
-# For Prometheus: when the newest backup of pgBackRest ended. A timer runs it (docs/backup.md), and
-# node_exporter reads the file (--collector.textfile.directory).
+# Writes the time at which the newest pgBackRest backup ended, as a metric for Prometheus. A timer
+# runs this script (docs/backup.md), and node_exporter reads the file
+# (--collector.textfile.directory).
 set -eu
 folder=${1:-/var/lib/prometheus/node-exporter}
 stop=$(pgbackrest --stanza=tapline --output=json info |

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Backups of the database of compose.yaml, with nothing but what the image of PostgreSQL holds:
-#   keep <path> <name>   archive_command: one file of the log
-#   daily                a copy now and once a day; removes what is older than BACKUP_DAYS
-#   once                 one copy now
-#   restore <moment>     puts the database back to that moment: docs/backup.md
+# Backs up the database of compose.yaml, with only the programs in PostgreSQL's image:
+#   keep <path> <name>   archives one WAL file (archive_command)
+#   daily                copies the database now and once a day; deletes copies older than BACKUP_DAYS
+#   once                 copies the database once
+#   restore <moment>     restores the database to that moment (docs/backup.md)
 set -eu
 umask 077
 backup=${BACKUP_PLACE:-/backup}
@@ -11,7 +11,8 @@ data=${PGDATA:-/var/lib/postgresql/data}
 
 keep() {
   mkdir -p "$backup/log"
-  # An archived file is never replaced by another one; the same one may come twice after a crash.
+  # Never replaces an archived file with a different one. After a crash, the same file may come
+  # twice.
   if [ -e "$backup/log/$2" ]; then cmp -s "$1" "$backup/log/$2"; return; fi
   cp "$1" "$backup/log/$2.part"
   sync "$backup/log/$2.part"
@@ -27,7 +28,7 @@ once() {
   echo "backup: $copy"
 }
 
-# Copies that are too old, but never the newest; then the log that no copy needs.
+# Deletes copies that are too old, except the newest one, then the WAL that no copy needs.
 thin() {
   ls "$backup/copies" | sort | head -n -1 | while read -r old; do
     if [ -n "$(find "$backup/copies/$old" -maxdepth 0 -mtime +"${BACKUP_DAYS:-7}")" ]; then
@@ -41,7 +42,7 @@ thin() {
 
 daily() {
   while true; do
-    # A failure is told by the log, and tried again after ten minutes.
+    # If a backup fails, the log says so, and the next attempt follows after ten minutes.
     if once && thin; then sleep 86400; else sleep 600; fi
   done
 }

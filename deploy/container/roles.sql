@@ -1,6 +1,6 @@
--- The two roles of the service (docs/operate.md, section 3), made by the superuser with psql 14 or
--- newer. It may run as often as it likes: a database that was made before there were two roles is
--- given to the owner here.
+-- Creates the service's two roles (docs/operate.md, section 3). The superuser runs it with psql 14
+-- or newer, as often as necessary. Transfers a database that existed before the two roles to the
+-- owner role.
 \getenv owner_password OWNER_PASSWORD
 \getenv app_password APP_PASSWORD
 
@@ -17,7 +17,7 @@ select format('alter table %s owner to tapline_owner', oid::regclass)
 from pg_class
 where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S')
   and relowner <> 'tapline_owner'::regrole
-  -- A column's own sequence goes with its table.
+  -- Excludes sequences of columns, whose owner changes with their table.
   and not exists (
     select from pg_depend d
     where d.classid = 'pg_class'::regclass and d.objid = pg_class.oid and d.deptype in ('a', 'i')

@@ -1,19 +1,19 @@
 #!/bin/sh
 # PostgreSQL's archive_command on each machine of the cluster: tapline-pgbackrest-push %p
-#
-# A primary that dies may have finished a file of its log and not archived it. The standby that
-# follows has that file and counts it as archived, because its primary would do that. So the archive
-# would have a hole, and no restore would get past it. A new primary archives the history of its
-# timeline first: before that goes what it has of the timeline before.
+# A primary may die after it has completed a WAL file and before it has archived the file. Its
+# standby has the file, but counts it as archived, because archiving is the primary's task. The
+# archive would then have a gap that no restore could pass. To close it, a new primary archives its
+# recent files of the previous timeline before the history file of its own timeline.
 set -eu
-# An hour, at one file a minute (archive_timeout). Older ones make ArchiveIsOld speak anyway.
+# An hour at one file a minute (archive_timeout). For older gaps, the alert ArchiveIsOld fires
+# anyway.
 FILES=64
-# pgBackRest: the archive has such a file with another content.
+# pgBackRest's exit code if the archive contains the file with different content.
 IS_ANOTHER=45
 
 push() { pgbackrest --stanza=tapline archive-push "$1"; }
 
-# What is in the archive already is compared, and not sent.
+# pgBackRest compares a file that the archive contains already, and does not send it again.
 push_again() {
   push "$1" && return
   code=$?

@@ -1,4 +1,5 @@
--- Settings that the service sends with each connection, and that a pooler drops, for one role:
+-- Stores the settings that the service sends with each connection, and that a pooler drops, in a
+-- role:
 --   psql -v role=tapline_owner -f deploy/pgbouncer/role.sql
 alter role :"role" set enable_seqscan = off;
 alter role :"role" set random_page_cost = 1.1;

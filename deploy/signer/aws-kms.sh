@@ -1,6 +1,6 @@
 #!/bin/sh
-# aws-kms.sh <key id or alias> <digest>: signs a digest of 64 hex digits with a key of the type
-# ECC_SECG_P256K1 and prints the signature in DER, as base64. Needs the AWS CLI, version 2.
+# aws-kms.sh <key id or alias> <digest>: signs a digest of 64 hex digits with a key of type
+# ECC_SECG_P256K1, and prints the signature as base64 of DER. Needs AWS CLI version 2.
 set -eu
 message=$(mktemp)
 trap 'rm -f "$message"' EXIT

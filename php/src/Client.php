@@ -5,13 +5,13 @@ declare(strict_types=1);
 namespace Tapline;
 
 /**
- * A client of one account and mode, without dependencies. Without arguments it takes
+ * A client for one account and mode, without dependencies. Without arguments it reads
  * TAPLINE_API_KEY and TAPLINE_BASE_URL from the environment.
  */
 final class Client
 {
     public const VERSION = '0.1.0';
-    /** The dated version of the API that this file is written for: a key's own could differ. */
+    /** The package's dated API version. It is sent, because a key's own version may differ. */
     private const API_VERSION = '2026-09-28';
     private const RUNNING = 'idempotency_request_in_progress';
     private const LONGEST_RETRY_AFTER_S = 60;
@@ -21,8 +21,9 @@ final class Client
 
     /**
      * @param ?\Closure $transport fn(string $method, string $url, array $headers, ?string $body,
-     *   float $timeout): array{int, array<string, string>, string}; names of headers in lower case.
-     *   It throws where no answer comes, and follows no redirect: one would carry the key elsewhere.
+     *   float $timeout): array{int, array<string, string>, string}: the response's status, headers
+     *   (names in lower case) and body. It must throw if there is no response, and must not follow
+     *   redirects, because that would send the key to another URL.
      */
     public function __construct(
         ?string $apiKey = null,
@@ -31,7 +32,8 @@ final class Client
         private readonly int $maxRetries = 3,
         private readonly ?\Closure $transport = null,
     ) {
-        // An address that the program gives may come from a file: the environment's key stays away.
+        // Never send the environment's key to a URL that the program passes, because that URL may
+        // come from an untrusted file.
         $key = $apiKey ?? ($baseUrl === null ? (getenv('TAPLINE_API_KEY') ?: null) : null);
         if ($key === null) {
             throw new UsageError('No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or say'
@@ -48,14 +50,14 @@ final class Client
         $this->apiKey = $key;
         $trimmed = rtrim($address ?? 'http://127.0.0.1:4242/api', '/');
         $this->baseUrl = preg_replace('#/v1$#', '', $trimmed);
-        // Before an @ stands a user, and the machine behind it.
+        // Only a port or a path may follow the host: the text before an @ would be a user name.
         $own = 'http://(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(/.*)?';
         if ($found[1] === 'live' && preg_match("#^(https:.*|$own)$#Di", $this->baseUrl) !== 1) {
             throw new UsageError("A live key is sent over https only, not to $this->baseUrl.");
         }
     }
 
-    /** amount, terminal, and optionally order_id, description, metadata, expires_in. */
+    /** `$body`: amount, terminal; optional: order_id, description, metadata, expires_in. */
     public function createPaymentIntent(array $body, ?string $idempotencyKey = null): array
     {
         return $this->request('POST', '/payment_intents', $body, [], $idempotencyKey, true);
@@ -77,7 +79,7 @@ final class Client
         return $this->request('GET', self::path('/payments', $id));
     }
 
-    /** payment, and optionally amount (default: all that is left), reason, metadata. */
+    /** `$body`: payment; optional: amount (default: the rest), reason, metadata. */
     public function createRefund(array $body, ?string $idempotencyKey = null): array
     {
         return $this->request('POST', '/refunds', $body, [], $idempotencyKey, true);
@@ -88,7 +90,7 @@ final class Client
         return $this->request('GET', self::path('/refunds', $id));
     }
 
-    /** Iterates over a list, '/payments' for example; fetches pages as they are needed. */
+    /** Iterates over a list, for example '/payments', and fetches pages as needed. */
     public function list(string $path, array $query = []): \Generator
     {
         do {
@@ -99,8 +101,8 @@ final class Client
     }
 
     /**
-     * Any operation of the API by its path below /v1. `$keyed` says that the service keeps the
-     * answer under the key, so that the call may be repeated.
+     * Calls any operation of the API by its path below /v1. Set `$keyed` if the service stores the
+     * response under the key, which makes retries safe.
      */
     public function request(
         string $method,
@@ -139,7 +141,8 @@ final class Client
             $mayTry = $waits || $retries-- > 0;
             $delay = $mayTry ? self::delay($attempt, $error, $retryAfter, $method, $keyed) : null;
             if ($delay === null) {
-                // A refusal of the request itself holds for its earlier tries too.
+                // If the service refuses the request itself, no earlier attempt succeeded either,
+                // because its stored response would have been replayed.
                 $isRefusal = $error->errorType !== null && !$isDoubtful
                     && in_array($error->status, [400, 404, 409], true);
                 throw $doubtful && !$isRefusal ? $this->unknown($sent, $error) : $error;
@@ -148,7 +151,7 @@ final class Client
         }
     }
 
-    /** @return array{?array, ?TaplineError, bool, ?int} answer, error, doubtful, seconds to wait */
+    /** @return array{?array, ?TaplineError, bool, ?int} response, error, doubtful, retry after s */
     private function attempt(array $sent): array
     {
         [$method, $path, $body, $query, $key, $keyed] = $sent;
@@ -181,7 +184,8 @@ final class Client
             return [$parsed, null, false, null];
         }
         $error = self::errorOf($status, $parsed);
-        // "Nothing was done" is said by this code alone; another fault may have come after the action.
+        // Only this code guarantees that nothing was done. After any other server error, the action
+        // may have been performed.
         $fault = $status >= 500 && $error->errorCode !== 'service_unavailable';
         $after = $answered['retry-after'] ?? '';
         $seconds = ctype_digit($after) ? (int) $after : null;
@@ -205,7 +209,7 @@ final class Client
         );
     }
 
-    /** Seconds before the next try; null where another one is not safe, or no use. */
+    /** Returns the seconds until the next attempt; null if another one is unsafe or useless. */
     private static function delay(
         int $attempt,
         TaplineError $error,
@@ -234,7 +238,7 @@ final class Client
             } catch (OutcomeUnknownError $still) {
                 throw $still;
             } catch (TaplineError $error) {
-                // Who could not be asked has said nothing of the request.
+                // The service did not answer, so the result of the call is still unknown.
                 $silent = $error instanceof ConnectionFailed || $error->status === 429;
                 throw $silent || $error->status >= 500 ? $this->unknown($sent, $cause) : $error;
             }
@@ -242,7 +246,7 @@ final class Client
         return new OutcomeUnknownError($sent[4], $ask, $cause);
     }
 
-    /** Only reads. A key that the service does not know means unknown, not failed. */
+    /** Looks the key up. An unknown key proves no failure: the request may still arrive. */
     private function resolve(array $sent, TaplineError $cause): array
     {
         [, $path, $body, , $key] = $sent;
@@ -261,7 +265,7 @@ final class Client
             if ($where !== null && ($known['response_status'] ?? 0) < 400) {
                 return $this->request('GET', "$where/$resource");
             }
-            // The stored refusal comes again, and nothing runs.
+            // Replays the stored refusal without performing anything.
             return $this->send($sent);
         }
         $order = $body['order_id'] ?? null;
@@ -283,7 +287,7 @@ final class Client
         return "$below/" . rawurlencode($id);
     }
 
-    /** PHP's own HTTP: no extension is needed. */
+    /** Sends a request with PHP's own HTTP streams, which need no extension. */
     private static function overStreams(
         string $method,
         string $url,

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Tapline;
 
-/** No answer came to a call that moves no money. */
+/** A call got no response. A call that moves money throws an OutcomeUnknownError instead. */
 class ConnectionFailed extends TaplineError
 {
 }

@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace Tapline;
 
-/** Money may have moved or not. Ask with resolve(); never send the call with another key. */
+/**
+ * The result of a call is unknown: the money may have moved or not. Call resolve(), or repeat the
+ * call with the same key. Never repeat it with another key.
+ */
 class OutcomeUnknownError extends TaplineError
 {
     public function __construct(
@@ -24,7 +27,11 @@ class OutcomeUnknownError extends TaplineError
         );
     }
 
-    /** The object as it is now; throws the refusal, or this error again while nobody knows. */
+    /**
+     * Finds out the result of the call. Returns the object in its current state.
+     * @throws TaplineError the refusal if the call was refused, or this error again while the
+     *   result is unknown
+     */
     public function resolve(): array
     {
         return ($this->ask)();

@@ -9,14 +9,15 @@ use Psr\Http\Message\RequestFactoryInterface;
 use Psr\Http\Message\StreamFactoryInterface;
 
 /**
- * Sends the requests with your own HTTP client, such as Guzzle, Symfony's or one that logs:
+ * Sends the requests with your own PSR-18 HTTP client, such as Guzzle or Symfony's:
  *
  *     $factory = new GuzzleHttp\Psr7\HttpFactory();
  *     $http = new GuzzleHttp\Client(['timeout' => 70]);
  *     $tapline = new Tapline\Client(transport: Tapline\Psr18::transport($http, $factory, $factory));
  *
- * PSR-18 knows no time limit: set it on your client. It follows no redirect, and returns answers of
- * every status. A client of yours that retries by itself is safe where the service keeps the key.
+ * PSR-18 has no time limit, so set one on your client. The client must not follow redirects and
+ * must return responses of every status. If it retries on its own, it may only retry calls whose
+ * response the service stores under the key.
  */
 final class Psr18
 {

@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace Tapline;
 
-/** A refusal: branch on `errorCode`; handle codes that you do not know by `errorType`. */
+/**
+ * An error of this package. Branch on `errorCode`. New codes may be added: handle unknown ones by
+ * `errorType`.
+ */
 class TaplineError extends \RuntimeException
 {
     public function __construct(

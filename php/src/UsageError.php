@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Tapline;
 
-/** The call could not have worked, and nothing was sent. */
+/** The arguments were invalid. Nothing was sent. */
 class UsageError extends TaplineError
 {
 }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Tapline;
 
-/** The message is not from the service, or too old. Answer 400 and do nothing. */
+/** The message is not from the service, or is too old. Respond with 400 and do nothing. */
 class WebhookVerificationError extends TaplineError
 {
 }

@@ -4,10 +4,11 @@ declare(strict_types=1);
 
 namespace Tapline;
 
-/** USDC atoms of an amount in words: usdc('2.50') is 2500000. */
+/** Converts USDC, as decimal text, to atoms: usdc('2.50') is 2500000. */
 function usdc(mixed $amount): int
 {
-    // Not declared as text: PHP would make text of a number, and 0.1 + 0.2 is not 0.3.
+    // The parameter is not declared as string, because PHP might convert a float, and 0.1 + 0.2 is
+    // not 0.3.
     $text = is_string($amount) ? $amount : '';
     if (preg_match('/^([0-9]{1,9})(?:\.([0-9]{1,6}))?$/D', $text, $found) !== 1) {
         $given = is_string($amount) ? "'$amount'" : 'a value of the type ' . get_debug_type($amount);
@@ -17,7 +18,10 @@ function usdc(mixed $amount): int
     return (int) ($found[1] . str_pad($found[2] ?? '', 6, '0'));
 }
 
-/** An order_id of any order of your shop: the same in all clients of Tapline. */
+/**
+ * Derives a valid order_id from your shop's own order name. A name of up to 8 valid characters
+ * stays unchanged; any other name always maps to the same 8 characters, in all Tapline clients.
+ */
 function order_id(string $order): string
 {
     if ($order === '') {
@@ -32,7 +36,7 @@ function order_id(string $order): string
 }
 
 /**
- * The event of a webhook, once its signature and age are proved.
+ * Checks a webhook's signature and age, and returns its event.
  * @param string $rawBody file_get_contents('php://input')
  * @param ?string $header $_SERVER['HTTP_SERVICE_SIGNATURE'] ?? null
  */
@@ -49,7 +53,7 @@ function verify(string $rawBody, ?string $header, string $secret, int $tolerance
             $given[] = $value;
         }
     }
-    // Two times would be two readings of one header.
+    // Two timestamps would make the header ambiguous.
     $timestamp = count($times) === 1 ? $times[0] : '';
     if (preg_match('/^[0-9]{1,12}\z/', $timestamp) !== 1 || $given === []) {
         throw new WebhookVerificationError('There is no Service-Signature header t=...,v1=....');

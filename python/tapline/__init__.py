@@ -1,4 +1,4 @@
-"""The client of a Tapline payment network, with the standard library alone.
+"""A client for a Tapline payment network. It needs only the standard library.
 
     from tapline import Tapline, usdc
 
@@ -7,9 +7,9 @@
     for payment in tapline.payments.list(status="succeeded"):
         print(payment["id"])
 
-Every POST carries an Idempotency-Key, the same in every try of a call. A call whose outcome is not
-known raises OutcomeUnknownError: ask with its resolve(), or send the same call with the same key
-again. Never send it with another key. Python 3.9 or newer.
+Every POST carries an Idempotency-Key, which is the same for all attempts of a call. A call whose
+result is unknown raises OutcomeUnknownError: call its resolve(), or repeat the call with the same
+key. Never repeat it with another key. Requires Python 3.9 or newer.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ __all__ = [
     "verify",
 ]
 
-# An object of the API, as its JSON says it.
+# An API object, as parsed from JSON.
 Json = Dict[str, Any]
-# method, path, body, query, idempotency key, keyed: what one call sends in each of its tries.
+# A call's method, path, body, query, idempotency key, and whether the service stores the response
+# under that key. All attempts of the call send the same.
 _Sent = Tuple[str, str, Optional[Json], Optional[Json], Optional[str], bool]
 
-# The dated version of the API that this file is written for: a key's own could differ.
+# The dated API version of this package. It is sent, because a key's own version may differ.
 _API_VERSION = "2026-09-28"
 _SANDBOX = "http://127.0.0.1:4242/api"
 _RUNNING = "idempotency_request_in_progress"
@@ -53,7 +54,7 @@ _WEBHOOK_TOLERANCE = 300
 
 
 class TaplineError(Exception):
-    """A refusal: branch on `code`; handle codes that you do not know by `type`."""
+    """An error of this package. Branch on `code`; handle unknown codes by `type`."""
 
     def __init__(self, message: str, status: int | None = None, type: str | None = None,
                  code: str | None = None, param: str | None = None,
@@ -64,19 +65,24 @@ class TaplineError(Exception):
 
 
 class UsageError(TaplineError):
-    """The call could not have worked, and nothing was sent."""
+    """The arguments were invalid. Nothing was sent."""
 
 
 class ConnectionFailed(TaplineError):
-    """No answer came to a call that moves no money."""
+    """A call got no response. A call that moves money raises OutcomeUnknownError instead."""
 
 
 class WebhookVerificationError(TaplineError):
-    """The message is not from the service, or too old. Answer 400 and do nothing."""
+    """The message is not from the service, or is too old. Respond with 400 and do nothing."""
 
 
 class OutcomeUnknownError(TaplineError):
-    """Money may have moved or not. Ask with resolve(); never send the call with another key."""
+    """The result of a call is unknown: the money may have moved or not.
+
+    Call resolve(), or repeat the call with the same key. Never repeat it with another key.
+    resolve() returns the object in its current state. It raises the refusal if the call was
+    refused, or this error again while the result is unknown.
+    """
 
     def __init__(self, why: str, idempotency_key: str, resolve: Callable[[], Json],
                  cause: TaplineError) -> None:
@@ -89,7 +95,7 @@ class OutcomeUnknownError(TaplineError):
 
 
 def usdc(amount: str) -> int:
-    """USDC atoms of an amount in words: usdc("2.50") is 2500000."""
+    """Converts USDC, as decimal text, to atoms: usdc("2.50") is 2500000."""
     text = amount if isinstance(amount, str) else ""
     found = re.fullmatch(r"([0-9]{1,9})(?:\.([0-9]{1,6}))?", text)
     if found is None:
@@ -99,17 +105,18 @@ def usdc(amount: str) -> int:
 
 
 def format_usdc(atoms: int) -> str:
-    """The other way: format_usdc(2500000) is "2.50"."""
+    """Converts atoms to USDC, with at least two decimals: format_usdc(2500000) is "2.50"."""
     digits = str(abs(atoms)).rjust(7, "0")
     fraction = re.sub("0{1,4}$", "", digits[-6:])
     return f"{'-' if atoms < 0 else ''}{digits[:-6]}.{fraction}"
 
 
 def order_id(order: str) -> str:
-    """The order_id of an order of your shop: itself up to 8 characters, else 8 made from it.
+    """Derives a valid order_id from your shop's own order name.
 
-    The same in all clients of Tapline. Should two orders ever get the same one, the second is
-    refused with order_id_in_use; never are two orders paid as one.
+    A name of up to 8 valid characters stays unchanged; any other name always maps to the same 8
+    characters, in all Tapline clients. If two orders ever map to the same id, the second is refused
+    with order_id_in_use, so two orders are never paid as one.
     """
     if not isinstance(order, str) or order == "":
         raise UsageError(f"order_id() was given {order!r}. It takes text: order_id('order_01HZX').")
@@ -122,18 +129,19 @@ def order_id(order: str) -> str:
 
 
 class WebhookHeaders(Protocol):
-    """Names and values: a dict, or the headers of Flask, Django, http.server and others."""
+    """Header names and values: a dict, or the headers of Flask, Django, http.server and others."""
 
     def items(self) -> Iterable[Tuple[str, str]]: ...
 
 
 def verify(raw_body: bytes | str, headers: WebhookHeaders, secret: str,
            tolerance: float = _WEBHOOK_TOLERANCE, now: float | None = None) -> Json:
-    """The event of a webhook, once its signature and age are proved.
+    """Checks a webhook's signature and age, and returns its event.
 
-    `raw_body` is the bytes as they came; `headers` any mapping of header names to values, in
-    whatever case. The proof is Service-Signature, or where that is missing the headers of Standard
-    Webhooks: webhook-id, webhook-timestamp, webhook-signature.
+    `raw_body` is the bytes as received, before any JSON parsing. `headers` maps header names, in
+    any case, to values. The header Service-Signature is used or, without it, the headers of
+    Standard Webhooks: webhook-id, webhook-timestamp and webhook-signature. Raises
+    WebhookVerificationError if the message is not valid.
     """
     if not isinstance(raw_body, (bytes, str)):
         raise WebhookVerificationError("The body was parsed already. Give verify() the raw bytes: "
@@ -141,7 +149,7 @@ def verify(raw_body: bytes | str, headers: WebhookHeaders, secret: str,
     body = raw_body.encode() if isinstance(raw_body, str) else raw_body
     named: dict[str, str] = {}
     for name, value in headers.items():
-        # A header that was sent twice is read as a whole: taking one of the two would be a choice.
+        # Joins a repeated header, because choosing one of its values could choose the wrong one.
         before = named.get(name.lower())
         named[name.lower()] = value if before is None else f"{before}, {value}"
     timestamp, head, given, of_standard = _proof(named)
@@ -159,12 +167,13 @@ def verify(raw_body: bytes | str, headers: WebhookHeaders, secret: str,
 
 
 def _proof(headers: Mapping[str, str]) -> Tuple[str, str, List[bytes], bool]:
-    """The time, what is signed before the body, the signatures, and whether by the standard."""
+    """Returns the timestamp, the part of the signed text that precedes the body, the signatures,
+    and True if they are in the format of Standard Webhooks."""
     own = headers.get("service-signature")
     if own:
         parts = [part.strip().partition("=")[::2] for part in own.split(",")]
         times = [value for name, value in parts if name == "t"]
-        # Two times would be two readings of one header.
+        # Two timestamps would make the header ambiguous.
         timestamp = times[0] if len(times) == 1 else ""
         given = [bytes.fromhex(value) for name, value in parts
                  if name == "v1" and re.fullmatch("[0-9a-f]{64}", value)]
@@ -190,13 +199,13 @@ def _decoded(secret: str) -> bytes:
     except (binascii.Error, ValueError) as error:
         raise WebhookVerificationError("The secret is not whsec_... in base64.") from error
     if not key:
-        # Everybody can sign with an empty key.
+        # Anyone could sign with an empty key.
         raise WebhookVerificationError("The secret is empty: it begins with whsec_.")
     return key
 
 
 class _Failure:
-    """What one try came to, when it came to no success."""
+    """The result of an attempt that did not succeed."""
 
     def __init__(self, error: TaplineError, doubtful: bool, retry_after: int | None = None) -> None:
         self.error, self.doubtful, self.retry_after = error, doubtful, retry_after
@@ -204,18 +213,20 @@ class _Failure:
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *args: Any) -> None:
-        return None  # A redirect would carry the key to another address.
+        return None  # Following a redirect would send the key to another URL.
 
 
 class Tapline:
-    """A client of one account and mode.
+    """A client for one account and mode.
 
-    Without arguments it takes TAPLINE_API_KEY and TAPLINE_BASE_URL from the environment.
+    Without arguments it reads TAPLINE_API_KEY and TAPLINE_BASE_URL from the environment. `timeout`
+    is the time limit of one attempt in seconds; `max_retries` counts the attempts after the first.
     """
 
     def __init__(self, api_key: str | None = None, base_url: str | None = None,
                  timeout: float = 70, max_retries: int = 3) -> None:
-        # An address that the program gives may come from a file: the environment's key stays away.
+        # Never send the environment's key to a URL that the program passes, because that URL may
+        # come from an untrusted file.
         if api_key is None and base_url is None:
             api_key = os.environ.get("TAPLINE_API_KEY") or None
         if api_key is None:
@@ -233,7 +244,7 @@ class Tapline:
                              "it, or set TAPLINE_BASE_URL.")
         self._api_key, self._timeout, self._max_retries = api_key, timeout, max_retries
         self._base_url = re.sub("/v1$", "", (base_url or _SANDBOX).rstrip("/"))
-        # Before an @ stands a user, and the machine behind it.
+        # Only a port or a path may follow the host: the text before an @ would be a user name.
         own = "http://(localhost|127([.][0-9]+){3}|\\[::1\\])(:[0-9]+)?(/.*)?"
         if found[1] == "live" and not re.fullmatch(f"https:.*|{own}", self._base_url, re.I):
             raise UsageError(f"A live key is sent over https only, not to {self._base_url}.")
@@ -247,9 +258,9 @@ class Tapline:
     def request(self, method: str, path: str, body: Json | None = None,
                 query: Json | None = None, idempotency_key: str | None = None,
                 keyed: bool = False) -> Json:
-        """Any operation of the API by its path below /v1. The resources are made of this.
+        """Calls any operation of the API by its path below /v1.
 
-        `keyed` says that the service keeps the answer under the key, so that it may be repeated.
+        Set `keyed` if the service stores the response under the key, which makes retries safe.
         """
         for name, value in (body or {}).items():
             if isinstance(value, float):
@@ -316,14 +327,15 @@ class Tapline:
         except Exception:
             refusal = TaplineError(f"The answer ({status}) is not from a Tapline API. Check "
                                    "base_url: it ends with /api.", status)
-        # "Nothing was done" is said by this code alone; another fault may have come after the action.
+        # Only this code guarantees that nothing was done. After any other server error, the action
+        # may have been performed.
         fault = status >= 500 and refusal.code != "service_unavailable"
         after = response.headers.get("Retry-After")
         doubtful = keyed and (fault or refusal.code == _RUNNING)
         return _Failure(refusal, doubtful, int(after) if after and after.isdigit() else None)
 
     def _delay(self, attempt: int, failure: _Failure, method: str, keyed: bool) -> float | None:
-        """Seconds before the next try; None where another one is not safe, or no use."""
+        """Returns the seconds until the next attempt; None if another one is unsafe or useless."""
         status, code = failure.error.status, failure.error.code
         lost = isinstance(failure.error, ConnectionFailed) or status in (500, 503)
         refused = status == 429 or code in ("service_unavailable", _RUNNING)
@@ -335,7 +347,7 @@ class Tapline:
         return longest * random.uniform(0.5, 1)
 
     def _unknown(self, sent: _Sent, cause: TaplineError) -> OutcomeUnknownError:
-        # Only what carries a key is ever in doubt.
+        # Only keyed calls can have an unknown result, so there always is a key.
         key = sent[4] or ""
         return OutcomeUnknownError(
             str(cause), key, lambda: self._resolve_or_unknown(sent, cause), cause)
@@ -346,14 +358,14 @@ class Tapline:
         except OutcomeUnknownError:
             raise
         except TaplineError as error:
-            # Who could not be asked has said nothing of the request.
+            # The service did not answer, so the result of the call is still unknown.
             silent = isinstance(error, ConnectionFailed) or error.status == 429
             if silent or (error.status or 0) >= 500:
                 raise self._unknown(sent, cause) from error
             raise
 
     def _resolve(self, sent: _Sent, cause: TaplineError) -> Json:
-        """Only reads. A key that the service does not know means unknown, not failed."""
+        """Looks the key up. An unknown key proves no failure: the request may still arrive."""
         method, path, body, query, key, keyed = sent
         known: Json | None = None
         try:
@@ -367,7 +379,7 @@ class Tapline:
             where = {"pi": "/payment_intents", "re": "/refunds"}.get(resource.partition("_")[0])
             if where is not None and (known["response_status"] or 0) < 400:
                 return self.request("GET", f"{where}/{resource}")
-            # The stored refusal comes again, and nothing runs.
+            # Replays the stored refusal without performing anything.
             return self.request(method, path, body, query, key, keyed)
         order_id = (body or {}).get("order_id")
         if known is None and order_id is not None and path == "/payment_intents":
@@ -391,11 +403,11 @@ class _Readable:
         return self._client.request("GET", self._one(id))
 
     def page(self, **query: Any) -> Json:
-        """One page: {"data": [...], "has_more": ..., "next_cursor": ...}."""
+        """Returns one page: {"data": [...], "has_more": ..., "next_cursor": ...}."""
         return self._client.request("GET", self._path, query=query)
 
     def list(self, **query: Any) -> Iterator[Json]:
-        """All objects, newest first; pages are fetched as they are needed."""
+        """Yields all objects, newest first, and fetches pages as needed."""
         while True:
             page = self.page(**query)
             yield from page["data"]
@@ -406,7 +418,7 @@ class _Readable:
 
 class _PaymentIntents(_Readable):
     def create(self, idempotency_key: str | None = None, **body: Any) -> Json:
-        """amount, terminal, and optionally order_id, description, metadata, expires_in."""
+        """Takes amount, terminal, and optionally order_id, description, metadata, expires_in."""
         return self._client.request("POST", self._path, body, None, idempotency_key, True)
 
     def cancel(self, id: str, idempotency_key: str | None = None) -> Json:
@@ -431,14 +443,14 @@ class _PaymentIntents(_Readable):
 
 class _Refunds(_Readable):
     def create(self, idempotency_key: str | None = None, **body: Any) -> Json:
-        """payment, and optionally amount (default: all that is left), reason, metadata."""
+        """Takes payment, and optionally amount (default: the rest), reason, metadata."""
         return self._client.request("POST", self._path, body, None, idempotency_key, True)
 
 
 class AsyncTapline:
     """The same client for asyncio: `await tapline.payment_intents.create(...)`.
 
-    Each call runs in a thread of the loop's own pool. `async for` iterates over a list.
+    Each call runs in a thread of the event loop's pool. `async for` iterates over a list.
     """
 
     def __init__(self, api_key: str | None = None, base_url: str | None = None,
@@ -458,7 +470,7 @@ class AsyncTapline:
 
 
 class _AsyncReadable:
-    """A resource whose methods are awaited."""
+    """A resource with async methods."""
 
     def __init__(self, resource: _Readable) -> None:
         self._readable = resource

@@ -19,10 +19,7 @@ import {
   within,
 } from './processes.ts';
 
-/**
- * How long the current block and save may take to finish when the node is stopped. Both take
- * milliseconds.
- */
+/** Time limit for the current block and save when the node is stopped. Both take milliseconds. */
 const LAST_WORK_MS = 3000;
 
 /** The node is killed after a second, because it has nothing to write. */

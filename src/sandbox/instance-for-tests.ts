@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** What the process reports once its parts are running. */
+/** The message that the process sends once its parts are running. */
 export interface InstanceReport {
   url?: string;
   rpcUrl?: string;

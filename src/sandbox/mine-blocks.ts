@@ -9,8 +9,8 @@ const FAILED_BLOCKS_MAX = 10;
 const IDLE_BLOCK_MS = 1_000;
 
 /**
- * How long blocks stay frequent after a block with transactions, because confirmations, refunds and
- * taps follow.
+ * Time for which blocks stay frequent after a block with transactions, because confirmations,
+ * refunds and taps follow.
  */
 const BUSY_MS = 5_000;
 

@@ -46,8 +46,8 @@ export const ROLE = 'tapline';
 const READY_MS = 30_000;
 
 /**
- * How long to wait for a killed server's remains (processes, shared memory), which disappear after
- * 1 to 2 s.
+ * Time limit for the remains of a killed server (processes, shared memory) to disappear, which
+ * takes 1 to 2 s.
  */
 const LEFTOVER_MS = 5000;
 

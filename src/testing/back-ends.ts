@@ -81,7 +81,7 @@ export function answerOnFork(
   return receipt?.blockNumber === hex(head) ? { result: null } : real;
 }
 
-/** How many blocks longer the unrelated chain is than the test's chain. */
+/** Number of blocks by which the unrelated chain is longer than the test's chain. */
 const ELSEWHERE_BLOCKS = 1_000_000n;
 const PLAIN_RESULTS: Readonly<Record<string, unknown>> = {
   eth_chainId: '0x1',

@@ -15,7 +15,7 @@ export interface Exchange {
 }
 
 const DOCUMENT = 'document';
-/** How the error code begins, by status, if a request reaches no operation. */
+/** Prefix of the error code, by status, for requests that match no operation. */
 const WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   401: 'api_key_',
   403: '',

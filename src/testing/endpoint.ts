@@ -28,7 +28,7 @@ export interface Endpoint {
   readonly expect: (answered: Answered, api: TestApi) => void | Promise<void>;
   readonly wrong: readonly WrongCall[];
   /**
-   * What the key of another account or mode gets: `missing` (404) if the path names an object;
+   * The result for a key of another account or mode: `missing` (404) if the path names an object;
    * `others` if the endpoint lists objects, and so lists that account's own; `own` if the response
    * contains no objects.
    */

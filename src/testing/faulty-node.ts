@@ -28,7 +28,7 @@ export interface FaultyNode {
   mood: NodeMood;
   /** Returns the error with which to respond; `null` for the normal response. */
   refuse: (call: NodeCall) => string | null;
-  /** How many calls of each method the node received. */
+  /** Number of calls that the node received, by method. */
   readonly calls: Map<string, number>;
   /** Functions that are called for each call that the node receives. */
   readonly watchers: Set<(call: ProviderCall) => void>;

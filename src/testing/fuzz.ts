@@ -127,8 +127,8 @@ function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<s
   const inner = schema.anyOf?.[0];
   if (inner !== undefined) return fittingJson(inner, known, name);
   if (name === 'url') {
-    // Only literal IP addresses, because the service would look up host names, and the run must not
-    // need a network.
+    // Uses only literal IP addresses, because the service would look up host names, and the run
+    // must not need a network.
     const urls = [
       'http://127.0.0.1:8080/',
       'https://10.0.0.1/',

@@ -27,7 +27,7 @@ export interface Plan {
 
 export interface Fault {
   readonly name: string;
-  /** How often it strikes, relative to the other faults. */
+  /** The fault's frequency, relative to the other faults. */
   readonly weight: number;
   /** Makes all random choices in advance, because in a replay, the fault may strike later. */
   readonly plan: (random: Random) => Plan;
@@ -37,8 +37,8 @@ export interface Fault {
 export interface FaultSet {
   readonly faults: readonly Fault[];
   /**
-   * When faults strike. `among`: one after another while steps run. `one`: a single fault at the
-   * start. `after`: a single fault after all steps.
+   * The order of steps and faults. `among`: faults strike one after another while steps run. `one`:
+   * a single fault strikes at the start. `after`: a single fault strikes after all steps.
    */
   readonly when: 'among' | 'one' | 'after';
   readonly random?: Random;
@@ -48,7 +48,7 @@ export interface FaultSet {
   readonly strike?: (fault: Fault, plan: Plan) => Promise<void>;
 }
 
-/** The system on which a history runs: how to wait until it is at rest, and the data to check. */
+/** The system on which a history runs: its wait for rest, and the data to check. */
 export type Ground = Rest & Sources;
 
 /** A history. Its generator has made all random choices from the seed. */
@@ -57,7 +57,7 @@ export interface History {
   /** The steps of each client. Clients run concurrently. Endless steps stop when the time is up. */
   readonly clients: readonly Iterable<Step>[];
   readonly faults?: FaultSet;
-  /** How long the history runs, in seconds. Default: until all clients have finished. */
+  /** Duration of the history in seconds. Default: until all clients have finished. */
   readonly seconds?: number;
   /**
    * Called after the last step, for example to repair something or to compare the service with what
@@ -74,7 +74,7 @@ export interface History {
 export interface HistoryReport {
   /** Violations of invariants. An empty list means success. */
   readonly broken: readonly string[];
-  /** How often each fault struck. */
+  /** Number of strikes of each fault. */
   readonly faults: Readonly<Record<string, number>>;
   readonly secondsToRest: number;
 }

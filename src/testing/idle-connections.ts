@@ -17,8 +17,8 @@ export interface IdleConnections {
 }
 
 /**
- * How many connections are opened at a time. A listening socket queues 511; further ones would have
- * to retry.
+ * Number of connections that are opened at a time. A listening socket queues 511; further ones
+ * would have to retry.
  */
 const WAVE = 250;
 /** A request that needs no database, so that the test measures only the connections. */

@@ -22,7 +22,7 @@ export interface Reading {
   readonly statement: Executed;
   /** The names of indexes and tables that were scanned. */
   readonly scans: readonly string[];
-  /** How many rows and index entries were read; `null` if the statement was only planned. */
+  /** Number of rows and index entries that were read; `null` if the statement was only planned. */
   readonly rows: number | null;
   readonly pages: number;
 }

@@ -20,7 +20,7 @@ export async function addLocation(
   return made.id;
 }
 
-/** Moves a terminal (default: that of the store) to a location, or away from all locations. */
+/** Moves a terminal (default: the store's) to a location, or away from all locations. */
 export async function moveTerminal(
   { db, merchant, terminalId, clock }: TestStore,
   location: string | null,

@@ -80,7 +80,7 @@ export async function signOffline(
   };
 }
 
-/** Sets the limits of a terminal (default: that of the test merchant). */
+/** Sets the limits of a terminal (default: the test merchant's). */
 export async function setLimits(
   ground: { readonly store: { readonly db: Sql; readonly terminalId: string } },
   limits: object | null = WIDE_LIMITS,

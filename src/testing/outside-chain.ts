@@ -154,8 +154,7 @@ async function deployAt(
     CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
     CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
     CHAIN_TESTNET_CONFIRMATIONS: '1',
-    // Off as in the sandbox, because tests use static passes and nobody is there to confirm a
-    // payment.
+    // Off, as in the sandbox, because tests use static passes and no payer is there to confirm.
     STATIC_PASS_CONFIRM_FROM: 'off',
   };
   const deployedAtBlock = BigInt(blockNumber ?? 0);

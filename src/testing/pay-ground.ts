@@ -21,8 +21,8 @@ import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 /** The default amount of a sale that {@link PayGround.newLink} creates. */
 export const AMOUNT = 2_500_000;
 /**
- * What the payer is charged for such a sale: fees of 30 and 20 basis points are added, 5 basis
- * points of cashback subtracted.
+ * The amount that the payer is charged for such a sale: fees of 30 and 20 basis points are added, 5
+ * basis points of cashback subtracted.
  */
 export const PULLED = 2_511_250n;
 

@@ -38,7 +38,7 @@ export interface PeopleServer {
   close(): Promise<void>;
 }
 
-/** What the APIs of a test server depend on. */
+/** The dependencies of a test server's APIs. */
 export interface ServerContext {
   readonly people: PeopleDeps;
   readonly secretKey: Buffer;

@@ -14,7 +14,7 @@ type WholeAnswer =
   /** The provider never answers. */
   | 'silent';
 
-/** How a provider misbehaves. Fields that are not set leave the normal behavior unchanged. */
+/** The misbehavior of a provider. Fields that are not set leave the normal behavior unchanged. */
 export interface Behavior {
   /** Returns the milliseconds to wait before a request is forwarded. */
   readonly delayMs?: () => number;

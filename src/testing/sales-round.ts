@@ -23,7 +23,7 @@ interface Parties {
   readonly mode: QuickNetwork['sandbox']['test'];
 }
 
-/** How long background loops have to finish the work of a round. */
+/** Time limit for background loops to finish the work of a round. */
 const REST_MS = 2_000;
 
 async function ask(reply: Promise<Reply>, status = 200): Promise<Body> {

@@ -19,7 +19,7 @@ export interface SalesOptions {
   /** Each client's pause between two sales, in milliseconds. Default: 0. */
   readonly pauseMs?: number;
   /**
-   * What to do about an unexpected response. `report`: count it as a failure. `repeat`: send the
+   * The reaction to an unexpected response. `report`: count it as a failure. `repeat`: send the
    * request again with the same key until it succeeds.
    */
   readonly onFailure: 'report' | 'repeat';

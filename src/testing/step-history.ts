@@ -26,7 +26,7 @@ interface Entry {
   readonly effects: Step['effects'];
 }
 
-/** What one process observed of a transaction after it read its row. */
+/** The observations that one process made of a transaction after it had read its row. */
 export interface History {
   readonly start: Transaction;
   readonly entries: readonly Entry[];

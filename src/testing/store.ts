@@ -241,7 +241,7 @@ export async function addPayer(
 
 let keys = 0;
 
-/** Where a sale is made: a merchant and one of its terminals. */
+/** The place of a sale: a merchant and one of its terminals. */
 export type Counter = Pick<TestStore, 'merchant' | 'terminalId'>;
 
 /** Returns a request with this Idempotency-Key, or with a new one. */

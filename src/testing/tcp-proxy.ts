@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** What a proxy does with bytes: passes them on, cuts the connection, or both. */
+/** The action of a proxy on bytes: pass them on, cut the connection, or both. */
 export type Passage = 'pass' | 'cut' | 'pass_and_cut';
 
 export interface TcpProxy {

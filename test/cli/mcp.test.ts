@@ -8,7 +8,7 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 import { type McpClient, startMcp, type ToolAnswer } from './mcp-client.ts';
 import { runCli } from './run-cli.ts';
 
-/** How many times each call is made. A model that is unsure calls again. */
+/** Number of times that each call is made. A model that is unsure calls again. */
 const TIMES = 10;
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;

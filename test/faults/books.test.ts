@@ -26,7 +26,7 @@ const AMOUNT = 25_000_000;
 const SALE = { amount: AMOUNT };
 /** The number of times that the worker is killed, once after each start. */
 const KILLS = 3;
-/** How long a code is valid. */
+/** Validity of a TOTP code. */
 const CODE_MS = 30_000;
 const SIGN_IN_TRIES = 4;
 /** Time limit of a payout, long enough for a sign-in in between. */

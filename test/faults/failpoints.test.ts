@@ -195,8 +195,8 @@ async function checkDeliveries(paymentId: string, before: number): Promise<void>
 }
 
 /**
- * Checks that every receipt is signed in the end, even if its worker died, whose lease expires
- * after 20 s. Requests with the same id are repeats and must have the same content.
+ * Checks that every receipt gets signed, even if its worker died (whose lease expires after 20 s).
+ * Requests with the same id are repeats and must have the same content.
  */
 async function checkSigned(point: Failpoint, payment: string): Promise<void> {
   const unsigned = 'select subject_id from fiscal_receipts where signature is null';

@@ -31,10 +31,7 @@ const STEPS = ['announced', 'applied', 'canceled'] as const;
 type Step = (typeof STEPS)[number];
 
 const WALLET_DELAY_S = 3;
-/**
- * How long a worker lives between kills, which is enough for the leases of its predecessor to
- * expire.
- */
+/** Lifetime of a worker between kills: enough for the leases of its predecessor to expire. */
 const LIFE_MS = 9_000;
 /** Reconciliation runs once a minute. */
 const FOLLOWED_MS = 120_000;

@@ -72,7 +72,7 @@ after(() => node.stop());
 class Follower {
   readonly nonce: bigint;
   readonly #roll: (sides: number) => number;
-  /** As stored in its rows. */
+  /** The attempts as stored in the transaction's rows. */
   #stored: Attempt[] = [];
   #known: Transaction | null = null;
   #head: Block | null = null;

@@ -7,8 +7,8 @@ import { PLANTED_FAULTS, plant } from '../faults/planted-faults.ts';
 const REPLAYS = 5;
 const FOUND = 3;
 /**
- * How long a replay waits until the network has no unfinished work. With a planted fault it never
- * gets there, but the other invariants can be checked sooner.
+ * Time for which a replay waits until the network has no unfinished work. With a planted fault
+ * there is always some, but the other invariants can be checked sooner.
  */
 const REST_S = 15;
 

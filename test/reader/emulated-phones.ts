@@ -23,7 +23,7 @@ import { deriveKey, keyIdOf, VAS_IV } from '../../reader/src/protocols/vas.ts';
 
 export interface GooglePhone {
   readonly transceive: Transceive;
-  /** What the phone observed. Like a real phone, it verifies the reader's signature. */
+  /** The phone's observations. Like a real phone, it verifies the reader's signature. */
   readonly seen: { signed: boolean; portions: number };
 }
 

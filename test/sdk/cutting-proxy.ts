@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Where the first connection ends: after this many bytes from one side. */
+/** The end of the first connection: after this many bytes from one side. */
 export interface Cut {
   readonly of: 'request' | 'answer';
   readonly after: number;

@@ -208,7 +208,7 @@ describe('a client', { concurrency: true }, () => {
       assert.notEqual(await codeOf(buyer.address), undefined);
       assert.equal(await ground.usdcOf(buyer.address), BigInt(TOTAL));
       assert.equal(await sentBy(by), 2, 'a deployment and a transfer');
-      // It still wraps its signatures.
+      // The wallet still wraps its signatures after its deployment.
       assert.equal((await settle(await sign(buyer, by), by)).success, true);
       assert.equal(await sentBy(by), 3);
     });

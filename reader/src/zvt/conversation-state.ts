@@ -37,7 +37,7 @@ export type Phase =
   | {
       readonly status: 'selling';
       readonly since: number;
-      /** When the result became unknown; `null` while the customer may still pay. */
+      /** Time at which the result became unknown; `null` while the customer may still pay. */
       readonly unknownSince: number | null;
       readonly shows: number;
     }
@@ -52,7 +52,7 @@ export type Phase =
       readonly lines: readonly string[] | 'receipt' | null;
       readonly mayReject: boolean;
       readonly repeats: number;
-      /** When to send the result again at the register's request; `null` if it has not asked. */
+      /** Time at which the register wants the result again; `null` if it has not asked for that. */
       readonly againAt: number | null;
       /** Set in an end of day: the sales that it closes once it is acknowledged. */
       readonly closes?: Closed;

@@ -25,11 +25,11 @@ export interface Closed {
   readonly created: string;
   /** `null` if there was no sale yet. */
   readonly payment: string | null;
-  /** When the sales were read, by the reader's clock. */
+  /** Time at which the sales were read, by the reader's clock. */
   readonly at: string;
 }
 
-/** How far a result has got on its way to the register. */
+/** The progress of a result on its way to the register. */
 export type Delivery = 'unsent' | 'sent' | 'acknowledged';
 
 interface Asked {
@@ -37,7 +37,7 @@ interface Asked {
   readonly key: string;
   /** The register's own number of the sale; `null` if it sent none. */
   readonly number: string | null;
-  /** How many earlier sales with this number were not paid. Each attempt has its own key. */
+  /** Number of earlier sales with this number that were not paid. Each attempt has its own key. */
   readonly attempt: number;
   readonly amount: number;
   readonly currency: number;
@@ -96,7 +96,7 @@ export interface RefundRequest {
   /** Atoms that were paid, and those of them that were refunded before. */
   readonly paid: number;
   readonly before: number;
-  /** When it was requested first. */
+  /** Time of the first request. */
   readonly at: number;
 }
 

@@ -33,7 +33,7 @@ export interface CallerOptions {
   readonly journal: Journal;
 }
 
-/** How long a caller retries. Longer than any outage in a run. */
+/** Time limit of a caller's retries. Longer than any outage in a run. */
 const GIVE_UP_MS = 40_000;
 const PAUSE_MS = 150;
 /**

@@ -39,8 +39,8 @@ export interface ChaosChain {
 }
 
 /**
- * How processes reach the node: directly, through a faulty provider with the node as fallback, or
- * only through the provider.
+ * The way to the node. `none`: directly. `first`: through a faulty provider, with the node as
+ * fallback. `only`: only through the provider.
  */
 export type Providers = 'none' | 'first' | 'only';
 

@@ -15,7 +15,7 @@ interface Field {
   readonly journal: Pick<Journal, 'copied' | 'restored'>;
   readonly settleWithinMs: number;
   readonly reach: Reach;
-  /** Only faults whose name contains this text. An empty string includes all. */
+  /** Includes only faults whose name contains this text. An empty string includes all. */
   readonly only: string;
 }
 

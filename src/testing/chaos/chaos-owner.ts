@@ -33,10 +33,10 @@ const MODES = ['test', 'live'] as const;
  * service refuses some.
  */
 const AMOUNT = { low: 1_000, high: 6_000_000 };
-/** How long a request is retried. Outages in a run last a few seconds. */
+/** Time limit of a request's retries. Outages in a run last a few seconds. */
 const GIVE_UP_MS = 60_000;
 const AGAIN_MS = 400;
-/** How long a TOTP code is valid. Each code is accepted only once. */
+/** Validity of a TOTP code. Each code is accepted only once. */
 const CODE_MS = 30_000;
 
 /**

@@ -99,8 +99,7 @@ function textOf(keys: readonly (SigningKey | null)[]): string {
 function chainEnv(config: NetworkConfig): Record<string, string> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   return {
-    // Off as in the sandbox, because the runs use static passes and nobody is there to confirm a
-    // payment.
+    // Off, as in the sandbox, because the runs use static passes and no payer is there to confirm.
     STATIC_PASS_CONFIRM_FROM: 'off',
     [`${prefix}RPC_URL`]: config.rpcUrls.join(),
     ...(config.headsUrl === null ? {} : { [`${prefix}WS_URL`]: config.headsUrl }),

@@ -56,9 +56,12 @@ export interface Timetable {
  * fault's moment.
  */
 const WINDOW_MS = 30;
-/** How long a replay waits for a moment. If it does not come, the fault strikes anyway. */
+/**
+ * Time for which a replay waits for a moment. If the moment does not come, the fault strikes
+ * anyway.
+ */
 const WAIT_MS = 8_000;
-/** How long a gate stays closed. Longer than a signal takes to be delivered. */
+/** Time for which a gate stays closed. Longer than the delivery of a signal takes. */
 const GATE_MS = 50;
 
 interface Heard extends Message {

@@ -11,8 +11,7 @@ import { createTerminal } from '#terminals/create-terminal.ts';
 import type { WayPayer } from '#testing/ways/payers.ts';
 
 /**
- * Everyone who takes part in a chaos run on one network: a merchant with many terminals, and many
- * payers.
+ * The participants of a chaos run on one network: a merchant with many terminals, and many payers.
  */
 export interface ChaosWorld {
   readonly livemode: boolean;
@@ -38,7 +37,7 @@ export interface ChaosWorld {
 export interface WorldSize {
   readonly terminals: number;
   readonly payers: number;
-  /** How many payers get individual limits. */
+  /** Number of payers that get individual limits. */
   readonly limited: number;
   /** Daily refund limit in atoms, so low that a run reaches it. */
   readonly refundDailyLimit: bigint;
@@ -50,10 +49,7 @@ const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
 /** Payers in test mode must confirm payments from this amount on: about one in 25. */
 const CONFIRM_FROM = 2_400_000;
-/**
- * How long to wait for the next response. With a slow node, the whole set-up takes longer than
- * this.
- */
+/** Time limit for the next response. With a slow node, the whole set-up takes longer than this. */
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const ACTOR = { type: 'system', name: 'chaos' } as const;

@@ -42,7 +42,7 @@ export interface ChaosOptions {
   readonly seed: number;
   /** The shortest command that repeats the run. */
   readonly repeat: string;
-  /** How long clients and faults run, in seconds. */
+  /** Duration of the clients and faults in seconds. */
   readonly seconds: number;
   readonly clients: number;
   readonly size: WorldSize;
@@ -58,8 +58,8 @@ export interface ChaosOptions {
   /** Time limit for everything to settle at the end; default: {@link REST_MS}. */
   readonly restMs?: number;
   /**
-   * How long everything keeps running after a violation, so that someone can inspect it; default:
-   * 0.
+   * Time for which everything keeps running after a violation, so that a developer can inspect it;
+   * default: 0.
    */
   readonly lingerMs?: number;
   /**
@@ -79,7 +79,7 @@ export interface ChaosReport extends HistoryReport {
   readonly deliveries: number;
   /** True if the database had its own disk, which one of the faults fills. */
   readonly hasOwnDisk: boolean;
-  /** How many times each way to pay, and each other feature, was used. */
+  /** Number of uses of each way to pay and of each other feature. */
   readonly uses: Readonly<Record<string, number>>;
   readonly starts: Readonly<Record<string, number>>;
   readonly answers: Readonly<Record<string, number>>;
@@ -93,7 +93,7 @@ export interface ChaosReport extends HistoryReport {
   readonly replayed: { readonly hits: number; readonly of: number };
 }
 
-/** How fast a run acts. */
+/** The speed of a run. */
 interface Pace {
   /** A client's pause between two scenes; `null` for no pause. */
   readonly sceneMs: PauseMs | null;
@@ -268,7 +268,7 @@ function crashesOf(processes: readonly ChaosProcess[]): string[] {
   );
 }
 
-/** How many log lines a report shows for each process and object. */
+/** Number of log lines that a report shows for each process and object. */
 const LAST_LINES = 3;
 
 function lastLinesAbout(

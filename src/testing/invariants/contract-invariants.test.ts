@@ -21,7 +21,7 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 const PAID = 2_000_000n;
 const REFUNDED = 500_000n;
 const WITHDRAWN = 300_000n;
-/** What the payer is charged: acquirer and protocol fees, minus cashback, add 0.45 %. */
+/** The amount that the payer is charged: fees minus cashback add 0.45 %. */
 const CHARGED = (PAID * 10_045n) / 10_000n;
 
 let world: RelayerWorld;

@@ -32,9 +32,9 @@ type Source = Files & { readonly config: Files['chains'][number] };
  * was advanced.
  */
 const MARGIN_DAYS = 5;
-/** How many of the newest receipts to compare with the chain. Each takes six calls. */
+/** Number of receipts (the newest ones) to compare with the chain. Each takes six calls. */
 const RECEIPTS = 40;
-/** How many receipts to read in every format. */
+/** Number of receipts to read in every format. */
 const PRINTED = 3;
 
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);

@@ -1,4 +1,4 @@
-/** A rule that must hold for every history, whatever failed in it. */
+/** A rule that must hold in every history, regardless of its faults. */
 export interface Invariant<Source> {
   readonly promise: string;
   /** True if the rule holds at any time. Other rules hold only once everything has settled. */

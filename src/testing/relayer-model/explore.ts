@@ -30,7 +30,7 @@ export interface Exploration {
   readonly violation: { readonly what: string; readonly path: readonly string[] } | null;
 }
 
-/** What the explorations of a run have covered. */
+/** The coverage of a run's explorations. */
 export interface Met {
   readonly observations: Set<string>;
   readonly effects: Set<string>;

@@ -209,7 +209,7 @@ export function storeOffer(
 
 type Offer = Row['attempts'][number];
 
-/** Loads those of a sender's rows that the worker does not have in memory. */
+/** Loads a sender's rows that are not in the worker's memory yet. */
 export function load(scene: Scene, machine: Machine, sender: number): Scene {
   const { rows, chain } = scene;
   let { worker } = scene;

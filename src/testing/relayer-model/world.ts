@@ -34,9 +34,9 @@ export interface Bounds {
   readonly reorganizations: number;
   readonly leaseMoves: number;
   readonly crashes: number;
-  /** How many times pools may drop a transaction. */
+  /** Number of times that pools may drop a transaction. */
   readonly evictions: number;
-  /** How many times nodes may refuse a broadcast, or fail to return receipts or results. */
+  /** Number of times that nodes may refuse a broadcast, or fail to return receipts or results. */
   readonly faults: number;
   /** True if a thief has the key of the first sender. */
   readonly isStolen: boolean;

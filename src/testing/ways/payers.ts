@@ -73,7 +73,9 @@ export interface PayersGround {
 const FUNDS = 10_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
-/** How long a facilitator waits before it responds with "pending" and must be called again. */
+/**
+ * Time for which a facilitator waits before it responds with "pending" and must be called again.
+ */
 const SETTLE_MS = 5_000;
 
 /**

@@ -72,7 +72,7 @@ export interface Way {
   begin(shopping: Shopping): Promise<Attempt>;
 }
 
-/** How many API nodes there are. */
+/** Number of API nodes. */
 const NODES = 2;
 
 interface Door {

@@ -164,7 +164,7 @@ lines.on('line', (line) => {
     (error) => process.stdout.write(`${JSON.stringify({ id, error: String(error) })}\n`),
   );
 });
-// Its parent has ended.
+// Ends with its parent process.
 lines.on('close', () => process.exit(0));
 
 while (true) {

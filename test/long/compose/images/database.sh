@@ -1,5 +1,6 @@
 #!/bin/sh
-# What the image of PostgreSQL does before it starts: an empty folder becomes a database.
+# Replaces the entrypoint of the PostgreSQL image: creates the database if the folder is empty, then
+# starts the server.
 set -eu
 chown postgres:postgres "$PGDATA" /var/run/postgresql
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
