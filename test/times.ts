@@ -10,7 +10,7 @@ export const TIMES_SETTING = 'TEST_TIMES_FILE';
 
 interface FileTimes {
   readonly file: string;
-  /** From process start to end. */
+  /** Time from the start of the process to its end. */
   readonly seconds: number;
   /** CPU time of the process itself. */
   readonly own: number;

@@ -29,7 +29,7 @@ async function isReady(node: string): Promise<boolean> {
   }
 }
 
-/** `nodes`: their addresses without `/api`. */
+/** @param nodes the nodes' URLs without `/api` */
 export function startBalancer(nodes: readonly string[]): Balancer {
   let ready: readonly string[] = nodes;
   let last = nodes[0] ?? '';

@@ -58,7 +58,7 @@ type ChaosFault = Fault & {
   readonly undoesBlocks?: true;
 };
 
-/** Breaks its targets, and repairs them after `ms`. */
+/** An outage: `broken` breaks its targets, and `repaired` repairs them after `ms`. */
 interface Outage {
   readonly ms: number;
   readonly broken: (targets: readonly ChaosProcess[]) => unknown;

@@ -22,7 +22,10 @@ interface PutBack {
 /** The database of a chaos run. */
 export interface ChaosDatabase {
   readonly url: string;
-  /** Stops it with `pg_ctl stop -m immediate`: without a checkpoint, cutting every connection. */
+  /**
+   * Stops the server with `pg_ctl stop -m immediate`: without a checkpoint, cutting every
+   * connection.
+   */
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;

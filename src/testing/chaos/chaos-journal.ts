@@ -99,8 +99,8 @@ function copyOf(shown: Shown): Shown {
 }
 
 /**
- * Resets `shown` to what it was at the copy, after a restore. Keeps payments, because the chain
- * still has them.
+ * After a restore, resets `shown` to its state at the time of the copy. Keeps payments, because the
+ * chain still has them.
  */
 function restore(shown: Shown, copy: Shown): void {
   const paid = [...shown.intents.values()].filter(({ status }) => status === 'succeeded');

@@ -49,7 +49,7 @@ export interface ChaosProcess {
   stepClock(offMs: number | null): Promise<void>;
   /** Freezes the process for this long. Its connections stay open, and its leases may expire. */
   freeze(ms: number): Promise<void>;
-  /** Ends it without a restart. */
+  /** Ends the process without a restart. */
   close(): Promise<void>;
 }
 

@@ -156,7 +156,7 @@ export function crash(worker: Worker, { bounds }: Machine): Worker[] {
   return [{ ...NOBODY, crashes: worker.crashes + 1, faults: worker.faults }];
 }
 
-// Moves that change rows.
+// The following functions change rows.
 
 export function withRow(rows: Rows, slot: number, row: Row): Rows {
   return { ...rows, transactions: rows.transactions.with(slot, row) };
