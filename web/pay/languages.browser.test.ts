@@ -31,7 +31,7 @@ after(async () => {
 const control = ({ page }: TestWindow, name: string) => page.locator(`[data-name="${name}"]`);
 const result = ({ page }: TestWindow, name: string) => page.locator(`[data-result="${name}"]`);
 
-test('a payment, from its tip to its receipt', async () => {
+test('a payment is translated and fits, from its tip to its receipt', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal, TIPPING);
@@ -84,7 +84,7 @@ async function checkForms(receipt: string): Promise<void> {
   assert.deepEqual(englishLeftIn(words), [], text);
 }
 
-test('a decline, a link that leads nowhere, and a browser without a wallet', async () => {
+test('a decline, an unknown link and a missing wallet are translated and fit', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal);
@@ -104,7 +104,7 @@ test('a decline, a link that leads nowhere, and a browser without a wallet', asy
   await window.close();
 });
 
-test('a tag, with and without a payment', async () => {
+test('the page of a tag is translated and fits, with and without a payment', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(NARROW);

@@ -71,7 +71,7 @@ test('any program can read the same figures', async () => {
   }
 });
 
-test('a contract that holds too little is told apart from a wrong node', async () => {
+test('a contract that holds too little is distinguished from a wrong node', async () => {
   const said = [
     ['short', /✗ .*money is missing/],
     ['other chain', /✗ The node does not know this contract/],

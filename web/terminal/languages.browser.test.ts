@@ -40,14 +40,14 @@ async function follow(window: TestWindow, place: string): Promise<void> {
   await checkPseudoLanguage(window);
 }
 
-test('a device that is not paired', async () => {
+test('the pairing screen is translated and fits', async () => {
   const window = await openPseudoTill('/terminal');
   await control(window, 'Pairing code').waitFor();
   await checkPseudoLanguage(window);
   await window.close();
 });
 
-test('a shift: a sale that is declined, then paid, totals and history', async () => {
+test('the screens of a shift are translated and fit: sales, totals, history', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const window = await openPseudoTill(`/terminal#key=${terminal.deviceKey}`);

@@ -76,7 +76,7 @@ for (const { name, options } of looksToRun(LOOKS)) {
   });
 }
 
-test('a browser is asked to keep the wallet, and names a wallet that it has lost', async () => {
+test('the browser is asked to keep the wallet, and the page names one that was lost', async () => {
   const wallet = walletOf(await browser.open(PHONE));
   const { page } = wallet;
   await page.addInitScript(`navigator.storage.persist = async () => {

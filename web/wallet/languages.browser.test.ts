@@ -69,7 +69,7 @@ async function createWallet({ named, wallet }: Awaited<ReturnType<typeof openPse
   await wallet.page.getByLabel(text('wallet.home.balance')).waitFor();
 }
 
-test('a wallet is created, filled and allowed, and approves a payment', async () => {
+test('creating and funding a wallet, and approving a payment, are translated and fit', async () => {
   const { sandbox } = shared;
   const pseudo = await openPseudoWallet();
   const { wallet, named, result, click, follow, fill, check } = pseudo;
@@ -116,7 +116,7 @@ test('a wallet is created, filled and allowed, and approves a payment', async ()
   await wallet.close();
 });
 
-test('the settings, what a wallet can do without this service, and what it signs for', async () => {
+test('settings, approvals and contracts are translated and fit', async () => {
   const pseudo = await openPseudoWallet();
   const { wallet, named, click, follow, fill, check, leave } = pseudo;
   await createWallet(pseudo);
@@ -159,7 +159,7 @@ test('the settings, what a wallet can do without this service, and what it signs
   await wallet.close();
 });
 
-test('cards with a chip, and tokens for agents', async () => {
+test('cards and agent tokens are translated and fit', async () => {
   const pseudo = await openPseudoWallet();
   const { wallet, named, click, follow, fill, check } = pseudo;
   await createWallet(pseudo);

@@ -84,7 +84,7 @@ test('a click in the mail makes it trusted immediately; opening the link does no
   assert.equal(await liftCode(client, accountId), 'unexpected_state');
 });
 
-test('“this was not me” ends a thief’s factor, sessions and password, holds payouts', async () => {
+test('“this was not me” ends every access that a thief has gained, and holds payouts', async () => {
   const { client: thief, accountId, email } = await personWith('robbed');
   await addTotp(server, thief);
   const links = await linksOf(email);

@@ -189,7 +189,7 @@ test('an organization never loses its last owner', async () => {
 const addLocation = (client: PersonClient, location: object) =>
   client.post(inOrganization('/locations'), location);
 
-test('a location belongs to an account, and follows it where it says nothing else', async () => {
+test('a location inherits those settings of its account that it does not set', async () => {
   const [account] = shops;
   await olga.patch(`/accounts/${account}`, { version: 2, time_zone: 'Europe/Berlin' });
   const plain = await addLocation(olga, { account, name: 'Main Street' });

@@ -123,7 +123,7 @@ test('a last owner must hand over first; nothing is erased before', async () => 
   assert.equal((await owner.get(`/accounts/${account}/members`)).status, 200);
 });
 
-test('an owner needs a second factor, leaves as an owner, and still holds payouts', async () => {
+test('an owner erases data with a second factor only, and can still hold payouts', async () => {
   const leaver = await join('leaver@own.test', 'Lea Leaver', 'owner');
   const bare = await leaver.post('/me/erase', { current_password: PASSWORD });
   assert.equal(bare.body.error?.code, 'second_factor_required', bare.text);

@@ -134,7 +134,7 @@ test('a terminal of another account does not apply the rates of its location', a
   assert.notEqual((await settingsOf(server.device(deviceKey))).currency, 'jpy');
 });
 
-test('the catalog of a till has the location’s rates of the same names', async () => {
+test('the catalog of a till uses the location’s tax rates of the same names', async () => {
   const { tenant } = store.merchant;
   const ref = { tenant, actor: { type: 'system', name: 'test' } as const, now: new Date() };
   for (const [name, tax_rate] of [

@@ -55,7 +55,7 @@ const PAGES = [
 ];
 
 for (const path of PAGES) {
-  test(path, async () => {
+  test(`the page ${path} is translated and fits`, async () => {
     await open(path);
     await checkPseudoLanguage(window);
     window.checkClean(/status of 40/);
@@ -64,7 +64,7 @@ for (const path of PAGES) {
 
 /** Opens the page of each list's newest object. */
 for (const path of ['intents', 'terminals', 'events', 'request-log']) {
-  test(`one of ${path}`, async () => {
+  test(`the page of one of ${path} is translated and fits`, async () => {
     await open(path);
     const link = window.page.locator('main td a').first();
     await window.page.goto(
@@ -84,7 +84,7 @@ const DIALOGS = [
 ];
 
 for (const { path, button } of DIALOGS) {
-  test(`the dialog of ${button}`, async () => {
+  test(`the dialog of ${button} is translated and fits`, async () => {
     await open(path);
     await control(window, button).click();
     await window.page.getByRole('dialog').waitFor();
