@@ -128,7 +128,7 @@ export async function replaceSecret(
   );
 }
 
-/** Clears the failures of an endpoint that was changed or tested manually. */
+/** Clears the consecutive failures and the pause of an endpoint; `failing_since` is kept. */
 export async function forgetFailures(tx: Tx, id: string): Promise<void> {
   await tx.query(
     `update webhook_endpoint_leases set consecutive_failures = 0, not_before = '-infinity'

@@ -59,8 +59,8 @@ function reasonOf(error: Error): NoAnswer {
 }
 
 /**
- * Converts bytes to text. Omits NUL, which PostgreSQL cannot store, and a character cut by the
- * limit.
+ * Converts bytes to text. Replaces NUL, which PostgreSQL cannot store, and omits a character that
+ * the limit has cut.
  */
 function toText(bytes: Buffer, keptBytes: number): string | null {
   if (bytes.length === 0) return null;

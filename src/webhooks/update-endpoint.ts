@@ -46,8 +46,8 @@ async function checkChange(
 }
 
 /**
- * Applies a change. Disabling ends undelivered work. Enabling and a new URL clear failures, so that
- * the next delivery is due at once.
+ * Applies a change. Disabling ends undelivered work. Enabling and a new URL clear consecutive
+ * failures and the pause, so that the next delivery is due at once.
  */
 async function applyChange(
   tx: Tx,
