@@ -87,10 +87,18 @@ interface Answer {
   readonly transaction: string;
 }
 
-async function settledBy(settle: () => Promise<Answer>) {
+function pending(): Answer {
+  return { success: false, errorReason: 'settlement_pending', transaction: '' };
+}
+
+/**
+ * Settles again until the result is known. The client throws the 503 by which a facilitator says
+ * that it does not know the result yet.
+ */
+async function settledBy(settle: () => Promise<Answer>): Promise<Answer> {
   const until = Date.now() + WITHIN_MS;
   for (;;) {
-    const settled = await settle();
+    const settled = await settle().catch(pending);
     if (settled.errorReason !== 'settlement_pending' || Date.now() > until) return settled;
     await sleep(100);
   }
@@ -130,9 +138,7 @@ describe('settle', () => {
     const before = await ground.merchantReceived();
     const { payload, requirements } = await sign(buyer, 'https://shop.test/two');
     const both = await Promise.all(
-      [ground.facilitator, other].map((one) =>
-        settledBy(() => one.settle(payload, requirements).catch(pending)),
-      ),
+      [ground.facilitator, other].map((one) => settledBy(() => one.settle(payload, requirements))),
     );
     assert.deepEqual(
       both.map(({ success }) => success),
@@ -206,10 +212,6 @@ describe('settle', () => {
     assert.equal(await ground.usdcOf(buyer.address), FUNDS);
   });
 });
-
-function pending() {
-  return { success: false, errorReason: 'settlement_pending', transaction: '', network: '' };
-}
 
 test('money taken for a sale that ended unpaid is returned once, by any process', async () => {
   const hasty = await ground.another({ waitMs: 0 });
@@ -320,7 +322,7 @@ describe('the command tapline-x402', () => {
     await assert.rejects(cut);
     const second = await start();
     const again = new HTTPFacilitatorClient({ url: second.url });
-    const settled = await settledBy(() => again.settle(payload, requirements).catch(pending));
+    const settled = await settledBy(() => again.settle(payload, requirements));
     second.child.kill('SIGTERM');
     assert.deepEqual(await once(second.child, 'exit'), [0, null]);
     assert.equal(settled.success, true, JSON.stringify(settled));

@@ -62,16 +62,18 @@ export async function payAt(
     amount,
     pass = 'ok',
     tip,
+    description,
   }: {
     readonly terminal: string;
     readonly amount: number;
     readonly pass?: keyof SandboxFile['test']['passes'];
     /** A tip that the terminal offers and the customer chooses. */
     readonly tip?: number;
+    readonly description?: string;
   },
 ): Promise<Sale> {
   const tipping = { percentages: [10, 15, 20] };
-  const asked = { amount, terminal, ...(tip === undefined ? {} : { tipping }) };
+  const asked = { amount, terminal, description, ...(tip === undefined ? {} : { tipping }) };
   const intent = await postAs(sandbox, '/payment_intents', asked);
   const tapped = await postAs(sandbox, `/test_helpers/terminals/${terminal}/tap`, {
     payment_intent: intent.id,

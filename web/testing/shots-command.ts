@@ -1,5 +1,7 @@
-import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { glob, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { testDatabase } from '#testing/database.ts';
 import {
   openSharedSandbox,
@@ -14,8 +16,9 @@ import { SURFACE_LOOKS, SURFACES } from './surfaces.ts';
 
 /**
  * `npm run shots [-- <app>[/<shot>]…]`: takes screenshots of every screen of the apps in every
- * look, writes one contact sheet per app to `.shots/<app>.png` and each picture to `.shots/<app>/`,
- * and reports findings of axe and of layout checks. People judge the pictures.
+ * look, writes one contact sheet per app to `.shots/<app>.html` and `.shots/<app>.png` and each
+ * picture to `.shots/<app>/`, and reports findings of axe and of layout checks. People judge the
+ * pictures.
  *
  * `npm run shots -- --surfaces [<shot>…]`: the first screen of each surface, after ninety sales.
  * `npm run shots -- readme`: the pictures in docs/images.
@@ -119,25 +122,30 @@ async function takeShot(scene: Scene, { app, looks }: AppShots, shot: Shot): Pro
   return problems;
 }
 
-async function pictureOf(app: string, shot: Shot, look: Look): Promise<string> {
-  const data = await readFile(fileOf(app, shot, look), 'base64').catch(() => null);
-  if (data === null) return '<figure>cannot be shown</figure>';
-  const picture = `<img src="data:image/png;base64,${data}">`;
+function pictureOf(app: string, shot: Shot, look: Look): string {
+  const file = fileOf(app, shot, look);
+  if (!existsSync(file)) return '<figure>cannot be shown</figure>';
+  const picture = `<img src="${path.relative(OUT, file)}">`;
   return `<figure>${picture}<figcaption>${look.name}</figcaption></figure>`;
 }
 
+/**
+ * Writes the contact sheet of an app as `.shots/<app>.html` and as a picture of that page. The page
+ * links the pictures, because Chromium crashes on a page that contains hundreds of them.
+ */
 async function writeSheet(browser: TestBrowser, { app, shots, looks }: AppShots): Promise<string> {
-  const rows: string[] = [];
-  for (const shot of shots) {
-    const pictures = await Promise.all(looks.map((look) => pictureOf(app, shot, look)));
-    rows.push(`<h2>${shot.name}</h2><div>${pictures.join('')}</div>`);
-  }
+  const rows = shots.map((shot) => {
+    const pictures = looks.map((look) => pictureOf(app, shot, look));
+    return `<h2>${shot.name}</h2><div>${pictures.join('')}</div>`;
+  });
   const style = `body{font:16px sans-serif;margin:24px;background:#8b8f98}h2{margin:24px 0 8px}
     div{display:flex;gap:16px;align-items:flex-start}figure{margin:0}figcaption{font-size:13px}
     img{max-height:520px;max-width:520px;display:block}`;
   const html = `<!doctype html><meta charset="utf-8"><style>${style}</style><h1>${app}</h1>`;
+  const sheet = path.join(OUT, `${app}.html`);
+  await writeFile(sheet, html + rows.join(''));
   const { page, close } = await browser.open({ viewport: { width: 2300, height: 800 } });
-  await page.setContent(html + rows.join(''), { waitUntil: 'load' });
+  await page.goto(pathToFileURL(sheet).href, { waitUntil: 'load' });
   const file = path.join(OUT, `${app}.png`);
   await page.screenshot({ path: file, fullPage: true });
   await close();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { x402Client } from '@x402/core/client';
 import { ExactEvmScheme } from '@x402/evm';
+import { describeError } from '#core/log.ts';
 import type { TappedType } from '#payments/credential.ts';
 import type { PaymentMethod } from '#payments/payment.ts';
 import { waitUntil } from '#sandbox/processes.ts';
@@ -492,11 +493,10 @@ async function signPayload(shopping: Shopping, facilitator: Settling, resource: 
   return { payload, requirements };
 }
 
-/** Describes an error without addresses, so that equal errors are counted together. */
-function describeError(error: unknown): string {
-  const { name, message, status } = error as Error & { readonly status?: number | null };
-  const [line = ''] = message.split('\n');
-  return `${name} ${status ?? ''} ${line.replace(/0x[0-9a-f]+|pi_\w+/gi, '…')}`.slice(0, 160);
+/** Describes an error without addresses and ids, so that equal errors are counted together. */
+function describeWithoutIds(error: unknown): string {
+  const [line = ''] = describeError(error).split('\n');
+  return line.replace(/0x[0-9a-f]+|pi_\w+/gi, '…').slice(0, 160);
 }
 
 /**
@@ -512,7 +512,7 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
     await waitUntil(async () => {
       // The call fails while a node is down. The seller's server would then respond with 500, and
       // the client would try again.
-      const settled = await facilitator.settle(payload, asked).catch(describeError);
+      const settled = await facilitator.settle(payload, asked).catch(describeWithoutIds);
       if (typeof settled === 'string' || settled.errorReason === 'settlement_pending') {
         // The last reason, so that a soak's report shows why sales got no response.
         const last = typeof settled === 'string' ? settled : settled.errorMessage;

@@ -16,7 +16,7 @@ let window: TestWindow;
 before(async () => {
   [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
   const { terminal } = shared.sandbox.test;
-  await payAt(shared.sandbox, { terminal, amount: 2_500_000 });
+  await payAt(shared.sandbox, { terminal, amount: 2_500_000, description: 'Table 7' });
   await payAt(shared.sandbox, { terminal, amount: 2_500_000, pass: 'insufficient_funds' });
   await setShop(shared.sandbox, { tax_rates: [{ name: 'Food', rate: 750 }] });
   await addCatalogueItem(shared.sandbox, { name: 'Soup', unit_amount: 480, tax_rate: 'Food' });
