@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
+import { startLoop } from '#core/background-loop.ts';
 import { base62 } from '#core/base62.ts';
 import { systemClock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { describeError, type Log, silentLog } from '#core/log.ts';
-import { startLoop } from '#core/loop.ts';
 import { createBatcher } from '#db/batching.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';

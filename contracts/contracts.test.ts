@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { mutate } from '../test/mutations/mutation.ts';
 import { RUNTIME_BYTES_LIMIT, staleArtifacts } from './compile.ts';
 import { contractsFolder, runForge } from './forge.ts';
-import { GAS_CEILINGS, measureGas, readGasTable } from './gas.ts';
+import { GAS_CEILINGS, measureGas, readGasTable } from './measure-gas.ts';
 import { candidates, generate, KINDS, SOURCES } from './mutations/generate.ts';
 import { MUTATIONS } from './mutations/list.ts';
 import { FIAT_TOKEN_MISSING } from './test/fiat-token.ts';
@@ -38,7 +38,7 @@ test('every operation costs the gas that gas.json says', async (t) => {
   for (const token of ['plainToken', 'testUsdc', 'realUsdc'] as const) {
     const skip = token === 'realUsdc' && FIAT_TOKEN_MISSING;
     await t.test(token, { skip }, () => {
-      assert.deepEqual(measured[token], committed[token], 'run: node contracts/gas.ts');
+      assert.deepEqual(measured[token], committed[token], 'run: node contracts/measure-gas.ts');
     });
   }
 });

@@ -24,9 +24,9 @@ import {
 } from '../test/mutations/mutation.ts';
 import { writeTable } from '../test/mutations/table.ts';
 import { contractsFolder } from './forge.ts';
-import { PROOFS } from './mutations/equivalent.ts';
+import { PROOFS } from './mutations/equivalent-mutants.ts';
 import { generate, SOURCES } from './mutations/generate.ts';
-import { judge } from './mutations/judge.ts';
+import { judge } from './mutations/judge-mutant.ts';
 import { MUTATIONS } from './mutations/list.ts';
 
 const RESULTS = join(contractsFolder, 'mutations', 'results.json');

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { contractsFolder } from './forge.ts';
-import { GAS_CEILINGS, readGasTable } from './gas.ts';
+import { GAS_CEILINGS, readGasTable } from './measure-gas.ts';
 
 /** Checks that the numbers and names in contracts/README.md match the contracts. */
 

@@ -1,6 +1,6 @@
 import type { Event, ListEventsQuery, Tapline } from 'tapline';
 import { checkReceiver, forward, isDelivered, listenSecret, wordsOf } from './forward-events.ts';
-import { askListeners } from './listeners.ts';
+import { askListeners } from './resend-sockets.ts';
 import type { Settings } from './settings.ts';
 import { secondsOf } from './simulate-customer.ts';
 import { WrongUse } from './wrong-use.ts';

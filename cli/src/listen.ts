@@ -7,7 +7,7 @@ import {
   listenSecret,
   wordsOf,
 } from './forward-events.ts';
-import { acceptResends } from './listeners.ts';
+import { acceptResends } from './resend-sockets.ts';
 import type { Settings } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 

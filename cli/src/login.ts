@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { PermissionError, Tapline } from 'tapline';
 import { createOutput } from './output.ts';
-import { writeOwnJson } from './own-file.ts';
+import { writeOwnJson } from './owner-only-file.ts';
 import { checkTransport, type GlobalOptions, type Login, loginFile } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { Tapline } from 'tapline';
 import { createOutput, type Output } from './output.ts';
-import { readOwnJson } from './own-file.ts';
+import { readOwnJson } from './owner-only-file.ts';
 import { WrongUse } from './wrong-use.ts';
 
 /** Options of every command. */

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Abi, type AbiFunction, hexToBytes, toFunctionSelector } from 'viem';
 import { compileContract } from '../compile.ts';
+import type { Term } from './expressions.ts';
 import { runAllPaths } from './symbolic-evm.ts';
-import type { Term } from './terms.ts';
 
 /** The solver's result for one claim. */
 export interface Verdict {

@@ -1,4 +1,4 @@
-import { signed, type Term, Terms, wrapped } from './terms.ts';
+import { signed, type Term, Terms, wrapped } from './expressions.ts';
 
 /** A path through a call that returns a word. */
 export interface Path {

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
 import { writeCards } from './cards-command.ts';
+import { watchSleep } from './detect-sleep.ts';
 import { DeviceApi, DeviceApiError, usdc } from './device-api.ts';
-import { runWithoutScreen, type TillEvent } from './headless.ts';
 import { type ReaderEvent, watchReaders } from './pcsc/readers.ts';
 import { PCSCD_SOCKET } from './pcsc/service.ts';
 import { type Printing, printerAt, printReceipt } from './printing/printer.ts';
 import type { Wallets } from './protocols/read-tap.ts';
-import { watchSleep } from './sleep.ts';
-import { openTillFeed } from './till-feed.ts';
+import { runWithoutScreen, type TillEvent } from './reader-without-screen.ts';
+import { openTillFeed } from './serve-browser-till.ts';
 import {
   defaultFile,
   readPairing,

@@ -1,5 +1,4 @@
 export { DeviceApi, type Intent } from './device-api.ts';
-export { runWithoutScreen, type TillEvent } from './headless.ts';
 export { type ReaderEvent, watchReaders } from './pcsc/readers.ts';
 export { PCSCD_SOCKET } from './pcsc/service.ts';
 export { drawerBytes, type Ticket, ticketBytes } from './printing/escpos.ts';
@@ -20,3 +19,4 @@ export {
 } from './protocols/read-tap.ts';
 export type { PassType } from './protocols/vas.ts';
 export { type CardSettings, type Written, writeCard } from './protocols/write-card.ts';
+export { runWithoutScreen, type TillEvent } from './reader-without-screen.ts';

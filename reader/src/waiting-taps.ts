@@ -1,6 +1,6 @@
-import type { Taps } from './headless.ts';
 import type { TwoCards } from './pcsc/readers.ts';
 import type { Tap, ToSign } from './protocols/read-tap.ts';
+import type { Taps } from './reader-without-screen.ts';
 
 /**
  * Passes a tap to the payment that waits for one. If none does, the tap is dropped and pays

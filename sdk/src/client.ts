@@ -1,4 +1,4 @@
-import { UsageError } from './errors.ts';
+import { UsageError } from './error-classes.ts';
 import * as resources from './resources.ts';
 import type { ClientOptions, Connection } from './send-with-retries.ts';
 

@@ -1,5 +1,5 @@
-import { TaplineError } from './error.ts';
-import { errorOf } from './errors.ts';
+import { TaplineError } from './base-error.ts';
+import { errorOf } from './error-classes.ts';
 import { ask, type Connection, headersOf, queryOf, sleep } from './send-with-retries.ts';
 import type { WebhookEvent } from './types.ts';
 

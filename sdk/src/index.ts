@@ -1,6 +1,6 @@
+export { TaplineError } from './base-error.ts';
 export type { Answered, Call } from './call-promise.ts';
 export { Tapline } from './client.ts';
-export { TaplineError } from './error.ts';
 export {
   ApiError,
   AuthenticationError,
@@ -12,7 +12,7 @@ export {
   RateLimitError,
   UsageError,
   WaitTimeoutError,
-} from './errors.ts';
+} from './error-classes.ts';
 export type { StreamOptions } from './event-stream.ts';
 export { orderId } from './order-id.ts';
 export type { List, Page } from './paged-list.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from './errors.ts';
+import { UsageError } from './error-classes.ts';
 
 const FITS = /^[A-Za-z0-9_-]{1,8}$/;
 /** The characters that the service accepts, in the order of base64url. */

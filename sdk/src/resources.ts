@@ -1,6 +1,6 @@
 import type { Call } from './call-promise.ts';
 import { followEvents, type StreamOptions } from './event-stream.ts';
-import { type Listed, Resource } from './resource.ts';
+import { type Listed, Resource } from './resource-base.ts';
 import type { RequestOptions } from './send-with-retries.ts';
 import type * as T from './types.ts';
 import { type WaitOptions, waitFor } from './wait-for-status.ts';

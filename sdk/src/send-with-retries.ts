@@ -1,6 +1,6 @@
+import { type ErrorDetails, TaplineError } from './base-error.ts';
 import { type Answered, Call } from './call-promise.ts';
-import { type ErrorDetails, TaplineError } from './error.ts';
-import { ConnectionError, errorOf, OutcomeUnknownError, UsageError } from './errors.ts';
+import { ConnectionError, errorOf, OutcomeUnknownError, UsageError } from './error-classes.ts';
 import { API_VERSION, USER_AGENT } from './version.ts';
 
 export interface ClientOptions {

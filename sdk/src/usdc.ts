@@ -1,4 +1,4 @@
-import { UsageError } from './errors.ts';
+import { UsageError } from './error-classes.ts';
 
 const DECIMALS = 6;
 const AMOUNT = /^(\d{1,9})(?:\.(\d{1,6}))?$/;

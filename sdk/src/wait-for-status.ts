@@ -1,5 +1,5 @@
-import { TaplineError } from './error.ts';
-import { WaitTimeoutError } from './errors.ts';
+import { TaplineError } from './base-error.ts';
+import { WaitTimeoutError } from './error-classes.ts';
 import { followEvents, newestEvent, START } from './event-stream.ts';
 import { type Bell, type Connection, sleep, type Watching } from './send-with-retries.ts';
 

@@ -1,4 +1,4 @@
-import { TaplineError } from './error.ts';
+import { TaplineError } from './base-error.ts';
 import type { WebhookEvent } from './types.ts';
 
 export type { EventType, WebhookEvent } from './types.ts';

@@ -14,7 +14,7 @@ import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.t
 import { only } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
-import { readName } from '#core/names.ts';
+import { readName } from '#core/name-rules.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 

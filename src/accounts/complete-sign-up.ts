@@ -2,7 +2,7 @@ import { createAccount } from '#accounts/create-account.ts';
 import type { Actor } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { readName } from '#core/names.ts';
+import { readName } from '#core/name-rules.ts';
 import { addUser } from '#people/add-user.ts';
 import { linkRefused, readLink } from '#people/email-links.ts';
 import { deleteEmailTokens, takeEmailToken } from '#people/email-token-queries.ts';

@@ -2,7 +2,7 @@ import { insertAccount } from '#accounts/account-queries.ts';
 import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
-import { readName } from '#core/names.ts';
+import { readName } from '#core/name-rules.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { addUser, type NewPerson, readPerson } from '#people/add-user.ts';
 import { insertMembership } from '#people/membership-queries.ts';

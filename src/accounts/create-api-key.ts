@@ -8,7 +8,7 @@ import { present } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import { readName } from '#core/names.ts';
+import { readName } from '#core/name-rules.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';

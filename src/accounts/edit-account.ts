@@ -20,7 +20,7 @@ import { isTimeZone } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Language } from '#core/languages.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import { readName } from '#core/names.ts';
+import { readName } from '#core/name-rules.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { rescheduleUnsigned } from '#fiscal/fiscal-queries.ts';

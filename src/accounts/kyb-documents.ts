@@ -11,7 +11,7 @@ import {
 import { actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
-import { readName } from '#core/names.ts';
+import { readName } from '#core/name-rules.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 

@@ -1,4 +1,4 @@
-import type { ContractShape } from '#app/contract-shape.ts';
+import type { ContractShape } from '#app/api-contract-shape.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 
 /** Writes docs/guides/api-changes.md: the additions to the merchant API, release by release. */

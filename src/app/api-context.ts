@@ -1,7 +1,7 @@
-import { createDomainCheck } from '#apis/payer/own-domain.ts';
+import { createDomainCheck } from '#apis/payer/sign-in-domain.ts';
 import { type ApiDeps, publicNodes, pushNetwork } from '#app/api-shared.ts';
 import { settingsOfRealms } from '#app/people-surfaces.ts';
-import { createAskHome } from '#cells/ask-home.ts';
+import { createAskHome } from '#cells/ask-home-cell.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import { NO_PASS_FILES } from '#payers/pass-files.ts';
 import type { ApiContext } from '#payments/api-context.ts';

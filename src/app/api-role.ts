@@ -30,11 +30,11 @@ import { testHelperRoutes } from '#apis/test-helpers/test-helper-routes.ts';
 import { createContext } from '#app/api-context.ts';
 import { createOperations } from '#app/api-operations.ts';
 import type { ApiDeps } from '#app/api-shared.ts';
-import { addBrandFiles } from '#app/brand-files.ts';
 import { addChainRelay } from '#app/chain-relay.ts';
 import { operatorDoor } from '#app/operator-access.ts';
 import { peopleSurfaces, settingsOfRealms } from '#app/people-surfaces.ts';
 import { addSandboxLinks } from '#app/sandbox-links.ts';
+import { addBrandFiles } from '#app/serve-brand-files.ts';
 import { type SurfaceRoutes, surfaceDocuments } from '#app/surface-documents.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import { anySurface, type Surface } from '#http/route.ts';
@@ -42,7 +42,7 @@ import { buildServer } from '#http/server.ts';
 import { createHeldKeyCheck } from '#idempotency/held-key.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { Config } from '#settings/config.ts';
-import { addWebRoutes } from '#web/routes.ts';
+import { addWebRoutes } from '#web/serve-apps.ts';
 
 /** Creates the merchant API: `/api/v1`. */
 export function merchantSurface(ctx: ApiContext): Surface<MerchantCaller> {

@@ -12,9 +12,9 @@ import type { PassFiles } from '#payers/pass-files.ts';
 import type { Config } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Readiness } from '#settlement/readiness.ts';
+import type { Network as OutsideNetwork } from '#webhooks/connect-to-receivers.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
-import type { Network as OutsideNetwork } from '#webhooks/transport.ts';
 
 export interface ApiDeps extends ProcessContext {
   readonly config: Config;

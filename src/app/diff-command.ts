@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { asReleased, changesSince, withChanges } from '#app/api-changes.ts';
-import { breaks, shapeFrom, shapeOf, textOf } from '#app/contract-shape.ts';
+import { breaks, shapeFrom, shapeOf, textOf } from '#app/api-contract-shape.ts';
 import { declaredMerchantRoutes } from '#app/declared-routes.ts';
 import { merchantDocument } from '#app/merchant-document.ts';
 

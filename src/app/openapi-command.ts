@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { goModelsOf } from '#app/go-types.ts';
-import { withMovesTable } from '#app/moves-table.ts';
+import { withMovesTable } from '#app/money-moves-table.ts';
 import { surfaceDocuments } from '#app/surface-documents.ts';
 import { typescriptModules, typescriptOf } from '#app/typescript-types.ts';
 

@@ -3,8 +3,8 @@ import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { announceExports } from '#books/export-schedule.ts';
 import type { CellSettings } from '#cells/peers.ts';
 import { startSendingEnds } from '#cells/send-revocations.ts';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { describeError } from '#core/log.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
@@ -40,9 +40,9 @@ import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import type { RequestKind } from '#settlement/chain-requests.ts';
 import { startReconciler } from '#settlement/reconciliation/reconciler.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
+import { startWebhookWorker } from '#webhooks/delivery-worker.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
-import { startWebhookWorker } from '#webhooks/worker.ts';
 
 /** The context of a process of the role `worker`. Each loop takes the fields that it needs. */
 export interface WorkerContext extends ChainContext {

@@ -1,6 +1,6 @@
 import type { Json } from '#core/canonical-json.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { lockName } from '#db/lock-name.ts';
+import { lockName } from '#db/lock-by-name.ts';
 import { BEHIND_ALL_NUMBERS } from '#db/paging.ts';
 import { as, type Row, table } from '#db/table.ts';
 

@@ -4,7 +4,7 @@ import {
   homeOf,
   type Presentation,
   readHomeAnswer,
-} from '#cells/presentation.ts';
+} from '#cells/presentation-schema.ts';
 import { deleteOldVisits, selectVisit, upsertVisit } from '#cells/visit-queries.ts';
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';

@@ -1,8 +1,8 @@
-import { KEPT_MS } from '#cells/ask-home.ts';
+import { KEPT_MS } from '#cells/ask-home-cell.ts';
 import { askCell, type CellSettings } from '#cells/peers.ts';
 import { deleteVisits, selectEndedVisits } from '#cells/visit-queries.ts';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { addMs } from '#core/clock.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 
 const POLL_MS = 500;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import fastify, { type FastifyInstance } from 'fastify';
 import { addCellRoutes } from '#apis/cells/cell-routes.ts';
-import { createAskHome } from '#cells/ask-home.ts';
+import { createAskHome } from '#cells/ask-home-cell.ts';
 import { checkPeers } from '#cells/check-peers.ts';
 import { CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
 import { startSendingEnds } from '#cells/send-revocations.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type pg from 'pg';
-import { connectionWait } from '#core/meters.ts';
+import { connectionWait } from '#core/process-metrics.ts';
 import { DatabaseUnavailable, toFault } from '#db/database-faults.ts';
 import { type DatabaseWatch, toView, VIEW, walPosition } from '#db/detect-replaced-database.ts';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Sql } from '#db/database.ts';
-import { requireSessionSettings } from '#db/direct.ts';
+import { requireSessionSettings } from '#db/direct-connection.ts';
 import { SESSION_SETTINGS } from '#db/session-settings.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { present } from '#core/assert.ts';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { describeError, type Log } from '#core/log.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import type { Database, Sql } from '#db/database.ts';
 import type { DatabasePlace, DatabaseWatch } from '#db/detect-replaced-database.ts';
 

@@ -1,5 +1,5 @@
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { describeError } from '#core/log.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Place } from '#db/paging.ts';
 import type { ProcessContext } from '#db/process-context.ts';

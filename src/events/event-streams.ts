@@ -1,5 +1,5 @@
 import type { Tenant } from '#core/mode.ts';
-import { perProcess } from '#core/per-process.ts';
+import { perProcess } from '#core/once-per-process.ts';
 import type { Place } from '#db/paging.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { eventsKey } from '#events/append.ts';

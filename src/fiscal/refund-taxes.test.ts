@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { accountingLines } from '#apis/dashboard/accounting.ts';
-import { EXPORTS } from '#apis/dashboard/exports.ts';
+import { accountingLines } from '#apis/dashboard/accountant-columns.ts';
+import { EXPORTS } from '#apis/dashboard/export-kinds.ts';
 import { receiptText } from '#apis/pay/receipt-plain-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
 import { FakeClock } from '#core/clock.ts';
@@ -12,7 +12,7 @@ import { refundReceiptUrl } from '#payments/receipt-url.ts';
 import { createRefund } from '#refunds/create-refund.ts';
 import { rebuildRefund } from '#refunds/rebuild-refund.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
-import type { AskedAmount } from '#refunds/share.ts';
+import type { AskedAmount } from '#refunds/refund-share.ts';
 import { putRates } from '#testing/rates.ts';
 import { addPayer, newRequest, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
 import { findPayment, newCreate, playRefunds, see } from '#testing/store-payments.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Loop } from '#core/background-loop.ts';
 import { FakeClock } from '#core/clock.ts';
-import type { Loop } from '#core/loop.ts';
 import { rescheduleUnsigned, selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
 import type { Payment } from '#payments/payment.ts';

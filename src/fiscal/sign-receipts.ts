@@ -1,8 +1,8 @@
 import { isRefusal } from '#core/answer.ts';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { addMs } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import type { Database } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import {
@@ -12,10 +12,10 @@ import {
   updateUnsigned,
 } from '#fiscal/fiscal-queries.ts';
 import { signRequest } from '#fiscal/signature-request.ts';
+import { type Network, openTransport } from '#webhooks/connect-to-receivers.ts';
 import { parseEndpointUrl } from '#webhooks/endpoint-url.ts';
 import { MAX_BODY_BYTES, type Reply } from '#webhooks/http-exchange.ts';
 import { nextAttemptAt, parseRetryAfter } from '#webhooks/retry-schedule.ts';
-import { type Network, openTransport } from '#webhooks/transport.ts';
 
 /** Poll interval, and so the maximum delay of a signature after a lost wake-up. */
 const POLL_MS = 1_000;

@@ -2,7 +2,7 @@ import { isClientGone } from '#core/abort-reason.ts';
 import type { Answer } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
-import { perProcess } from '#core/per-process.ts';
+import { perProcess } from '#core/once-per-process.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Sql } from '#db/database.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';

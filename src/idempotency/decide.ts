@@ -2,7 +2,7 @@ import { type Answer, answerRefusal, isRefusal, type Refusal } from '#core/answe
 import { only, present } from '#core/assert.ts';
 import { type ErrorCode, statusOf } from '#core/error-codes.ts';
 import { Abandon, type Database, type Sql, type Tx } from '#db/database.ts';
-import { lockName } from '#db/lock-name.ts';
+import { lockName } from '#db/lock-by-name.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
 import {
   insertKeys,

@@ -1,8 +1,8 @@
 import { selectOpenProposal } from '#apis/operator/proposal-queries.ts';
-import { decide, propose } from '#apis/operator/proposals.ts';
+import { decide, propose } from '#apis/operator/propose-and-approve.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
-import { readEmail } from '#core/names.ts';
+import { readEmail } from '#core/name-rules.ts';
 import { Abandon, type Database } from '#db/database.ts';
 import type { AdminInput } from '#ops/admin-input.ts';
 import { verifyPassword } from '#people/passwords.ts';

@@ -1,6 +1,6 @@
 import { type Actor, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import { readEmail } from '#core/names.ts';
+import { readEmail } from '#core/name-rules.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { foreignSettlements } from '#ops/admin-foreign.ts';
 import type { AdminInput } from '#ops/admin-input.ts';

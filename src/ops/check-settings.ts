@@ -5,7 +5,7 @@ import { DAY_MS } from '#core/durations.ts';
 import { describeError, type Log, silentLog } from '#core/log.ts';
 import { NETWORKS, type Network } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
-import { requireSameDirect, requireSessionSettings } from '#db/direct.ts';
+import { requireSameDirect, requireSessionSettings } from '#db/direct-connection.ts';
 import { requireDurability } from '#db/durability.ts';
 import { describeSeparateKeys } from '#ops/separate-keys.ts';
 import type { ServiceRole } from '#ops/settings-folder.ts';
@@ -16,8 +16,8 @@ import { requireOwnContract, requireSafeContract } from '#settlement/chain/check
 import { configuredSenders, requireRoles } from '#settlement/chain/configure-senders.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { describeProfile } from '#settlement/chain-profiles.ts';
+import { requireCell } from '#settlement/database-cell.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
-import { requireCell } from '#settlement/own-cell.ts';
 import { checkSigner, type SigningKey } from '#settlement/signer.ts';
 import { isLow, paymentsLeftOf, presentPrice } from '#settlement/status/low-gas-balance.ts';
 

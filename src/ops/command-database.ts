@@ -1,7 +1,7 @@
 import { StartError } from '#core/start-error.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { readConfig } from '#settings/config.ts';
-import { requireCell } from '#settlement/own-cell.ts';
+import { requireCell } from '#settlement/database-cell.ts';
 
 /**
  * Maximum number of connections: few, so that commands leave the server's connections to the

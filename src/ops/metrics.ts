@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { meters } from '#core/meters.ts';
 import { NETWORKS, networkOf } from '#core/mode.ts';
+import { meters } from '#core/process-metrics.ts';
 import { RELEASE } from '#core/release.ts';
 import { type Call, tookMs } from '#http/call.ts';
 

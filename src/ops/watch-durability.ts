@@ -1,6 +1,6 @@
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import type { Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import type { Database } from '#db/database.ts';
 import {
   type DeclaredDurability,

@@ -7,7 +7,7 @@ import type { Realm } from '#people/user-queries.ts';
 import type { StaticPassTerms } from '#risk/risk-rules.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import type { Readiness } from '#settlement/readiness.ts';
-import type { Network } from '#webhooks/transport.ts';
+import type { Network } from '#webhooks/connect-to-receivers.ts';
 
 /**
  * The context of a process with the role `api`. Routes pass it to use cases, which pass single

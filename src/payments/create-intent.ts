@@ -1,5 +1,5 @@
 import type { Answer, Refusal } from '#core/answer.ts';
-import { perProcess } from '#core/per-process.ts';
+import { perProcess } from '#core/once-per-process.ts';
 import { activeTraceparent } from '#core/tracing.ts';
 import { createBatcher } from '#db/batching.ts';
 import { tenantKey } from '#db/commit-order.ts';

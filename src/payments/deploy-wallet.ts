@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { DAY_MS, HOUR_MS } from '#core/durations.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import { lockName } from '#db/lock-name.ts';
+import { lockName } from '#db/lock-by-name.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { SETTLEMENT_WAIT_MS } from '#payments/await-settlement.ts';

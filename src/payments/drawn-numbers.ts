@@ -1,4 +1,4 @@
-import { perProcess } from '#core/per-process.ts';
+import { perProcess } from '#core/once-per-process.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import {

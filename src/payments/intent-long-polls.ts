@@ -1,5 +1,5 @@
 import type { Clock } from '#core/clock.ts';
-import { perProcess } from '#core/per-process.ts';
+import { perProcess } from '#core/once-per-process.ts';
 import type { Database } from '#db/database.ts';
 import { createLongPolls } from '#db/long-polls.ts';
 import type { Wakeups } from '#db/wakeups.ts';

@@ -1,6 +1,6 @@
 import type { Answer, Refusal } from '#core/answer.ts';
 import { failpoint } from '#core/failpoints.ts';
-import { perProcess } from '#core/per-process.ts';
+import { perProcess } from '#core/once-per-process.ts';
 import { activeTraceparent, isTracing, type Span, startSpan } from '#core/tracing.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { ApiContext } from '#payments/api-context.ts';

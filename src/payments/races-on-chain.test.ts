@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';
 import { cancelIntent } from '#payments/cancel-intent.ts';

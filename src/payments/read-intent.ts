@@ -1,6 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
-import { perProcess } from '#core/per-process.ts';
+import { perProcess } from '#core/once-per-process.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Sql } from '#db/database.ts';
 import { selectIntents } from '#payments/intent-queries.ts';

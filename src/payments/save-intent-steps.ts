@@ -1,7 +1,7 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
-import { paymentsDeclined, paymentsSettled } from '#core/meters.ts';
 import { networkOf } from '#core/mode.ts';
+import { paymentsDeclined, paymentsSettled } from '#core/process-metrics.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';

@@ -14,7 +14,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { CheckedSignature } from '#settlement/chain/signature-refusals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
-import { walletJson } from '#settlement/wallet-json.ts';
+import { walletJson } from '#settlement/typed-data-json.ts';
 
 /** Builds the message that the settlement wallet must sign (EIP-712) before {@link goLive}. */
 export function goLiveConsent(

@@ -20,7 +20,7 @@ import { readWalletDelay } from '#settlement/chain/wallet-delay.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import { walletJson } from '#settlement/wallet-json.ts';
+import { walletJson } from '#settlement/typed-data-json.ts';
 
 async function consentOf(
   chain: Chain,

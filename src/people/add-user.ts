@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
-import { readEmail, readName } from '#core/names.ts';
+import { readEmail, readName } from '#core/name-rules.ts';
 import type { Tx } from '#db/database.ts';
 import type { HashCaller } from '#people/password-hash-limits.ts';
 import { checkPassword, hashPassword } from '#people/passwords.ts';

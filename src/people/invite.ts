@@ -3,7 +3,7 @@ import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.t
 import { addMs } from '#core/clock.ts';
 import { DAY_MS, HOUR_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
-import { readEmail } from '#core/names.ts';
+import { readEmail } from '#core/name-rules.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { Allowance } from '#people/attempt-limits.ts';

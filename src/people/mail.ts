@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { addMs } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
 import type { TextLanguage } from '#core/languages.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';

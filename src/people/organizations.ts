@@ -1,7 +1,7 @@
 import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
-import { readEmail } from '#core/names.ts';
+import { readEmail } from '#core/name-rules.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { factorNotFresh } from '#people/fresh-factor.ts';
 import { type InvitationRow, revokeInvitation } from '#people/invitation-queries.ts';

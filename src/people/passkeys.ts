@@ -5,7 +5,7 @@ import type {
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
-import { readName } from '#core/names.ts';
+import { readName } from '#core/name-rules.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { mailFactorAdded, mailFactorChange } from '#people/factor-changes.ts';
 import { passkeyRefused, recall, remember } from '#people/passkey-challenges.ts';

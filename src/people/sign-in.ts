@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import { readEmail } from '#core/names.ts';
+import { readEmail } from '#core/name-rules.ts';
 import {
   addressBucket,
   emailBucket,

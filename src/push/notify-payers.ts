@@ -8,8 +8,8 @@ import {
   updateRefused,
 } from '#push/push-queries.ts';
 import { type VapidKeys, vapidAuthorization } from '#push/vapid.ts';
+import { type Network, openTransport } from '#webhooks/connect-to-receivers.ts';
 import type { Reply } from '#webhooks/http-exchange.ts';
-import { type Network, openTransport } from '#webhooks/transport.ts';
 
 /** The push settings, and a function that reports refusals by push services. */
 export interface Pushing {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startLoop } from '#core/background-loop.ts';
 import { describeError } from '#core/log.ts';
-import { startLoop } from '#core/loop.ts';
 import { type LedgerState, type LedgerTrust, walPosition } from '#db/detect-replaced-database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { raiseNumbers } from '#recovery/raise-numbers.ts';

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
-import { withChainNumbers } from '#settlement/number-columns.ts';
 import type { BlockRange } from '#settlement/reconciliation/reconcile-queries.ts';
+import { withChainNumbers } from '#settlement/uint64-columns.ts';
 
 /** A settlement on the chain for which the ledger has no payment. */
 export interface LostPaymentRow {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import { lockAllOrders } from '#db/commit-order.ts';
 import { giveUpUnpaid } from '#payments/cancel-after-data-loss.ts';
 import { beginSeriesAnew } from '#payments/receipt-numbers.ts';

@@ -6,7 +6,7 @@ import { FakeClock } from '#core/clock.ts';
 import { refundReference } from '#core/ids.ts';
 import type { Payment } from '#payments/payment.ts';
 import { createRefund, type RefundRequest } from '#refunds/create-refund.ts';
-import type { AskedAmount } from '#refunds/share.ts';
+import type { AskedAmount } from '#refunds/refund-share.ts';
 import { putRates } from '#testing/rates.ts';
 import { addMerchant, addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
 import {

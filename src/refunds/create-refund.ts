@@ -34,8 +34,8 @@ import {
   selectRefundedSince,
   selectRefunds,
 } from '#refunds/refund-queries.ts';
+import { type AskedAmount, decideShare, type Share } from '#refunds/refund-share.ts';
 import { renderRefund } from '#refunds/render.ts';
-import { type AskedAmount, decideShare, type Share } from '#refunds/share.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 

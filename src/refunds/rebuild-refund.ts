@@ -23,8 +23,8 @@ import {
   selectEarlier,
   updateEnded,
 } from '#refunds/refund-queries.ts';
+import { decideShare } from '#refunds/refund-share.ts';
 import { renderRefund } from '#refunds/render.ts';
-import { decideShare } from '#refunds/share.ts';
 
 /** A refund on the chain that the ledger has lost. */
 export interface LostRefund {

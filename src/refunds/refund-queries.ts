@@ -13,7 +13,7 @@ import {
   type RefundState,
   type RefundStatus,
 } from '#refunds/refund.ts';
-import type { Earlier } from '#refunds/share.ts';
+import type { Earlier } from '#refunds/refund-share.ts';
 
 export const refunds = table(
   'refunds',

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type Archive, archivesOf, pythonSources } from '#docs/packages.ts';
-import { sectionOf } from '#release/changes.ts';
-import { listFiles, type ReleaseFile } from '#release/folder.ts';
 import { git, gitBytes } from '#release/git.ts';
 import { buildImage } from '#release/image.ts';
+import { listFiles, type ReleaseFile } from '#release/manifest-and-checksums.ts';
+import { sectionOf } from '#release/versions-and-changelogs.ts';
 
 /**
  * `node src/release/files-command.ts --out <folder> --name 'v1.0.0, 2026-12-01'`: makes the files

@@ -4,8 +4,8 @@ import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { nextVersion, whyNotReleased } from '#release/changes.ts';
-import { copyTree, readTree } from '#release/copy.ts';
+import { copyTree, readTree } from '#release/release-tree.ts';
+import { nextVersion, whyNotReleased } from '#release/versions-and-changelogs.ts';
 
 /**
  * `npm run release -- --rehearse [--out <folder>] [--base <image>] [--without-image] [version]`:

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { readTree } from '#release/copy.ts';
-import { listFiles } from '#release/folder.ts';
 import { git } from '#release/git.ts';
+import { listFiles } from '#release/manifest-and-checksums.ts';
+import { readTree } from '#release/release-tree.ts';
 
 /**
  * Tests what `npm run release` refuses and what it lists. test/long/release.test.ts makes a whole

@@ -1,7 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
-import { numberText, withChainNumbers } from '#settlement/number-columns.ts';
+import { numberText, withChainNumbers } from '#settlement/uint64-columns.ts';
 
 /** Contract events that match no row, because one of this service's keys was used elsewhere. */
 export const foreignSettlements = table('foreign_settlements', {

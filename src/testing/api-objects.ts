@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { present } from '#core/assert.ts';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { type Payment, toPayment } from '#payments/payment.ts';

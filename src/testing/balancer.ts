@@ -1,4 +1,4 @@
-import { type Loop, startLoop } from '#core/loop.ts';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 
 /**
  * A load balancer. It polls the readiness endpoint of each node and returns the ready nodes in

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { startLoop } from '#core/background-loop.ts';
 import { silentLog } from '#core/log.ts';
-import { startLoop } from '#core/loop.ts';
 import { applyDeployments } from '#payments/apply-deployments.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';
 import { retryOffline } from '#payments/offline/retry-offline.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
-import { meRoutes } from '#apis/dashboard/me-routes.ts';
+import { meRoutes } from '#apis/dashboard/own-profile-routes.ts';
 import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
 import { addMailPages } from '#apis/dashboard/person-link-page.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { getAddress } from 'viem';
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
-import { createAskHome } from '#cells/ask-home.ts';
+import { createAskHome } from '#cells/ask-home-cell.ts';
 import { ALONE } from '#cells/peers.ts';
 import { type Answer, DEFAULT_WEB_URL, isRefusal, type Refusal } from '#core/answer.ts';
+import { startLoop } from '#core/background-loop.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { type IdKey, newId, toIdKey } from '#core/ids.ts';
 import { type Log, silentLog } from '#core/log.ts';
-import { startLoop } from '#core/loop.ts';
 import { atoms } from '#core/money.ts';
 import type { ProcessKeys } from '#core/process-keys.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';

@@ -4,7 +4,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { TestStore } from '#testing/store.ts';
 import { LOCAL_CIDRS, type WebhookBench } from '#testing/webhooks.ts';
 import { createEndpoint, type RevealedEndpoint } from '#webhooks/create-endpoint.ts';
-import type { WebhookDeps } from '#webhooks/endpoint.ts';
+import type { WebhookDeps } from '#webhooks/endpoint-rules.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 

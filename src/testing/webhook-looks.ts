@@ -2,8 +2,8 @@ import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+import type { WebhookWorker } from '#webhooks/delivery-worker.ts';
 import { removeEndpoint } from '#webhooks/update-endpoint.ts';
-import type { WebhookWorker } from '#webhooks/worker.ts';
 
 /**
  * Resolves once the worker has finished its deliveries in flight, polled for due ones, and finished

@@ -6,10 +6,10 @@ import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import type { WebhookDeps } from '#webhooks/endpoint.ts';
+import { startWebhookWorker, type WebhookWorker } from '#webhooks/delivery-worker.ts';
+import type { WebhookDeps } from '#webhooks/endpoint-rules.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
-import { startWebhookWorker, type WebhookWorker } from '#webhooks/worker.ts';
 
 export const LOCAL_CIDRS = ['127.0.0.0/8', '::1/128'];
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
 import { printAST } from '@formatjs/icu-messageformat-parser/printer.js';
 import compile from 'icu-minify/compile';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import { LANGUAGES, PSEUDO_LANGUAGE, type TextLanguage } from '#core/languages.ts';
 import type { CompiledMessage } from '#core/text-format.ts';
 import { pseudoText } from '#texts/pseudo.ts';

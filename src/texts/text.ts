@@ -1,6 +1,6 @@
+import { withoutIsolates } from '#core/bidi-isolates.ts';
 import { digitsOf, minorText } from '#core/currency-digits.ts';
 import { escapeHtml } from '#core/escape-html.ts';
-import { withoutIsolates } from '#core/isolates.ts';
 import { localeOf, type TextLanguage } from '#core/languages.ts';
 import { readableUsdc } from '#core/money.ts';
 import {

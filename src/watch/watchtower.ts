@@ -1,7 +1,7 @@
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { describeError } from '#core/log.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import type { Network } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Sql, Tx } from '#db/database.ts';
@@ -16,7 +16,6 @@ import {
   selectUnexplained,
   type UnexplainedRow,
 } from '#settlement/foreign-settlement-queries.ts';
-import { toNumberColumn } from '#settlement/number-columns.ts';
 import {
   changesRules,
   logNews,
@@ -26,6 +25,7 @@ import {
 } from '#settlement/reconciliation/note-contract-changes.ts';
 import { alarmsOfForeign } from '#settlement/reconciliation/note-foreign-settlements.ts';
 import type { SigningKey } from '#settlement/signer.ts';
+import { toNumberColumn } from '#settlement/uint64-columns.ts';
 import { type AgreedEvents, readAgreed } from '#watch/agreed-events.ts';
 import { judge, placeOf } from '#watch/decide-pauses.ts';
 import { carryOut, checkCoin } from '#watch/pause-contract.ts';

@@ -9,7 +9,7 @@ import {
 } from '#core/languages.ts';
 import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
 import type { Readers } from '#web/apps.ts';
-import type { WebFile } from '#web/files.ts';
+import type { WebFile } from '#web/read-built-files.ts';
 
 /** Files with texts, by app and language: the first file loads with the page, the second later. */
 export type TextFiles = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;

@@ -9,10 +9,10 @@ import {
   openTarget,
   type Target,
 } from '#webhooks/attempt-delivery.ts';
-import { type DeliveryRow, renderDelivery } from '#webhooks/delivery.ts';
 import { deliveryIdOf } from '#webhooks/delivery-queries.ts';
-import type { EndpointRow, WebhookDeps } from '#webhooks/endpoint.ts';
+import { type DeliveryRow, renderDelivery } from '#webhooks/delivery-tables.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
+import type { EndpointRow, WebhookDeps } from '#webhooks/endpoint-rules.ts';
 import { sendTest } from '#webhooks/send-test.ts';
 import { newSigningSecret, signingKey } from '#webhooks/sign-delivery.ts';
 

@@ -4,14 +4,14 @@ import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { encrypt } from '#core/secrets.ts';
 import { Abandon } from '#db/database.ts';
+import { countEndpointsLocked, insertEndpoint } from '#webhooks/endpoint-queries.ts';
 import {
   checkEnabledEvents,
   type EndpointRow,
   MAX_ENDPOINTS,
   type NoteChange,
   type WebhookDeps,
-} from '#webhooks/endpoint.ts';
-import { countEndpointsLocked, insertEndpoint } from '#webhooks/endpoint-queries.ts';
+} from '#webhooks/endpoint-rules.ts';
 import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
 import { newSigningSecret } from '#webhooks/sign-delivery.ts';
 

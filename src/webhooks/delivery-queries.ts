@@ -10,7 +10,7 @@ import {
   type DeliveryStatus,
   PLACE_COLUMNS,
   webhookDeliveries,
-} from '#webhooks/delivery.ts';
+} from '#webhooks/delivery-tables.ts';
 
 const SHARED = `${PLACE_COLUMNS}, ${ANSWER_COLUMNS}, updated`;
 

@@ -4,8 +4,8 @@ import { stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { appendEvents } from '#events/append.ts';
 import type { AttemptResult } from '#webhooks/attempt-delivery.ts';
-import { type DisabledReason, renderEndpoint, tenantOf } from '#webhooks/endpoint.ts';
 import { endDueDeliveries, lockEndpoint, updateEndpoint } from '#webhooks/endpoint-queries.ts';
+import { type DisabledReason, renderEndpoint, tenantOf } from '#webhooks/endpoint-rules.ts';
 
 /** An endpoint without a success for this long is disabled. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;

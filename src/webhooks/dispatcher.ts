@@ -3,6 +3,7 @@ import { addMs, type Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import { countAttempt, deliver, openTarget, type Target } from '#webhooks/attempt-delivery.ts';
+import type { Network } from '#webhooks/connect-to-receivers.ts';
 import { createSlots, SLOT_LIMITS, type Slots } from '#webhooks/delivery-slots.ts';
 import { saysGone } from '#webhooks/disable-endpoint.ts';
 import {
@@ -26,7 +27,6 @@ import {
   toFinished,
 } from '#webhooks/record-attempts.ts';
 import { type Health, healthOf } from '#webhooks/retry-schedule.ts';
-import type { Network } from '#webhooks/transport.ts';
 
 export interface DispatcherDeps {
   readonly clock: Clock;

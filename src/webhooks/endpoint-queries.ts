@@ -1,8 +1,8 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
-import { PLACE_COLUMNS } from '#webhooks/delivery.ts';
-import { type EndpointRow, webhookEndpoints } from '#webhooks/endpoint.ts';
+import { PLACE_COLUMNS } from '#webhooks/delivery-tables.ts';
+import { type EndpointRow, webhookEndpoints } from '#webhooks/endpoint-rules.ts';
 
 export async function selectEndpoints(sql: Sql, tenant: Tenant): Promise<EndpointRow[]> {
   return sql.query(

@@ -8,13 +8,13 @@ import { writeTestEvents } from '#testing/webhook-events.ts';
 import { leaseGivenBack, workerLooked } from '#testing/webhook-looks.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
-import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
+import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery-tables.ts';
+import type { WebhookWorker } from '#webhooks/delivery-worker.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
 import { disableLongFailing } from '#webhooks/housekeeping.ts';
 import { RETRY_DELAYS_MS } from '#webhooks/retry-schedule.ts';
 import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
-import type { WebhookWorker } from '#webhooks/worker.ts';
 
 interface Scene {
   readonly bench: WebhookBench;

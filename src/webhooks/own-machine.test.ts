@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startReceiver } from '#testing/webhook-receiver.ts';
+import { openTransport } from '#webhooks/connect-to-receivers.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { openTransport } from '#webhooks/transport.ts';
 
 test('in the sandbox plain http reaches this machine by its own names only', async (t) => {
   const receiver = await startReceiver();

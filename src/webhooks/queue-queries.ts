@@ -1,8 +1,8 @@
 import { columnsFrom, type Sent } from '#db/columns.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
-import { type DeliveryStatus, PLACE_COLUMNS, webhookDue } from '#webhooks/delivery.ts';
-import { webhookEndpoints } from '#webhooks/endpoint.ts';
+import { type DeliveryStatus, PLACE_COLUMNS, webhookDue } from '#webhooks/delivery-tables.ts';
+import { webhookEndpoints } from '#webhooks/endpoint-rules.ts';
 
 export const webhookLeases = table('webhook_endpoint_leases', {
   endpoint_id: 'text',

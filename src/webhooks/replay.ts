@@ -5,9 +5,9 @@ import { networkOf, type Tenant } from '#core/mode.ts';
 import { accountTime } from '#db/commit-order.ts';
 import { Abandon, type Database } from '#db/database.ts';
 import { EVENT_TYPES, familyOf } from '#events/event-types.ts';
-import { forgetDeliveryDays } from '#webhooks/delivery-days.ts';
-import { checkEnabledEvents, type WebhookDeps } from '#webhooks/endpoint.ts';
+import { forgetDeliveryDays } from '#webhooks/count-deliveries-by-day.ts';
 import { lockEndpoint } from '#webhooks/endpoint-queries.ts';
+import { checkEnabledEvents, type WebhookDeps } from '#webhooks/endpoint-rules.ts';
 import {
   backlogOf,
   type ReplayRow,

@@ -8,13 +8,13 @@ import { writeTestEvents } from '#testing/webhook-events.ts';
 import { workerLooked } from '#testing/webhook-looks.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
-import { renderDelivery } from '#webhooks/delivery.ts';
 import { selectDeliveries, selectDelivery } from '#webhooks/delivery-queries.ts';
+import { renderDelivery } from '#webhooks/delivery-tables.ts';
+import type { WebhookWorker } from '#webhooks/delivery-worker.ts';
 import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
 import { retryDelivery } from '#webhooks/retry-delivery.ts';
 import { sendTest } from '#webhooks/send-test.ts';
 import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
-import type { WebhookWorker } from '#webhooks/worker.ts';
 
 const clock = new FakeClock(new Date());
 let shared: WebhookBench;

@@ -2,11 +2,11 @@ import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.t
 import { present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { Abandon } from '#db/database.ts';
-import type { DeliveryRow } from '#webhooks/delivery.ts';
-import { forgetDeliveryDays } from '#webhooks/delivery-days.ts';
+import { forgetDeliveryDays } from '#webhooks/count-deliveries-by-day.ts';
 import { moveToFront, selectDelivery } from '#webhooks/delivery-queries.ts';
-import type { WebhookDeps } from '#webhooks/endpoint.ts';
+import type { DeliveryRow } from '#webhooks/delivery-tables.ts';
 import { liftPause, lockEndpoint } from '#webhooks/endpoint-queries.ts';
+import type { WebhookDeps } from '#webhooks/endpoint-rules.ts';
 
 /**
  * Queues a delivery to be resent immediately, whatever its status. Its attempt count continues. The

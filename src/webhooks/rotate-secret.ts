@@ -6,8 +6,8 @@ import type { Tenant } from '#core/mode.ts';
 import { encrypt } from '#core/secrets.ts';
 import { Abandon } from '#db/database.ts';
 import type { RevealedEndpoint } from '#webhooks/create-endpoint.ts';
-import type { EndpointRow, NoteChange, WebhookDeps } from '#webhooks/endpoint.ts';
 import { lockEndpoint, replaceSecret } from '#webhooks/endpoint-queries.ts';
+import type { EndpointRow, NoteChange, WebhookDeps } from '#webhooks/endpoint-rules.ts';
 import { newSigningSecret } from '#webhooks/sign-delivery.ts';
 
 /** The time for which the previous secret also signs (behavior.md 11.3). */

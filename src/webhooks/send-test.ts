@@ -7,17 +7,17 @@ import type { Tx } from '#db/database.ts';
 import type { WrittenEvent } from '#events/append.ts';
 import { writeEvents } from '#events/append.ts';
 import { type AttemptResult, attemptDelivery, openTarget } from '#webhooks/attempt-delivery.ts';
-import type { DeliveryRow } from '#webhooks/delivery.ts';
 import { deliveryIdOf, insertFinished } from '#webhooks/delivery-queries.ts';
+import type { DeliveryRow } from '#webhooks/delivery-tables.ts';
 import { disableEndpoint, saysGone } from '#webhooks/disable-endpoint.ts';
-import type { EndpointRow, WebhookDeps } from '#webhooks/endpoint.ts';
-import { renderEndpoint } from '#webhooks/endpoint.ts';
 import {
   forgetFailures,
   lockEndpoint,
   noteTest,
   selectEndpoint,
 } from '#webhooks/endpoint-queries.ts';
+import type { EndpointRow, WebhookDeps } from '#webhooks/endpoint-rules.ts';
+import { renderEndpoint } from '#webhooks/endpoint-rules.ts';
 
 async function sendPing(
   ctx: WebhookDeps,

@@ -5,18 +5,18 @@ import { staleVersion } from '#core/stale-version.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import { Abandon, type Tx } from '#db/database.ts';
 import {
-  checkEnabledEvents,
-  type EndpointRow,
-  type NoteChange,
-  type WebhookDeps,
-} from '#webhooks/endpoint.ts';
-import {
   deleteEndpoint,
   endDueDeliveries,
   forgetFailures,
   lockEndpoint,
   updateEndpoint,
 } from '#webhooks/endpoint-queries.ts';
+import {
+  checkEnabledEvents,
+  type EndpointRow,
+  type NoteChange,
+  type WebhookDeps,
+} from '#webhooks/endpoint-rules.ts';
 import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
 
 /** A change of an endpoint; omitted fields are unchanged. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { Loop } from '#core/loop.ts';
+import type { Loop } from '#core/background-loop.ts';
 import { addTestPayment, keepRefunding } from '#testing/api-objects.ts';
 import { testEndpoint, WRONG_DATES, wrongPages } from '#testing/endpoint.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { checkDirections, readName } from '#core/names.ts';
+import { checkDirections, readName } from '#core/name-rules.ts';
 
 /** The flaw: a name with bidirectional control characters changes how the text around it reads. */
 

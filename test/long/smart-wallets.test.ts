@@ -18,7 +18,7 @@ import {
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { startLoop } from '#core/loop.ts';
+import { startLoop } from '#core/background-loop.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { verifyDeployable } from '#settlement/chain/signature-refusals.ts';

@@ -3,7 +3,12 @@ import { once } from 'node:events';
 import { after, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { present } from '#core/assert.ts';
-import { CLOSED, hashOf, openTillFeed, type TillFeed } from '../../reader/src/till-feed.ts';
+import {
+  CLOSED,
+  hashOf,
+  openTillFeed,
+  type TillFeed,
+} from '../../reader/src/serve-browser-till.ts';
 
 const ORIGIN = 'https://pay.example.com';
 const CODE = '7KMP-3XWR';

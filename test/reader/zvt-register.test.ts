@@ -9,7 +9,7 @@ import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { DeviceApi, DeviceApiError } from '../../reader/src/device-api.ts';
-import { mayComeAgain } from '../../reader/src/headless.ts';
+import { mayComeAgain } from '../../reader/src/reader-without-screen.ts';
 import { readFields, readFrame } from '../../reader/src/zvt/apdu.ts';
 import type { Observation } from '../../reader/src/zvt/conversation-state.ts';
 import { UNREGISTERED } from '../../reader/src/zvt/read-command.ts';

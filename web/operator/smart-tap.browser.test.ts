@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { hashSecret } from '#core/secrets.ts';
 import { readTap } from '../../reader/src/index.ts';
-import { openTillFeed, type TillFeed } from '../../reader/src/till-feed.ts';
+import { openTillFeed, type TillFeed } from '../../reader/src/serve-browser-till.ts';
 import { googlePhone } from '../../test/reader/emulated-phones.ts';
 import { DESKTOP, PHONE } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';

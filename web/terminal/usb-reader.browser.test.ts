@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { readTap, type Transceive } from '../../reader/src/index.ts';
-import { openTillFeed, type TillFeed } from '../../reader/src/till-feed.ts';
+import { openTillFeed, type TillFeed } from '../../reader/src/serve-browser-till.ts';
 import { NO_WALLETS } from '../../reader/src/till-settings.ts';
 import { haloChip } from '../../test/reader/emulated-chips.ts';
 import { bankCard, tag } from '../../test/reader/emulated-phones.ts';

@@ -1,4 +1,4 @@
-import { withoutIsolates } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/bidi-isolates.ts';
 import type { TextLanguage } from '#core/languages.ts';
 import { messageOf, TEXT_KEYS } from '#texts/catalog.ts';
 import { TESTED_LANGUAGE } from './tested-language.ts';

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { OutcomeUnknownError, TaplineError, UsageError } from 'tapline';
 import { type Settings, someTerminal } from '../settings.ts';
 import { WrongUse } from '../wrong-use.ts';
-import { DEVELOPER_TOOLS } from './developer.ts';
-import { EXPLAINING_TOOLS } from './explain.ts';
+import { DEVELOPER_TOOLS } from './developer-tools.ts';
+import { EXPLAINING_TOOLS } from './explaining-tools.ts';
 import { serveOverHttp } from './http.ts';
-import { PAYMENT_TOOLS } from './payments.ts';
-import { REFUND_TOOL } from './refunds.ts';
-import { RefundsAsked } from './refunds-asked.ts';
+import { PAYMENT_TOOLS } from './payment-tools.ts';
+import { RefundsAsked } from './prepared-refunds.ts';
+import { REFUND_TOOL } from './refund-tool.ts';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   inputRequired,

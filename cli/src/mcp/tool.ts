@@ -1,5 +1,5 @@
 import type { Tapline } from 'tapline';
-import type { RefundsAsked } from './refunds-asked.ts';
+import type { RefundsAsked } from './prepared-refunds.ts';
 
 /** Refund limits in atoms, set by the user who started the server. */
 export interface RefundLimits {

@@ -1,4 +1,4 @@
-import { pause } from '../pause.ts';
+import { pause } from '../abortable-pause.ts';
 import { CardGone, type Transceive } from '../protocols/apdu.ts';
 import { readTap, type Tap, type ToSign, type Wallets } from '../protocols/read-tap.ts';
 import { PcscError, PcscSession, type ReaderState, UNRESPONSIVE } from './service.ts';

@@ -1,3 +1,4 @@
+import { pause } from '../abortable-pause.ts';
 import {
   type DeviceApi,
   DeviceApiError,
@@ -6,9 +7,8 @@ import {
   type Intent,
   usdc,
 } from '../device-api.ts';
-import { mayComeAgain } from '../headless.ts';
-import { pause } from '../pause.ts';
 import { receiptText } from '../printing/printer.ts';
+import { mayComeAgain } from '../reader-without-screen.ts';
 import { within } from '../time-limit.ts';
 import type { Observation } from './conversation-state.ts';
 import {

@@ -18,7 +18,7 @@ import {
 } from '#apis/dashboard/account-schema.ts';
 import { readAccountView, readCashierAccount } from '#apis/dashboard/account-view.ts';
 import { hasTrustedFactor } from '#apis/dashboard/confirm-identity.ts';
-import { mayChangeSettings } from '#apis/dashboard/consent-mail.ts';
+import { mayChangeSettings } from '#apis/dashboard/mail-owners-of-changes.ts';
 import {
   ACCOUNT,
   actorOf,
@@ -29,7 +29,7 @@ import {
 import { listed, PersonName, RoleField, Version } from '#apis/dashboard/person-schema.ts';
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { readEmail, readName } from '#core/names.ts';
+import { readEmail, readName } from '#core/name-rules.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { idOf, nullable, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';

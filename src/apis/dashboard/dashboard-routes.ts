@@ -15,7 +15,6 @@ import { holdRoutes } from '#apis/dashboard/hold-routes.ts';
 import { kybRoutes } from '#apis/dashboard/kyb-routes.ts';
 import { locationRoutes } from '#apis/dashboard/location-routes.ts';
 import { managerCodeRoute } from '#apis/dashboard/manager-code-route.ts';
-import { meRoutes } from '#apis/dashboard/me-routes.ts';
 import { mountedRoutes } from '#apis/dashboard/merchant-mount.ts';
 import { moneyRoutes } from '#apis/dashboard/money-routes.ts';
 import { offlineSalesRoutes } from '#apis/dashboard/offline-sales-routes.ts';
@@ -23,6 +22,7 @@ import { organizationExportRoutes } from '#apis/dashboard/organization-exports.t
 import { organizationListRoutes } from '#apis/dashboard/organization-lists.ts';
 import { organizationRoutes } from '#apis/dashboard/organization-routes.ts';
 import { organizationTotalsRoute } from '#apis/dashboard/organization-totals.ts';
+import { meRoutes } from '#apis/dashboard/own-profile-routes.ts';
 import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';

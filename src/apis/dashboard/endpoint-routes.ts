@@ -22,8 +22,8 @@ import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { createEndpoint } from '#webhooks/create-endpoint.ts';
-import { type EndpointRow, renderEndpoint } from '#webhooks/endpoint.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
+import { type EndpointRow, renderEndpoint } from '#webhooks/endpoint-rules.ts';
 import { rotateSecret } from '#webhooks/rotate-secret.ts';
 import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
 

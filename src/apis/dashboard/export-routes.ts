@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { selectTimeZone } from '#accounts/account-queries.ts';
-import { accountingHeader, accountingLines } from '#apis/dashboard/accounting.ts';
+import { accountingHeader, accountingLines } from '#apis/dashboard/accountant-columns.ts';
+import type { Chunk, Export, Row } from '#apis/dashboard/export-kinds.ts';
+import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/export-kinds.ts';
 import { selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
-import type { Chunk, Export, Row } from '#apis/dashboard/exports.ts';
-import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/exports.ts';
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { statementRoute } from '#apis/dashboard/statement-route.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { accountingHeader, accountingLines } from '#apis/dashboard/accounting.ts';
-import { EXPORTS } from '#apis/dashboard/exports.ts';
+import { accountingHeader, accountingLines } from '#apis/dashboard/accountant-columns.ts';
+import { EXPORTS } from '#apis/dashboard/export-kinds.ts';
 import { csvLine } from '#core/csv.ts';
 import { updateSigned } from '#fiscal/fiscal-queries.ts';
 import { openStore, TEST_RECEIPTS, type TestStore } from '#testing/store.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { openCharts } from '#apis/dashboard/charts.ts';
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { count, listed } from '#apis/dashboard/person-schema.ts';
+import { openCharts } from '#apis/dashboard/share-chart-queries.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { checkDays, daysBetween } from '#core/days.ts';
 import { Day } from '#http/schema.ts';

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
-import { accountingHeader } from '#apis/dashboard/accounting.ts';
+import { accountingHeader } from '#apis/dashboard/accountant-columns.ts';
+import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/export-kinds.ts';
 import { selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
 import {
   CHUNK,
@@ -14,7 +15,6 @@ import {
   type Wanted,
   withMoments,
 } from '#apis/dashboard/export-routes.ts';
-import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/exports.ts';
 import {
   LocationQuery,
   readSections,

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { InvitationSchema, MemberSchema } from '#apis/dashboard/account-schema.ts';
 import { hasTrustedFactor } from '#apis/dashboard/confirm-identity.ts';
-import { mailAccountChange } from '#apis/dashboard/consent-mail.ts';
+import { mailAccountChange } from '#apis/dashboard/mail-owners-of-changes.ts';
 import {
   actorOf,
   ORGANIZATION,
@@ -21,7 +21,7 @@ import {
 import { inheritedView, invitationView } from '#apis/dashboard/team-routes.ts';
 import { answerWith, isRefusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { readName } from '#core/names.ts';
+import { readName } from '#core/name-rules.ts';
 import type { Sql } from '#db/database.ts';
 import { idOf, objectType, Timestamp } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';

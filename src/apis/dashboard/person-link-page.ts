@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { addHoldPage } from '#apis/dashboard/hold-page.ts';
+import { addHoldPage } from '#apis/dashboard/hold-payouts-page.ts';
 import type { Clock } from '#core/clock.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import { newId } from '#core/ids.ts';

@@ -1,3 +1,4 @@
+import { consenting } from '#apis/dashboard/apply-consent-rules.ts';
 import {
   authorizePerson,
   identify,
@@ -7,7 +8,6 @@ import {
   type SurfaceSettings,
   scopeOf,
 } from '#apis/dashboard/authorize-person.ts';
-import { consenting } from '#apis/dashboard/record-consent.ts';
 import { consentRefusal } from '#apis/dashboard/require-second-factor.ts';
 import { refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';

@@ -24,8 +24,8 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { createRefund } from '#refunds/create-refund.ts';
 import { addToRefundDay, selectRefund } from '#refunds/refund-queries.ts';
+import { type AskedAmount, estimate } from '#refunds/refund-share.ts';
 import { renderRefund } from '#refunds/render.ts';
-import { type AskedAmount, estimate } from '#refunds/share.ts';
 import { endBlockedRefund, selectBlocked } from '#settlement/blocked-request-queries.ts';
 
 const TAG = 'Money';

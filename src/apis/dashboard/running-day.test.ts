@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
-import { openCharts } from '#apis/dashboard/charts.ts';
-import { readHealth } from '#apis/dashboard/health.ts';
+import { readHealth } from '#apis/dashboard/failures-by-day.ts';
 import { storeCalls } from '#apis/dashboard/health-queries.ts';
+import { openCharts } from '#apis/dashboard/share-chart-queries.ts';
 import { readStatistics } from '#apis/dashboard/statistics.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';

@@ -3,7 +3,7 @@ import type { Sql } from '#db/database.ts';
 import type { Row } from '#db/table.ts';
 import { events } from '#events/event-queries.ts';
 import type { WaitsFor } from '#settlement/chain-request-queries.ts';
-import { type DeliveryStatus, webhookDeliveries } from '#webhooks/delivery.ts';
+import { type DeliveryStatus, webhookDeliveries } from '#webhooks/delivery-tables.ts';
 
 export interface AttemptRow {
   readonly status: 'queued' | 'submitted' | 'succeeded' | 'failed';

@@ -5,8 +5,8 @@ import { isRefusal } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/cursors.ts';
 import { createdParameters, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { renderDelivery } from '#webhooks/delivery.ts';
 import { selectUndelivered } from '#webhooks/delivery-queries.ts';
+import { renderDelivery } from '#webhooks/delivery-tables.ts';
 
 const UndeliveredQuery = Type.Object({ ...pageParameters, ...createdParameters });
 

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { selectMerchantNumbers } from '#accounts/account-queries.ts';
 import { ConsentBody, ConsentSchema } from '#apis/dashboard/account-schema.ts';
-import { orUnavailable } from '#apis/dashboard/or-unavailable.ts';
 import {
   actorOf,
   MODE,
@@ -9,6 +8,7 @@ import {
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
+import { orUnavailable } from '#apis/dashboard/refuse-if-chain-unavailable.ts';
 import { walletDeployer } from '#apis/dashboard/wallet-deployer.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';

@@ -4,7 +4,7 @@ import { selectShopAt } from '#accounts/locations.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { LANGUAGES, type Language } from '#core/languages.ts';
-import { readEmail } from '#core/names.ts';
+import { readEmail } from '#core/name-rules.ts';
 import type { Tx } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
 import { idOf, objectType, oneOf, text } from '#http/schema.ts';

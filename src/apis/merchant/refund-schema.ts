@@ -17,7 +17,7 @@ import {
   text,
 } from '#http/schema.ts';
 import { REFUND_FAILURES, REFUND_STATUSES } from '#refunds/refund.ts';
-import type { AskedAmount } from '#refunds/share.ts';
+import type { AskedAmount } from '#refunds/refund-share.ts';
 
 export const RefundSchema = Type.Object(
   {

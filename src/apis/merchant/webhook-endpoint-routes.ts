@@ -14,8 +14,8 @@ import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type CreateEndpoint, createEndpoint } from '#webhooks/create-endpoint.ts';
-import { renderEndpoint } from '#webhooks/endpoint.ts';
 import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
+import { renderEndpoint } from '#webhooks/endpoint-rules.ts';
 import { rotateSecret } from '#webhooks/rotate-secret.ts';
 import { type ChangeEndpoint, changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
 

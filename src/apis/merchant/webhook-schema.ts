@@ -10,8 +10,8 @@ import {
   Timestamp,
   text,
 } from '#http/schema.ts';
-import { DELIVERY_STATUSES } from '#webhooks/delivery.ts';
-import { MAX_DESCRIPTION, MAX_ENABLED_EVENTS, MAX_ENDPOINTS } from '#webhooks/endpoint.ts';
+import { DELIVERY_STATUSES } from '#webhooks/delivery-tables.ts';
+import { MAX_DESCRIPTION, MAX_ENABLED_EVENTS, MAX_ENDPOINTS } from '#webhooks/endpoint-rules.ts';
 import { MAX_URL_LENGTH } from '#webhooks/endpoint-url.ts';
 
 const EnabledEvents = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {

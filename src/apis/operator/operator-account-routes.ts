@@ -8,7 +8,7 @@ import { ceilingShareRoute, readShare, Share } from '#apis/operator/ceiling-shar
 import { searchAccounts } from '#apis/operator/operator-queries.ts';
 import { accountMissing, pathRef, Reason } from '#apis/operator/path-account.ts';
 import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
-import { propose } from '#apis/operator/proposals.ts';
+import { propose } from '#apis/operator/propose-and-approve.ts';
 import { byOf, ProposalId, waitingOf } from '#apis/operator/staff-changes.ts';
 import { answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';

@@ -11,7 +11,7 @@ import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-r
 import { listed } from '#apis/dashboard/person-schema.ts';
 import { accountMissing, pathRef, Reason } from '#apis/operator/path-account.ts';
 import { type ProposalRow, selectOpenProposal } from '#apis/operator/proposal-queries.ts';
-import { propose } from '#apis/operator/proposals.ts';
+import { propose } from '#apis/operator/propose-and-approve.ts';
 import { byOf, ProposalId, waitingOf } from '#apis/operator/staff-changes.ts';
 import { answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';

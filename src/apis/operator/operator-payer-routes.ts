@@ -5,7 +5,7 @@ import { listed } from '#apis/dashboard/person-schema.ts';
 import { searchPayers } from '#apis/operator/operator-queries.ts';
 import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
 import { ProposalSchema, proposalView } from '#apis/operator/proposal-routes.ts';
-import { propose } from '#apis/operator/proposals.ts';
+import { propose } from '#apis/operator/propose-and-approve.ts';
 import { byOf, ReasonBody } from '#apis/operator/staff-changes.ts';
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';

@@ -1,4 +1,4 @@
-import { meRoutes } from '#apis/dashboard/me-routes.ts';
+import { meRoutes } from '#apis/dashboard/own-profile-routes.ts';
 import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';

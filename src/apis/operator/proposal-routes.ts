@@ -8,7 +8,7 @@ import {
   selectProposal,
   selectProposals,
 } from '#apis/operator/proposal-queries.ts';
-import { decide, propose } from '#apis/operator/proposals.ts';
+import { decide, propose } from '#apis/operator/propose-and-approve.ts';
 import { byOf, ReasonBody } from '#apis/operator/staff-changes.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { actorOf, type PersonRequest, sessionOf } from '#apis/dashboard/person-route.ts';
 import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
-import type { By } from '#apis/operator/proposals.ts';
+import type { By } from '#apis/operator/propose-and-approve.ts';
 import { NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import type { Tx } from '#db/database.ts';
 import { idOf, nullable, text } from '#http/schema.ts';

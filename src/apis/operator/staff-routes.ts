@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import { Done, listed } from '#apis/dashboard/person-schema.ts';
 import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
-import { propose } from '#apis/operator/proposals.ts';
+import { propose } from '#apis/operator/propose-and-approve.ts';
 import {
   byOf,
   ProposalId,

@@ -4,7 +4,7 @@ import { readTimeline, TimelineSchema } from '#apis/dashboard/read-timeline.ts';
 import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { requestFields, requestView } from '#apis/merchant/request-log-routes.ts';
-import { FINDINGS, findingsOf, type SupportFacts } from '#apis/operator/findings.ts';
+import { FINDINGS, findingsOf, type SupportFacts } from '#apis/operator/explain-payment-state.ts';
 import {
   type ChainRequestRow,
   selectChainRequests,

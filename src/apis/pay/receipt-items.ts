@@ -1,5 +1,5 @@
 import type { ReceiptLine } from '#apis/pay/receipt-slip.ts';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import type { Fiscal } from '#fiscal/fiscal-queries.ts';
 import type { MerchantOnReceipt } from '#payments/receipt-queries.ts';
 import { fullPrice, type LineItem, type RateTax } from '#prices/sale-lines.ts';

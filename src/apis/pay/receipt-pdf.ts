@@ -4,7 +4,7 @@ import { encode } from 'uqr';
 import { fontRuns, PDF_FONTS, pdfText } from '#apis/pay/receipt-fonts.ts';
 import { wrapped } from '#apis/pay/receipt-plain-text.ts';
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
-import { withoutIsolates } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/bidi-isolates.ts';
 import { directionOf, languageTag } from '#core/languages.ts';
 
 /** The package's types describe an ES module, but its code is CommonJS. */

@@ -10,7 +10,7 @@ import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
-import { withDomainType } from '#settlement/wallet-json.ts';
+import { withDomainType } from '#settlement/typed-data-json.ts';
 
 /** Converts bigints to JSON numbers. These values are far below the largest exact number. */
 function renderMessage(signable: ReturnType<typeof messageOf>) {

@@ -12,7 +12,7 @@ import { type LinkBody, sign, tokenOf } from '#testing/pay-links.ts';
 import { addIntent, addTerminal, intentMaker, TEST_ID_KEY } from '#testing/store.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 import { ensureBuilt } from '#web/built.ts';
-import { addWebRoutes } from '#web/routes.ts';
+import { addWebRoutes } from '#web/serve-apps.ts';
 
 let ground: PayGround;
 

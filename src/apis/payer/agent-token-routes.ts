@@ -1,6 +1,6 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
-import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/answer-own-page.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/page-of-own-objects.ts';
 import {
   AgentTokenSchema,
   NewAgentTokenBody,

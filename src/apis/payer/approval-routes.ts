@@ -1,8 +1,8 @@
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
-import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
 import { faucetRoute } from '#apis/payer/faucet-routes.ts';
 import { ApprovalBody, WalletSchema } from '#apis/payer/payer-schema.ts';
 import { sponsorsNow, transferRoute } from '#apis/payer/transfer-routes.ts';
+import { answerWhenDone, requestResponse } from '#apis/payer/wait-for-chain-result.ts';
 import { readWallet, renderWallet } from '#apis/payer/wallet-state.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';

@@ -1,4 +1,3 @@
-import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/answer-own-page.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import {
   CARD_EXAMPLE,
@@ -7,9 +6,10 @@ import {
   NewCardBody,
   NewCardSchema,
 } from '#apis/payer/card-schema.ts';
+import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/page-of-own-objects.ts';
 import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
-import { checkDirections } from '#core/names.ts';
+import { checkDirections } from '#core/name-rules.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { listOf } from '#http/schema.ts';
 import { createCard, DEFAULT_CARD_LIMIT, renderCard } from '#payers/card.ts';

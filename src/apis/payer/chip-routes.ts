@@ -3,7 +3,7 @@ import { isAddress } from 'viem';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
-import { checkDirections } from '#core/names.ts';
+import { checkDirections } from '#core/name-rules.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import {
   Amount,

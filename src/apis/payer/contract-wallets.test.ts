@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { zeroAddress } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
-import { type Loop, startLoop } from '#core/loop.ts';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Caller } from '#testing/api-client.ts';

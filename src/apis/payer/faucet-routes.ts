@@ -1,6 +1,6 @@
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
-import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
 import { FaucetBody } from '#apis/payer/payer-schema.ts';
+import { answerWhenDone, requestResponse } from '#apis/payer/wait-for-chain-result.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { defineRoute } from '#http/route.ts';
 import { askFaucet, DEFAULT_FAUCET_ATOMS, MAX_FAUCET_ATOMS } from '#payers/create-approval.ts';

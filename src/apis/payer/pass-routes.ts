@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/answer-own-page.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/page-of-own-objects.ts';
 import {
   LimitsBody,
   NewPassBody,
@@ -11,7 +11,7 @@ import {
 import { consentRefusal } from '#apis/payer/wallet-consent.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { checkDirections } from '#core/names.ts';
+import { checkDirections } from '#core/name-rules.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { listOf } from '#http/schema.ts';
 import { createPass } from '#payers/create-pass.ts';

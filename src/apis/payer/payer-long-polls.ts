@@ -1,4 +1,4 @@
-import { perProcess } from '#core/per-process.ts';
+import { perProcess } from '#core/once-per-process.ts';
 import { createLongPolls } from '#db/long-polls.ts';
 import { selectPayerRequests } from '#payers/request-queries.ts';
 import { payerOf } from '#payments/answer-confirmation.ts';

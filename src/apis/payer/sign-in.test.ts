@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createDomainCheck } from '#apis/payer/own-domain.ts';
+import { createDomainCheck } from '#apis/payer/sign-in-domain.ts';
 import { FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { createNonce } from '#payers/payer-sign-in.ts';

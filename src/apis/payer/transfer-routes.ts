@@ -1,6 +1,6 @@
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
-import { answerWhenDone, requestResponse } from '#apis/payer/chain-answer.ts';
 import { TransferBody } from '#apis/payer/payer-schema.ts';
+import { answerWhenDone, requestResponse } from '#apis/payer/wait-for-chain-result.ts';
 import { readWallet } from '#apis/payer/wallet-state.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';

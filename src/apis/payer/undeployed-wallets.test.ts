@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { getContractAddress, type Hex, keccak256, pad, toHex, zeroAddress } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { startLoop } from '#core/loop.ts';
+import { startLoop } from '#core/background-loop.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
 import { createApproval } from '#payers/create-approval.ts';
 import { createTransfer } from '#payers/create-transfer.ts';

@@ -4,7 +4,7 @@ import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { selectTaxSettings } from '#accounts/shop-settings.ts';
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { perProcess } from '#core/per-process.ts';
+import { perProcess } from '#core/once-per-process.ts';
 import { createBatcher } from '#db/batching.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
 import type { ApiContext } from '#payments/api-context.ts';

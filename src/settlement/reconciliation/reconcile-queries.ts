@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
-import { columnOfText, numberText, toNumberColumn } from '#settlement/number-columns.ts';
+import { columnOfText, numberText, toNumberColumn } from '#settlement/uint64-columns.ts';
 
 export interface BlockRange {
   readonly livemode: boolean;

@@ -1,5 +1,5 @@
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { describeError } from '#core/log.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';

@@ -2,7 +2,6 @@ import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
 import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
-import { toNumberColumn } from '#settlement/number-columns.ts';
 import {
   deleteOtherPayments,
   replaceTransfers,
@@ -14,6 +13,7 @@ import {
   type SettledInBlock,
   upsertChainPayments,
 } from '#settlement/settled/settled-queries.ts';
+import { toNumberColumn } from '#settlement/uint64-columns.ts';
 
 /**
  * Stores the events of a range, replacing the rows of that range. Payments that a reorganization

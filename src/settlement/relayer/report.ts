@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { HOUR_MS } from '#core/durations.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { CallAnswer } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';

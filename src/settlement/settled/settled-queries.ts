@@ -1,10 +1,10 @@
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { lockName } from '#db/lock-name.ts';
+import { lockName } from '#db/lock-by-name.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
-import { toNumberColumn, withChainNumbers } from '#settlement/number-columns.ts';
+import { toNumberColumn, withChainNumbers } from '#settlement/uint64-columns.ts';
 import type { RangedBatch } from '../../../contracts/batch-range.ts';
 
 /** The values that identify a payment on the chain. */

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { cloneInstalled } from '#release/copy.ts';
 import { git } from '#release/git.ts';
+import { cloneInstalled } from '#release/release-tree.ts';
 
 /** Two release candidates: one of this commit, and a next one with migrations. */
 

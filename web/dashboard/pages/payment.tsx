@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useParams } from 'wouter';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import type { Payment, PaymentIntent } from '../../data/types/dashboard.ts';
 import { leftWallet } from '../../data/wallet-paid.ts';

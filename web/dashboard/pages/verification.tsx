@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import type { ReadVerificationResponse } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';

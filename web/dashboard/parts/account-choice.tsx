@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import { useDesk } from '../../desk/desk-context.ts';
 import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';

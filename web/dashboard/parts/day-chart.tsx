@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { withoutIsolates } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/bidi-isolates.ts';
 import { dayAtKey, type Scale, scaleFor } from './chart-scale.ts';
 import { dayBefore } from './days.ts';
 import './day-chart.css';

@@ -1,4 +1,4 @@
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import type { ListDeclinedPaymentIntentsQuery } from '../../data/types/dashboard.ts';
 import { t } from '../../ui/text/t.ts';
 

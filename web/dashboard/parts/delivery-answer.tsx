@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import type { WebhookDelivery } from '../../data/types/dashboard.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { formatNumber } from '../../ui/numbers.ts';

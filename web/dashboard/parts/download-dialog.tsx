@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { withoutIsolates } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/bidi-isolates.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Notice } from '../../ui/notice.tsx';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import type { OfflinePayment } from '../../data/types/dashboard.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';

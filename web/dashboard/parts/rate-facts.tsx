@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import type { Quoted } from '../../ui/quoted-price.ts';
 import { Fact } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';

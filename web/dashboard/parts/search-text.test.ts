@@ -1,7 +1,7 @@
 import '../../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutIsolates } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/bidi-isolates.ts';
 import { readSearch, searchProblem } from './search-text.ts';
 
 test('search texts are recognized by their form', () => {

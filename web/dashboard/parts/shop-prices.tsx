@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
+import { named } from '#core/bidi-isolates.ts';
 import { CURRENCIES } from '#core/currencies.ts';
-import { named } from '#core/isolates.ts';
 import { ChangedMeanwhile } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
 import { Choice } from '../../ui/choice.tsx';

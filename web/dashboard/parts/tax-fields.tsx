@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import { storedNow } from '../../desk/concurrent-change.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { Select } from '../../ui/field.tsx';

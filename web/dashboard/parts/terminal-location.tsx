@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import type { DashboardTerminal, Location } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile, useOpened } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';

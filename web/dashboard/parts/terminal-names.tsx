@@ -1,7 +1,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import { valueIn } from '../../data/api.ts';
 import type { DashboardTerminal } from '../../data/types/dashboard.ts';
 import { useMerchant, useRead } from '../merchant.ts';

@@ -1,7 +1,7 @@
 import '../../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutIsolates } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/bidi-isolates.ts';
 import { paymentsNote, salesNote, weekdayOf } from './today-notes.ts';
 
 test('today is compared with the same weekday of last week, as a whole day', () => {

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import { cellsOf } from '../../../reader/src/printing/escpos.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';

@@ -19,7 +19,7 @@ import { ReceiptButton } from './receipt-part.tsx';
 import { RefundPart } from './refund.tsx';
 import type { TillContext } from './till-context.ts';
 import './sales-history.css';
-import { named } from '#core/isolates.ts';
+import { named } from '#core/bidi-isolates.ts';
 import { t } from '../../ui/text/t.ts';
 
 function Row({ payment }: { readonly payment: Payment }): ReactNode {

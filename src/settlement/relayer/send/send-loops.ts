@@ -1,4 +1,4 @@
-import { type Loop, startLoop } from '#core/loop.ts';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { SENDER_ROLES, type SenderRole } from '#settlement/networks.ts';
 import { batchDueAt, type LastBatch, NO_BATCH } from '#settlement/relayer/send/batching-delay.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';

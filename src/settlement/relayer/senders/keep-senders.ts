@@ -1,5 +1,5 @@
 import { present } from '#core/assert.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { configureSenders } from '#settlement/chain/configure-senders.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { contractVersionAt } from '#settlement/contract-versions.ts';

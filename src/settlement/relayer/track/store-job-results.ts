@@ -1,5 +1,5 @@
 import { failpoint } from '#core/failpoints.ts';
-import { batchSize, blockWait, gasUsed, tapToSettled } from '#core/meters.ts';
+import { batchSize, blockWait, gasUsed, tapToSettled } from '#core/process-metrics.ts';
 import { isTracing, traceSpan } from '#core/tracing.ts';
 import type { Tx } from '#db/database.ts';
 import type { Alarm } from '#settlement/alarms.ts';

@@ -1,4 +1,4 @@
-import { type Loop, startLoop } from '#core/loop.ts';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import {
   blockInterval,
   idleLookAt,

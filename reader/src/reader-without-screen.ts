@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { pause } from './abortable-pause.ts';
 import { type DeviceApi, DeviceApiError, type Intent } from './device-api.ts';
 import { addressOf, ethereumSignature } from './ethereum/signature.ts';
 import { digestOf } from './ethereum/typed-data.ts';
-import { pause } from './pause.ts';
 import type { TwoCards } from './pcsc/readers.ts';
 import type { SignedByChip, Tap, ToSign } from './protocols/read-tap.ts';
 

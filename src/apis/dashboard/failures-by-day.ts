@@ -15,7 +15,7 @@ import {
   type DeliveriesRow,
   selectDeliveryDays,
   storeDeliveryDays,
-} from '#webhooks/delivery-days.ts';
+} from '#webhooks/count-deliveries-by-day.ts';
 
 /**
  * Number of days that are counted concurrently: few, so that the database has capacity for other

@@ -5,7 +5,7 @@ import type { Database, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { EVENT_FAMILIES, EVENT_TYPES } from '#events/event-types.ts';
-import type { Network } from '#webhooks/transport.ts';
+import type { Network } from '#webhooks/connect-to-receivers.ts';
 
 /** The dependencies of this folder's use cases. */
 export interface WebhookDeps {

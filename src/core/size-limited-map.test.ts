@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RecentMap } from '#core/recent-map.ts';
+import { RecentMap } from '#core/size-limited-map.ts';
 
 describe('a map with a limit', () => {
   test('drops the oldest entry, and nothing before it is full', () => {

@@ -9,8 +9,8 @@ import { StartError } from '#core/start-error.ts';
 import { offeredLanguages } from '#texts/catalog.ts';
 import { type Writer, writerFor } from '#texts/text.ts';
 import { type Readers, WEB_APPS, type WebApp } from '#web/apps.ts';
-import { readBuilt, sendFile, tagOf, type WebFile } from '#web/files.ts';
 import { languageFor, pageInLanguage, readTextFiles, type TextFiles } from '#web/page-texts.ts';
+import { readBuilt, sendFile, tagOf, type WebFile } from '#web/read-built-files.ts';
 
 /** The relay that connects page and wallet, and this service's id there. */
 export interface WalletConnect {

@@ -7,7 +7,7 @@ import {
   type Presentation,
   readHomeAnswer,
   tappedOf,
-} from '#cells/presentation.ts';
+} from '#cells/presentation-schema.ts';
 import {
   deleteOldVisitingPasses,
   selectVisitingPass,

@@ -9,9 +9,9 @@ import path from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { type Network, openTransport } from '#webhooks/connect-to-receivers.ts';
 import type { Reply } from '#webhooks/http-exchange.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { type Network, openTransport } from '#webhooks/transport.ts';
 
 const LOCAL = ['127.0.0.0/8', '::1/128'];
 const body = Buffer.from('{"id":"evt_1"}');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { breaks, shapeOf } from '#app/contract-shape.ts';
+import { breaks, shapeOf } from '#app/api-contract-shape.ts';
 
 type Schemas = { readonly body?: object; readonly answer?: object };
 

@@ -7,7 +7,7 @@ import {
   sectionOf,
   whyEmpty,
   whyNotReleased,
-} from '#release/changes.ts';
+} from '#release/versions-and-changelogs.ts';
 
 const OPEN = `# Changelog
 

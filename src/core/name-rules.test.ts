@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { readEmail, readName } from '#core/names.ts';
+import { readEmail, readName } from '#core/name-rules.ts';
 
 test('names of real people and shops are accepted, in one normal form', () => {
   const names = ['Café Müller', 'Кофейня Пушкин', '寿司 Bar', 'Ελλάδα Shop', "O'Brien & Sons 24/7"];

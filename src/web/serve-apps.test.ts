@@ -9,7 +9,7 @@ import { present } from '#core/assert.ts';
 import type { PageFor } from '#core/languages.ts';
 import { WEB_APPS } from '#web/apps.ts';
 import { ensureBuilt, ensureCompressed } from '#web/built.ts';
-import { addWebRoutes } from '#web/routes.ts';
+import { addWebRoutes } from '#web/serve-apps.ts';
 
 let app: FastifyInstance;
 let folder: string;

@@ -1,4 +1,4 @@
-import { mailAccountChange } from '#apis/dashboard/consent-mail.ts';
+import { mailAccountChange } from '#apis/dashboard/mail-owners-of-changes.ts';
 import { actorOf, type PersonRequest, type PersonRoute } from '#apis/dashboard/person-route.ts';
 import { consentOf } from '#apis/dashboard/require-second-factor.ts';
 import { type EntryListener, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { compressFiles, FAST } from '#web/compress.ts';
-import { readBuilt } from '#web/files.ts';
+import { readBuilt } from '#web/read-built-files.ts';
 
 const FILES = 40;
 const READS = 8;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import { addMs } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';

@@ -8,7 +8,7 @@ import { personalDataRoutes } from '#apis/dashboard/personal-data-routes.ts';
 import { readUserView } from '#apis/dashboard/session-routes.ts';
 import { totpRoutes } from '#apis/dashboard/totp-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { readName } from '#core/names.ts';
+import { readName } from '#core/name-rules.ts';
 import { updateUser } from '#people/user-queries.ts';
 
 const TAG = 'Me';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { NUMBERS_PER_CELL } from '#core/ids.ts';
 import { openDatabase } from '#db/database.ts';
-import { keepCell, requireCell } from '#settlement/own-cell.ts';
+import { keepCell, requireCell } from '#settlement/database-cell.ts';
 import { createSettlementNumbers, raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 

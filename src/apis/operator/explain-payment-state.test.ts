@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AttemptFacts, findingsOf, type SupportFacts } from '#apis/operator/findings.ts';
+import {
+  type AttemptFacts,
+  findingsOf,
+  type SupportFacts,
+} from '#apis/operator/explain-payment-state.ts';
 import { newId } from '#core/ids.ts';
 import { atoms } from '#core/money.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';

@@ -3,8 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { PACKAGES } from '#packages/built.ts';
-import { closed, closedPackage, whyEmpty } from '#release/changes.ts';
 import { git } from '#release/git.ts';
+import { closed, closedPackage, whyEmpty } from '#release/versions-and-changelogs.ts';
 
 /** Makes the tree of a release: a clone with the version, closed changelogs and a tag. */
 

@@ -1,4 +1,4 @@
-import { type HealthDay, readHealth } from '#apis/dashboard/health.ts';
+import { type HealthDay, readHealth } from '#apis/dashboard/failures-by-day.ts';
 import { readStatistics } from '#apis/dashboard/statistics.ts';
 import type { DayRow, Span } from '#apis/dashboard/statistics-queries.ts';
 import { tenantKey } from '#db/commit-order.ts';

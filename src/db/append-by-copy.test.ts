@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { openRowAppender, type RowAppender } from '#db/copy-rows.ts';
+import { openRowAppender, type RowAppender } from '#db/append-by-copy.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 let database: TestDatabase;

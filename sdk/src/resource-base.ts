@@ -1,5 +1,5 @@
 import type { Call } from './call-promise.ts';
-import { UsageError } from './errors.ts';
+import { UsageError } from './error-classes.ts';
 import { List, type Page } from './paged-list.ts';
 import { type Asked, ask, type Connection, type RequestOptions } from './send-with-retries.ts';
 import type { Operations } from './types.ts';

@@ -1,5 +1,5 @@
 // Measures the cost of each guard in the contract: removes the guard from Settlement, compiles it,
-// and measures again with the real USDC contract. `node contracts/gas-guards.ts` takes some
+// and measures again with the real USDC contract. `node contracts/gas-cost-of-guards.ts` takes some
 // minutes; README.md has the result.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mutate } from '../test/mutations/mutation.ts';
 import { compileContract } from './compile.ts';
-import { type GasTable, measureOnRealUsdc, readGasTable } from './gas.ts';
-import { copySources } from './mutations/judge.ts';
+import { type GasTable, measureOnRealUsdc, readGasTable } from './measure-gas.ts';
+import { copySources } from './mutations/judge-mutant.ts';
 import { FIAT_TOKEN_MISSING } from './test/fiat-token.ts';
 
 type Removal = { file: string; from: string; to: string };

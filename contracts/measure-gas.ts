@@ -1,10 +1,10 @@
 // Measures the gas of real transactions on a real node, including intrinsic cost and calldata.
-// `node contracts/gas.ts` measures and writes gas.json; contracts.test.ts compares with it. The
-// measurements show the steady state: payers, merchants, fees and the contract's own token balance
-// are already nonzero, each payment has a different payer, every payer has an unlimited allowance
-// and a policy with a cap per period, and the bitmap word of the payment numbers is in use. Every
-// second batch merges at least one node of the range, so the result for batches is the median of
-// several consecutive ones.
+// `node contracts/measure-gas.ts` measures and writes gas.json; contracts.test.ts compares with
+// it. The measurements show the steady state: payers, merchants, fees and the contract's own token
+// balance are already nonzero, each payment has a different payer, every payer has an unlimited
+// allowance and a policy with a cap per period, and the bitmap word of the payment numbers is in
+// use. Every second batch merges at least one node of the range, so the result for batches is the
+// median of several consecutive ones.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-import { type ErrorDetails, TaplineError } from './error.ts';
+import { type ErrorDetails, TaplineError } from './base-error.ts';
 
 /** The request was invalid, or the object's state does not allow it. */
 export class InvalidRequestError extends TaplineError {}

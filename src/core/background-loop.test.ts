@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startLoop } from '#core/loop.ts';
+import { startLoop } from '#core/background-loop.ts';
 
 /** A poll interval so long that polling causes no run during a test. */
 const NEVER = 60_000;
