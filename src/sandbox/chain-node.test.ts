@@ -194,7 +194,7 @@ test('saved state survives kill -9 of the instance and the node', async () => {
   await again.stop();
 });
 
-test('a mined transaction is in the saved state within two seconds, unasked', async () => {
+test('a mined transaction is in the saved state within two seconds', async () => {
   const path = await emptyPlace();
   const instance = await startInstance(path, ['chain']);
   const call = connectRpc(instance.report.rpcUrl ?? '');

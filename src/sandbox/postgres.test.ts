@@ -183,7 +183,7 @@ test('a wrong password is refused', async () => {
   await server.stop();
 });
 
-test('files of another PostgreSQL version are refused in one line with a way out', async () => {
+test('files of another PostgreSQL version are refused with the remedy, in one line', async () => {
   const path = await usedPlace();
   await fs.writeFile(join(path, 'postgres', 'PG_VERSION'), '17\n');
   const folder = await openDataFolder(path);
@@ -251,7 +251,7 @@ test('root without user namespaces keeps its closed folder and its data', rootOn
   assert.equal(await waitUntil(gone, 5000), true);
 });
 
-test('an ordinary user runs it too', { skip: IS_ROOT ? false : 'already one' }, async (t) => {
+test('any user can run PostgreSQL', { skip: IS_ROOT ? false : 'already one' }, async (t) => {
   const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
   roots.push(root);
   await fs.chown(root, NOBODY, NOBODY);

@@ -56,7 +56,7 @@ test('a process is found by one of its arguments, and only by all of it', async 
   child.kill('SIGKILL');
 });
 
-test('a process that ignores the gentle signal is ended by the next', async () => {
+test('a process that ignores the first signal is ended by the next one', async () => {
   const program = `process.on('SIGTERM', () => {}); setInterval(() => {}, 9999); console.log('on')`;
   const child = spawn(process.execPath, ['-e', program]);
   const exit = once(child, 'exit');
