@@ -7,7 +7,7 @@ import { foundryBinary } from './foundry-binary.ts';
 
 export const contractsFolder = dirname(fileURLToPath(import.meta.url));
 
-/** Whether the tests passed, and what forge printed. */
+/** The tests' result, and forge's output. */
 export type ForgeResult = { passed: boolean; output: string };
 
 /**

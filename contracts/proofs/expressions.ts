@@ -5,9 +5,7 @@ export interface Term {
   readonly sort: 'word' | 'truth';
   /** The value of a constant; `null` if it depends on the arguments. */
   readonly value: bigint | null;
-  /**
-   * If the word is 1 when a boolean is true and otherwise 0: that boolean. `null` for other words.
-   */
+  /** The boolean that this word represents (1 for true, 0 for false); `null` for other words. */
   readonly truth: Term | null;
   /** The four highest bytes if only these are known. */
   readonly selector: bigint | null;

@@ -98,8 +98,8 @@ function link({ bytecode, linkReferences }: Compiled, library: Hex): Hex {
 }
 
 /**
- * V2_2 without the calls that take a signature as bytes, so that it behaves like V2_1 for a caller.
- * In the function table their selectors are replaced by one that is never called.
+ * Returns V2_2 without the calls that take a signature as bytes, so that it behaves like V2_1 for a
+ * caller. In the function table, their selectors are replaced by one that is never called.
  */
 export function withoutBytesSignatures(logic: Hex): Hex {
   const taken = fiatTokenPart('FiatTokenV2_2').abi.filter(

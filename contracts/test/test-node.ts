@@ -12,7 +12,7 @@ import {
 import { foundry } from 'viem/chains';
 import { foundryBinary } from '../foundry-binary.ts';
 
-/** An idle machine needs 0.1 s; a busy one gets this much time. */
+/** Time limit for the node's start, which takes 0.1 s on an idle machine. */
 const START_LIMIT_MS = 20_000;
 
 /**

@@ -56,7 +56,7 @@ export async function moveAccount(
   const account = await lockOwnAccount(tx, accountId);
   const { organization_id: from } = account;
   if (from === organizationId) return account;
-  // Locks in the order of the ids, so that no two moves deadlock.
+  // Locks organizations in ID order, so that no two moves deadlock.
   for (const id of [from, organizationId].filter((one) => one !== null).toSorted()) {
     await lockOrganization(tx, id);
   }

@@ -36,7 +36,7 @@ export async function selectApiKeys(sql: Sql, tenant: Tenant): Promise<ApiKeyRow
   );
 }
 
-/** Counts the keys that count toward the limit: those that work now or later. */
+/** Counts the keys that are usable now or will be later. Only these count toward the limit. */
 export async function countUsableApiKeys(tx: Tx, tenant: Tenant, now: Date): Promise<number> {
   return apiKeys.count(
     tx,

@@ -6,7 +6,7 @@ export const accountBrands = table('account_brands', {
   /** Six hex digits. */
   color: 'text?',
   logo_id: 'text?',
-  /** The name of the file with the brand's styles: see `brandStyles`. */
+  /** The name of the brand's style sheet: see `brandStyles`. */
   style: 'text',
 });
 

@@ -2,7 +2,7 @@ import type { Scope } from '#accounts/api-key-scopes.ts';
 import type { ResponseHeaders } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 
-/** The account's state on which its payments in one mode depend. At most a second old. */
+/** The state that decides whether an account may take payments in one mode. Up to a second old. */
 export interface MerchantAccount {
   readonly tenant: Tenant;
   readonly name: string;

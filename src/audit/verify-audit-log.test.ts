@@ -166,7 +166,7 @@ test("the application's own role can read and append to the log, but not change 
     assert.equal((await verify()).code, 0);
   } finally {
     await app.close();
-    // Without being a superuser, the role's creator must be a member of the role to clean up.
+    // A creator that is not a superuser must be a member of the role to clean up.
     await database.db.query(`grant ${role} to current_user`);
     await database.db.query(`drop owned by ${role}`);
     await database.db.query(`drop role ${role}`);

@@ -43,8 +43,8 @@ const SWEEP = 20;
  * Identifies the payer for a credential of this cell that was tapped in another cell, and decides
  * whether the credential is valid. The answer consumes a one-time credential for that one intent; a
  * repeated request gets the same answer.
- * @returns `null` for a credential that readers cannot read or that belongs to another cell; also
- * if this cell cannot decide, because its ledger may have lost taps.
+ * @returns `null` if the credential is malformed or belongs to another cell, or if this cell cannot
+ * decide, because its ledger may have lost taps.
  */
 export async function answerPresentation(
   ctx: ApiContext,

@@ -52,7 +52,7 @@ export function answerWith(status: number, object: object): Answer {
 /** The default base URL, for a service on one machine. */
 export const DEFAULT_WEB_URL = 'http://127.0.0.1:4242';
 
-/** Data of the request that its error response repeats. */
+/** Values that an error response contains besides the refusal. */
 export interface Asked {
   readonly requestId: string;
   /** Root URL of the published documentation, for `doc_url`. */

@@ -19,9 +19,9 @@ export function inkOn(color: string): 'ffffff' | '000000' {
 const STYLE = /^([0-9a-f]{6}|none)-([0-9a-f]{32}|none)$/;
 
 /**
- * Returns the CSS of a brand. Its name alone (color and logo) determines it. Elements with the
- * class `branded` get the color and the logo. The logo is decoration; the merchant's name appears
- * next to it as text.
+ * Returns a brand's style sheet. It depends only on the name, which contains the color and the
+ * logo. Elements with the class `branded` get the color and the logo. The logo is decoration; the
+ * merchant's name appears next to it as text.
  * @returns null if the name is not valid.
  */
 export function brandStyles(style: string): string | null {

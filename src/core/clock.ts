@@ -16,11 +16,11 @@ export interface ClockReading {
 
 /**
  * A clock that follows another (the database's), so that processes on machines with different
- * clocks make the same decisions.
- * A reading only bounds the offset of the other clock, and the bounds are as far apart as the round
- * trip took, which is long in a busy process. So the offset changes only when a reading contradicts
- * it, and by no more than needed. If each reading replaced the offset with a new estimate,
- * processes on one machine would disagree by half of their round trips.
+ * clocks make the same decisions. A reading yields only bounds of the other clock's offset. The
+ * bounds are as far apart as the round trip took, which is long in a busy process. So the offset
+ * changes only when a reading contradicts it, and by no more than needed. If each reading replaced
+ * the offset with a new estimate, processes on one machine would disagree by half of their round
+ * trips.
  */
 export class AlignedClock implements Clock {
   /** The offset to add to this machine's time. */

@@ -1,6 +1,6 @@
 import type { Json } from '#core/canonical-json.ts';
 
-/** What is left of a secret after its prefix, which names its kind. */
+/** Replaces the masked part of a secret. A prefix, which names the secret's kind, is kept. */
 const LEFT = '…';
 /** Shorter values are not masked, because they also occur in ordinary text. */
 const MIN_SECRET_LENGTH = 6;

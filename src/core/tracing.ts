@@ -41,7 +41,7 @@ export interface Traced {
 export interface Tracing {
   /** Receives finished spans; must be quick, and must never throw. */
   readonly sink: (span: FinishedSpan) => void;
-  /** The share, from 0 to 1, of traced sales among those that have no parent span. */
+  /** The share, from 0 to 1, of sales without a parent span that are traced. */
   readonly ratio: number;
 }
 
@@ -103,7 +103,7 @@ export function startSpan(
     readonly parent: string | null | undefined;
     readonly kind?: SpanKind;
     readonly attributes?: Attributes;
-    /** The start time, if the span is created after the work. */
+    /** The start time of the work, if the span is created after it. */
     readonly startMs?: number;
   },
 ): Span | null {

@@ -91,7 +91,7 @@ const MAX_BYTES_PER_UNIT = 3;
 const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;
 const JSONB_VERSION = 1;
-/** 2000-01-01, PostgreSQL's epoch for microseconds. */
+/** PostgreSQL counts timestamps in microseconds since 2000-01-01. */
 const EPOCH_MS = Date.UTC(2000);
 const MICROSECONDS_PER_MS = 1000;
 const LOW_WORD = 2 ** 32;
@@ -190,9 +190,9 @@ function writeColumn(
 
 /**
  * Returns the columns of a statement whose parameters start at this number. PostgreSQL read 16 rows
- * of 29 columns from binary arrays, by index, in half the time of JSON (`json_to_recordset`) or of
- * unnested arrays. To find a text element, it scans the elements before it, so send at most 1,000
- * rows at once.
+ * of 29 columns from binary arrays, by index, in half the time it took for JSON
+ * (`json_to_recordset`) or unnested arrays. To find a text element, it scans the elements before
+ * it, so send at most 1,000 rows at once.
  */
 export function columnsFrom<const Types extends ColumnTypes>(
   first: number,

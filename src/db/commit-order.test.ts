@@ -41,7 +41,7 @@ async function writeOne(tx: Tx, tenant: Tenant, now: Date): Promise<void> {
   ]);
 }
 
-/** Reads as a client does that requests only rows newer than the last one it has seen. */
+/** Reads like a client that requests only rows newer than the last one it has seen. */
 async function readNewer(tenant: Tenant, last: Written): Promise<Written[]> {
   return database.db.query<Written>(
     `select created, position from written
@@ -177,8 +177,8 @@ test('each of several accounts gets as many positions as requested', async () =>
 });
 
 /**
- * Adds so many accounts that PostgreSQL's plan finds, and locks, a batch's rows in the order of
- * their names.
+ * Adds enough accounts that PostgreSQL chooses a plan that finds, and so locks, a batch's rows in
+ * name order.
  */
 async function addThousands(): Promise<void> {
   const { db } = database;

@@ -139,8 +139,8 @@ export async function stampOrders(
 }
 
 /**
- * Locks the commit order of an account and mode. Later rows will be created no earlier than `until`
- * (or than now, if that is earlier), so the rows created before then are complete.
+ * Locks the commit order of an account and mode. Rows that are stamped later are created no earlier
+ * than `until` (or than now, if that is earlier), so no row from before that time can still appear.
  * @returns the account's time and its last position
  */
 export async function closeOrder(
@@ -169,8 +169,8 @@ export async function lockAllOrders(tx: Tx, livemode: boolean): Promise<void> {
 }
 
 /**
- * How far positions are raised: more than the rows that any account writes in the period that a
- * restored database may have lost.
+ * Amount by which positions are raised. It exceeds the number of rows that an account writes in the
+ * period that a restored database may have lost.
  */
 const RAISE_PLACES_BY = 1_048_576;
 

@@ -9,7 +9,7 @@ const statementNames = new Map<string, string>();
 
 /**
  * Returns the name under which a statement is prepared, once per text and connection. Unnamed
- * statements ran at 0.72 of the speed.
+ * statements were 28 % slower.
  */
 function nameOf(text: string): string {
   const known = statementNames.get(text);

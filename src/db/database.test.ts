@@ -265,7 +265,7 @@ test('unreachable means unavailable, for statements, transactions and connection
   await db.close();
 });
 
-/** Runs `work` with a database that it reaches through a proxy, which the test can cut. */
+/** Runs `work` with a database behind a TCP proxy whose connections the test can cut. */
 async function withWire(work: (db: ReturnType<typeof openDatabase>, wire: TcpProxy) => unknown) {
   const url = new URL(database.url);
   const wire = await startTcpProxy(Number(url.port));

@@ -136,7 +136,7 @@ export class DatabaseWatch {
   }
 
   /**
-   * True if a commit went to another database than the known one, or to one that went back to an
+   * True if a commit went to a database other than the known one, or to one that went back to an
    * earlier state. Behind a pooler, the server may change without breaking any of our connections.
    * @param before the highest known position when the statement was sent
    */
@@ -248,9 +248,9 @@ function isBehind(view: DatabaseView, seen: DatabasePlace): boolean {
 }
 
 /**
- * Returns the position up to which this database's log equals that of the previous database. A new
- * timeline writes immediately, so its own end is too far. Its first checkpoint starts where the old
- * log ends.
+ * Returns the position up to which this database's log equals the previous database's log. A new
+ * timeline's log grows immediately, so its end is too far. Its first checkpoint starts where the
+ * old log ends.
  */
 function startOf({ position, timeline, checkpoint }: DatabaseView, moved: boolean): bigint {
   const says = moved && checkpoint.timeline === timeline && checkpoint.position < position;

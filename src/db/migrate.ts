@@ -12,8 +12,8 @@ import { MIGRATIONS_FOLDER, type Migration, readMigrations } from '#db/migration
  */
 const MIGRATION_LOCK = 7_218_344_190;
 /**
- * How often a waiting process checks whether it is its turn to migrate, or whether the owner's role
- * has finished.
+ * Interval at which a waiting process checks whether it may migrate, or whether the process of the
+ * tables' owner has finished migrating.
  */
 const LOOK_MS = 500;
 

@@ -43,10 +43,10 @@ function lowerBound({ createdGte }: Page, since: Date | undefined): Bound {
 }
 
 /**
- * Returns the bounds of a page, for a statement to compare with: `created` and `position` that all
- * rows precede, then the first `created` that is included and the first that is not. An omitted
- * bound is infinite. (A condition such as `$1 is null or …` would share one plan with all other
- * pages, which reads all rows.)
+ * Returns the values that a page's conditions compare with: the `created` and `position` below
+ * which all of its rows are, the earliest `created` that it includes, and the first `created` that
+ * is too late. An omitted bound is infinite. (A condition such as `$1 is null or …` would share one
+ * plan with all other pages, which reads all rows.)
  */
 export function boundsOf(page: Omit<Page, 'limit'>): unknown[] {
   return [...upperBound(page), page.createdGte ?? '-infinity', page.createdLt ?? 'infinity'];

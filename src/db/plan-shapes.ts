@@ -5,8 +5,8 @@
  */
 
 /**
- * Returns a condition that filters rows but cannot find them. If the planner could use it for an
- * index, an index that begins with one of its columns would seem as good as the right one.
+ * Returns a condition that filters rows but cannot find them. Otherwise, an index that begins with
+ * one of its columns could look as good to the planner as the right index.
  */
 export function checked(condition: string): string {
   return `case when ${condition} then true end`;

@@ -28,7 +28,7 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   /** Longer than any of our statements takes. Ends the statements of clients that are gone. */
   statement_timeout: '25s',
   /**
-   * An idle transaction keeps vacuum from cleaning up our queues, and the queues became five times
+   * An idle transaction keeps vacuum from cleaning up the queue tables; this made them five times
    * slower.
    */
   idle_in_transaction_session_timeout: '15s',

@@ -71,8 +71,8 @@ type Without<R, S> = { readonly [N in Exclude<keyof R, keyof S>]: never };
 type Values<S> = { -readonly [N in keyof S]: ValueOf<S[N]> };
 
 /**
- * What inserts need of a transaction. Excludes pools, so that a row commits together with the rows
- * that belong to it.
+ * The methods of a transaction that inserts use. Excludes pools, so that a row commits together
+ * with the rows that belong to it.
  */
 type Inserting = Pick<Tx, 'query' | 'inTransaction'>;
 

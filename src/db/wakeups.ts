@@ -121,8 +121,8 @@ async function openLine(db: Database, events: LineEvents): Promise<Line> {
 }
 
 /**
- * For this long after sending hints, further hints are collected, because under load a NOTIFY per
- * round trip took a twelfth of a process's time. This is a tenth of the delay promised to a waiting
+ * Time after a send during which further hints are collected. Under load, a NOTIFY per round trip
+ * took a twelfth of a process's time. The gap is a tenth of the delay promised to a waiting
  * terminal.
  */
 const GAP_MS = 5;

@@ -12,9 +12,9 @@ import { ensurePackages, PACKAGES } from '#packages/built.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 
 /**
- * The packages that merchants install: each folder, with the packages that it bundles. Because of
- * these, it installs without a registry, and never pulls in a stranger's package with the same
- * name.
+ * The packages that merchants install, by folder, with the packages that each one bundles. A
+ * package installs without a registry, because it bundles its dependencies, and never pulls in a
+ * stranger's package with the same name.
  */
 const NPM: Readonly<Record<string, readonly string[]>> = {
   sdk: [],

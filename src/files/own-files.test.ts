@@ -25,7 +25,7 @@ async function listenAt(file: string): Promise<void> {
   await once(server.listen(file), 'listening');
 }
 
-/** Returns a predicate that requires a message of one line that matches. */
+/** Returns a predicate that requires a one-line message that matches. */
 function isOneLine(words: RegExp) {
   return (error: unknown) => {
     assert.ok(error instanceof StartError);

@@ -67,7 +67,7 @@ interface Theft {
 }
 
 interface Row {
-  /** The key's name, as in the names of roles. */
+  /** The key's role, as the commands name it. */
   readonly key: string;
   readonly steps: readonly { readonly who: string; readonly command: string }[];
 }

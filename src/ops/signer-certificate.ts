@@ -4,7 +4,7 @@ import { StartError } from '#core/start-error.ts';
 import { createFile } from '#files/replace-file.ts';
 import { makeCertificate } from '#sandbox/lan-certificate.ts';
 
-/** Validity in days: long, because each caller has a copy of this certificate to replace. */
+/** Validity in days: long, because after a renewal the copy of every caller must be replaced. */
 const VALID_DAYS = 3_650;
 
 async function readIfThere(file: string): Promise<string | null> {

@@ -37,7 +37,7 @@ export interface LinkRequest {
   readonly visit: Visit;
 }
 
-/** Returns the refusal of a link, which is the same for unknown, used and expired links. */
+/** Returns the refusal of an invalid link. It is the same for unknown, used and expired links. */
 export function linkRefused(): Refusal {
   return refuse(
     'parameter_invalid',

@@ -12,7 +12,7 @@ import {
 import { countRecoveryCodes } from '#people/second-factor-queries.ts';
 import { selectSessionsOf } from '#people/session-queries.ts';
 
-/** Maximum number of audit log entries in one export. Years of daily work fit in. */
+/** Maximum number of audit log entries in one export: enough for years of daily work. */
 export const MAX_ACTIONS = 10_000;
 
 /** Returns all stored data about a person, without secrets and their hashes. */

@@ -2,7 +2,10 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { MINUTE_MS } from '#core/durations.ts';
 
-/** Actions that move or enable money require a second factor verified this recently. */
+/**
+ * Actions that move money, or allow it to be moved, require a second factor verified within this
+ * time.
+ */
 const FRESH_FACTOR_MS = 5 * MINUTE_MS;
 
 /** True if a second factor was verified in this session within the last five minutes. */

@@ -72,7 +72,7 @@ async function verifyUse(
     });
     return result.verified ? result.authenticationInfo.newCounter : null;
   } catch {
-    return null; // The library throws for invalid answers and copied keys.
+    return null; // The library throws for invalid responses and cloned authenticators.
   }
 }
 

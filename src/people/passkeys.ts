@@ -61,7 +61,7 @@ async function verifyNew(
     });
     return result.verified ? result.registrationInfo.credential : null;
   } catch {
-    return null; // The library throws for every malformed or foreign answer.
+    return null; // The library throws for malformed responses and for those of other sites.
   }
 }
 

@@ -60,8 +60,8 @@ export class HashGate {
     const queue = this.#queueOf(caller);
     if (queue.running >= share.running) {
       if (queue.waiting.length >= share.waiting) return busy();
-      // A finished caller passes its slot to the first in the queue, so that no new caller
-      // overtakes.
+      // A finished caller passes its slot to the first in the queue, so that new callers cannot
+      // overtake it.
       await new Promise<void>((resolve) => queue.waiting.push(resolve));
     } else {
       queue.running++;

@@ -39,8 +39,8 @@ async function issueLink(
 }
 
 /**
- * Returns the link if it is neither used nor expired. Otherwise undefined, without a reason, so
- * that the caller learns none.
+ * Returns the link if it is neither used nor expired. Otherwise returns undefined without a reason,
+ * so that the caller cannot tell used links from unknown ones.
  */
 export async function findPersonLink(
   sql: Sql,

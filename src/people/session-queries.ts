@@ -36,13 +36,16 @@ interface SessionFacts {
   is_current: boolean;
   has_previous: boolean;
   has_factor: boolean;
-  /** The role in the organization of the path, or in that of the path's account. */
+  /** The role in the requested organization, or in the organization of the requested account. */
   organization_role: Role | null;
   account_name: string | null;
   account_status: 'active' | 'disabled' | null;
   kyb_status: string | null;
   merchant_number: bigint | null;
-  /** True if the path's account, or one of its organization's, is live; `null` if it has none. */
+  /**
+   * True if the requested account, or one of the requested organization's, is live. `null` if
+   * neither was requested.
+   */
   account_is_live: boolean | null;
 }
 

@@ -43,9 +43,8 @@ export function basisPointsOf(rate: number | string, settings: TaxSettings): num
 }
 
 /**
- * Returns an account's rate as it applies at a location: the location's rate with the same name. A
- * rate without a name stays the same. So does one whose name stands for several different rates
- * there.
+ * Returns an account's rate as it applies at a location: the location's rate with the same name.
+ * The rate stays the same if it has no name, or if its names have several different rates there.
  */
 export function rateAt(
   rate: number,

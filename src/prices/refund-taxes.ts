@@ -28,7 +28,7 @@ interface Left {
   readonly tax: bigint;
 }
 
-/** Rounded half up; 0 of nothing. */
+/** Returns a share, rounded half up; 0 if `whole` is 0. */
 function share(value: bigint, part: bigint, whole: bigint): bigint {
   return whole === 0n ? 0n : (2n * value * part + whole) / (2n * whole);
 }

@@ -25,7 +25,7 @@ const LOOK_MS = 250;
  */
 const APPLIED_MS = 4_000;
 const APPLIED_LOOK_MS = 50;
-/** Avoids an age limit, because the range already ends at the depth that payments need. */
+/** Means no age limit, because the range already ends at the depth that payments need. */
 const FAR_FUTURE = new Date(8_640_000_000_000);
 /** Maximum number of events of one kind that one transaction books. */
 const BATCH = 100;

@@ -63,9 +63,9 @@ export type Judgment =
 
 /**
  * Decides whether the ledger is complete. It is incomplete if its WAL is behind an earlier observed
- * position. A nonce of ours that only the chain knows means that the database was restored or that
- * someone else has the key: on a database other than before, a restore; on a database that already
- * agreed with the chain, a stolen key, and the sender stops when it notices. In all other cases,
+ * position. If only the chain knows a nonce of ours, either the database was restored or someone
+ * else has the key. On a database other than before, it was a restore. On a database that already
+ * agreed with the chain, the key was stolen; the sender stops when it notices. In all other cases,
  * the operators must decide. If no node answers and nothing indicates a loss, the ledger is served
  * but nothing is signed.
  */

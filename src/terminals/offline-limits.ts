@@ -4,7 +4,7 @@
  * when it forwards the sales.
  */
 export interface OfflineLimits {
-  /** Maximum of one sale in atoms; the next two are in atoms, too. */
+  /** Maximum of one sale. This limit and the next two are in atoms. */
   readonly per_payment: number;
   readonly per_card_per_day: number;
   readonly total: number;

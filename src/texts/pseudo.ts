@@ -11,7 +11,8 @@ const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
 
 const VOWEL = /[aeiou]/i;
 /**
- * How much longer the pseudo-language is than English, as a share. German and French are similar.
+ * How much longer the pseudo-language is than English, as a fraction. German and French are about
+ * this much longer, too.
  */
 const LONGER = 0.4;
 

@@ -55,8 +55,8 @@ const ALERT_BELOW_TRANSACTIONS = 100n;
 const DROP_EVERY_MS = 600_000;
 const DROPS_AT_ONCE = 10;
 /**
- * Maximum number of a registrar's proposals that are canceled one by one; more are dropped in a
- * single call.
+ * A registrar with at most this many proposals has them canceled individually. Otherwise, one call
+ * drops all of them.
  */
 const MAX_SINGLE = 1;
 
