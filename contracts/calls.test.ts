@@ -113,7 +113,7 @@ describe('the compiled settlement contract', () => {
     return `${op} ${whom} ${selector === 'any' ? 'any' : (NAMES.get(selector) ?? selector)}`;
   }
 
-  it('settles by calls of the token only, and of no function that a caller can choose', () => {
+  it('settles by calling only the token, and no function that a caller can choose', () => {
     const calls = [...sites].flatMap(([name, all]) => {
       const said = [...new Set(all.map(describeCall))].sort();
       return said.length === 0 ? [] : [[name, said] as const];

@@ -173,7 +173,7 @@ test("the letter case of a leaf's hex digits changes nothing", () => {
   assert.equal(paymentTreeRoot(capitals), paymentTreeRoot(leaves));
 });
 
-test('an empty batch has no tree, and a leaf outside of the batch has no proof', () => {
+test('an empty batch has no tree, and a leaf outside the batch has no proof', () => {
   assert.throws(() => paymentTreeRoot([]), RangeError);
   for (const index of [-1, 3, 0.5, Number.NaN]) {
     assert.throws(() => paymentProof(leavesOf(3), index), RangeError);
@@ -213,7 +213,7 @@ test('a field that does not fit is refused, not truncated', () => {
   }
 });
 
-test('for any bytes of an order id, the leaf equals that of the contract', () => {
+test("for any bytes of an order id, the leaf equals the contract's", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 8, maxLength: 8 }), (bytes) => {
       const order = Buffer.from(bytes).toString('hex');

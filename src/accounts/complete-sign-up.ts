@@ -19,9 +19,9 @@ export interface SignedUp {
 }
 
 /**
- * Completes a sign-up: whoever has the link owns the mailbox, and chooses name and password only
- * now. (A password chosen before the address is verified would belong to whoever entered the
- * address first, and the mailbox's owner would confirm a stranger's access.)
+ * Completes a sign-up. The link proves that the person owns the mailbox, so the name and the
+ * password are chosen only now. Otherwise, a stranger could sign up with another person's address
+ * and a password of their own, and the mailbox's owner would confirm the stranger's access.
  */
 export async function completeSignUp(
   deps: PeopleDeps,

@@ -36,7 +36,7 @@ export async function createAccount(
 
 /**
  * Creates an account with its first owner, without a sign-up mail, for demo data and commands. The
- * password is checked and hashed like that of a sign-up.
+ * password is checked and hashed as at a sign-up.
  */
 export async function createAccountWithOwner(
   db: Database,

@@ -136,8 +136,8 @@ function chosen<T>(edited: T | undefined, before: T): T {
 }
 
 /**
- * Writes the edit of prices, taxes and receipts.
- * @returns its fields before and after.
+ * Stores changed settings of prices, taxes and receipts.
+ * @returns the changed fields before and after.
  */
 async function editShop(tx: Tx, { accountId, now }: AccountRef, edit: ShopEdit) {
   const after = namedIn(edit);

@@ -53,7 +53,7 @@ function checkBytes(document: NewDocument): Refusal | null {
   );
 }
 
-/** Stores a file of the verification, encrypted. */
+/** Encrypts and stores a document for the business's verification. */
 export async function addDocument(
   tx: Tx,
   ref: KybRef & { readonly secretKey: Buffer },

@@ -19,8 +19,8 @@ import type { ProcessContext } from '#db/process-context.ts';
  */
 const BATCH = 100;
 /**
- * Pause before the end of a period is tried again. While a network's chain is unreachable, all of
- * its accounts wait together.
+ * Pause before another try to end a period. While a network's chain is unreachable, all of its
+ * accounts wait together.
  */
 const RETRY_MS = 30_000;
 

@@ -68,8 +68,9 @@ export function merchantSurface(ctx: ApiContext): Surface<MerchantCaller> {
 }
 
 /**
- * Returns the surface with the lists read from the standby, if there is one, for people. The API
- * for servers reads from the primary, because a server expects to find what it has just written.
+ * Returns the merchant API for people: if there is a standby, its lists are read from there. The
+ * API for servers reads from the primary, because a server expects to find what it has just
+ * written.
  */
 function listsOfPeople(
   ctx: ApiContext,

@@ -60,7 +60,7 @@ test('no variant of a host, and no second host, opens the operator API', async (
   assert.equal(await ask(`http://staff.test:80${path}`, 'staff.test'), 401);
 });
 
-test('a number that a browser would read as an address is another host', () => {
+test('a number that a browser would read as an IP address is a different host', () => {
   const open = operatorDoor({ operatorUrl: 'http://127.0.0.1:81', operatorAllowCidrs: [] });
   const at = (host: string) =>
     open({ url: '/operator', originalUrl: '/operator', ip: '::1', headers: { host } });

@@ -236,7 +236,7 @@ async function prepareGround(
 /** The inputs of a start besides its settings. */
 interface Asked {
   readonly log: Log;
-  /** Aborts when the process is told to stop, which ends all waits during the start. */
+  /** Aborts when the process receives a stop signal, which ends all waits during the start. */
   readonly ends?: AbortSignal | undefined;
 }
 

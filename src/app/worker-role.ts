@@ -84,7 +84,7 @@ const OFFLINE_POLL_MS = 2_000;
 const KEY_EXPIRY_POLL_MS = 60_000;
 /** Poll interval for ends of days: developers who advance a test clock are waiting for it. */
 const PERIOD_POLL_MS = 1_000;
-/** Poll interval for anchors, of which there is one a day. */
+/** Poll interval for the audit log's anchors, which are sent once a day. */
 const ANCHOR_POLL_MS = 60_000;
 
 /** Starts the loops that record time-outs, expiries and the chains' results. */

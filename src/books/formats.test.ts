@@ -295,7 +295,7 @@ for (const format of ['xero', 'quickbooks'] as const) {
   });
 }
 
-test('a sale keeps its sum in the shop’s currency, and rounding has a lost third decimal', () => {
+test('a sale keeps its sum in the shop’s currency; rounding has the third decimal', () => {
   const { since, until } = dayBounds('UTC', '2026-06-01');
   const sale = (n: number, rest: Partial<Entry>): Entry => ({
     ...{ type: 'payment', object_id: `pay_${n}`, created: since, position: BigInt(n) },

@@ -92,8 +92,8 @@ export interface Rounded {
 }
 
 /**
- * Rounds a file's entries to fewer decimals and tracks the remainders, so that the entries, with
- * the one for rounding, add up to the rounded balances.
+ * Rounds a file's entries to fewer decimals and tracks the remainders, so that the entries,
+ * including the one for rounding, add up to the rounded balances.
  */
 export class Rounding {
   readonly #opening: bigint;

@@ -30,7 +30,7 @@ describe('a failpoint', () => {
     assert.deepEqual(run(env), { signal: 'SIGKILL', printed: 2 });
   });
 
-  it('is used in the code, since a test would wait for its crash in vain', () => {
+  it('is used in the code: a test with an unused one would wait forever', () => {
     const files = globSync(path.join(import.meta.dirname, '../**/*.ts'));
     const code = files
       .filter((file) => !file.endsWith('.test.ts'))

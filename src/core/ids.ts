@@ -69,7 +69,7 @@ export function random80(): bigint {
   }
   const high = pool.readBigUInt64BE(used);
   const low = BigInt(pool.readUInt16BE(used + 8));
-  // Erases the used bytes, so that someone who later reads this process's memory finds no ids.
+  // Erases the used bytes, so that a later dump of this process's memory contains no ids.
   pool.fill(0, used, used + RANDOM_BYTES);
   used += RANDOM_BYTES;
   return (high << 16n) | low;
@@ -237,9 +237,8 @@ export function applePassToken(key: IdKey, passId: string): string {
 }
 
 /**
- * Returns the text to hash and store for a person's PIN at the tills of an account. Four digits
- * alone could be found by trying all hashes; the key makes this impossible for someone who has only
- * the tables.
+ * Returns the text to hash and store for a person's PIN at the tills of an account. It includes the
+ * key: otherwise, a thief of the tables alone could find four digits by trying all of them.
  */
 export function pinText(
   key: IdKey,

@@ -16,7 +16,7 @@ const BLOCKED_MS = 10 * MINUTE_MS;
 const AHEAD_MS = MINUTE_MS;
 
 export interface Tries {
-  /** The latest wrong ones. */
+  /** When the latest wrong codes were entered. */
   readonly wrongAt: readonly Date[];
   readonly blockedUntil: Date | null;
 }

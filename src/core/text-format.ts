@@ -6,7 +6,7 @@ export type { CompiledMessage };
 export type TextValues = Readonly<Record<string, string | number>>;
 
 /**
- * Returns `make` with a cache, because creating one of these objects takes longer than using it a
+ * Caches the results of `make`, because creating one of these objects takes longer than using it a
  * hundred times.
  */
 function keep<Args extends readonly unknown[], Made>(make: (...args: Args) => Made) {

@@ -11,8 +11,8 @@ interface Limits {
   readonly maxInFlight: number;
   readonly maxItems: number;
   /**
-   * Minimum time between the starts of two batches, unless one is full. For work whose result no
-   * caller waits for.
+   * Minimum time between the starts of two batches, unless one is full. Set it for work whose
+   * result no caller waits for.
    */
   readonly gapMs?: number;
 }

@@ -10,7 +10,7 @@ interface Values {
   readonly jsonb: object | string;
   readonly boolean: boolean;
   readonly int: number;
-  /** As a number, it must be a safe integer. */
+  /** A number must be a safe integer. */
   readonly bigint: bigint | number;
   readonly timestamptz: Date;
 }

@@ -43,7 +43,8 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Converts errors of the connection or server to our own kinds. Returns our own errors unchanged.
+ * Converts errors of the connection or server to our own error classes. Returns our own errors
+ * unchanged.
  */
 export function toFault(error: unknown): unknown {
   if (!isUnavailable(error)) return error;

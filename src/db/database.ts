@@ -67,7 +67,7 @@ export interface Database extends Sql {
    * @throws CommitUnknown if it may have been done
    */
   transaction<T>(work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T>;
-  /** Sets the function that sends transactions' hints. Earlier hints are lost. */
+  /** Sets the function that sends transactions' hints. Hints sent before this call are lost. */
   carryHints(carry: (topic: string, key: string) => void): void;
   /**
    * Opens a connection of its own that bypasses any pooler, for LISTEN and long-held advisory

@@ -79,8 +79,8 @@ async function hasPart(client: pg.Client, index: string, partition: string): Pro
 
 /**
  * Builds an index. PostgreSQL cannot build one concurrently on a partitioned table. So the index is
- * first created on the parent alone, which has no rows, then built on each partition. Partitions
- * created meanwhile get theirs from the parent's.
+ * first created on the parent alone, which has no rows, then built on each partition. A partition
+ * that is created during the build gets its index from the parent's.
  */
 async function buildIndex(client: pg.Client, index: NewIndex): Promise<void> {
   const { name, table, statement } = index;

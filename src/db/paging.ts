@@ -25,7 +25,7 @@ export interface LocatedPage extends Page {
 
 /** SQL for a position that sorts before every other one. */
 export const LEAST_POSITION = `'${-(2n ** 63n)}'::bigint`;
-/** The same as a value. */
+/** The same position as a parameter's value. */
 const LEAST_POSITION_VALUE = String(-(2n ** 63n));
 
 type Bound = readonly [created: unknown, position: unknown];

@@ -25,7 +25,9 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
    * fifth of the database's time. See docs/decisions/plans.md for what this requires of statements.
    */
   plan_cache_mode: 'force_generic_plan',
-  /** Longer than any of our statements takes. Ends the statements of clients that are gone. */
+  /**
+   * Longer than any of our statements takes. Ends the statements of clients that have disconnected.
+   */
   statement_timeout: '25s',
   /**
    * An idle transaction keeps vacuum from cleaning up the queue tables; this made them five times

@@ -63,9 +63,9 @@ export async function differingZones(
 }
 
 /**
- * Logs the zones that differ, if there are any, in one line. The service computes nothing with
- * PostgreSQL's zones, but someone who queries the database directly would get other days than the
- * service shows.
+ * Logs the zones that differ, if any, in one line. The service computes nothing with PostgreSQL's
+ * zones, but a person who queries the database directly would get other days than the service
+ * shows.
  */
 export async function reportDifferingZones(sql: Sql, log: Log, now: Date): Promise<void> {
   try {

@@ -135,7 +135,7 @@ export interface Fiscal {
 }
 
 /**
- * Returns the signers' responses by payment or refund ID. Receipts without a signer are missing.
+ * Returns the signers' responses by payment or refund ID. Receipts without a signer are omitted.
  */
 export async function selectFiscal(
   sql: Sql,

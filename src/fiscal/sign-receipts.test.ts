@@ -166,7 +166,7 @@ for (const [because, status, body] of BAD) {
   });
 }
 
-test('an answer of exactly 16 KiB is taken', async () => {
+test('a response of exactly 16 KiB is accepted', async () => {
   const body = SIGNED.padEnd(16 * 1024);
   signer.answer((_request, response) => void response.end(body));
   const payment = await sell();

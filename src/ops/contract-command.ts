@@ -34,7 +34,10 @@ import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
-/** Commands for a deployed contract, because an emergency leaves no time to read an ABI. */
+/**
+ * Help text of the commands for a deployed contract. They exist because an emergency leaves no time
+ * to read an ABI.
+ */
 export const CONTRACT_USAGE = `  status|operations|wallet-changes|pause|unpause|grant|revoke|rates|
   ceiling|restore-ceiling|cancel|cancel-wallet|drop-wallet-changes|collect|hold
     --rpc-url <url> --settlement <address>, or --network testnet|mainnet, from the settings

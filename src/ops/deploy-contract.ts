@@ -178,8 +178,9 @@ export function addressOf(deployment: Omit<Deployment, 'rpcUrl'>) {
 }
 
 /**
- * Deploys the settlement contract; `key` pays for gas and gets no role. If the address already has
- * code, it is this code with these arguments, whoever deployed it, and nothing is sent.
+ * Deploys the settlement contract; `key` pays for gas and gets no role. If the contract is already
+ * deployed, nothing is sent. The address depends on the code and the arguments, so the deployed
+ * contract is the same, whoever deployed it.
  */
 export async function deployContract(deployment: Deployment, key: Hex): Promise<Deployed> {
   const transport = http(deployment.rpcUrl);

@@ -5,7 +5,7 @@ import type { NetworkSettings } from '#settlement/networks.ts';
 
 const MASK = '********';
 
-/** Returns whether a secret is set, never its value. */
+/** Returns a mask if the secret is set, otherwise `null`. */
 function masked(value: unknown): string | null {
   return value === null ? null : MASK;
 }

@@ -25,8 +25,7 @@ async function selectSealed(
 }
 
 /**
- * @returns false if the service has meanwhile written another value, which is already sealed under
- * the new key.
+ * @returns false if the service has since written another value, already sealed under the new key.
  */
 async function replaceSeal(
   db: Database,
@@ -55,7 +54,7 @@ export interface ResealReport {
   readonly column: string;
   readonly resealed: number;
   readonly current: number;
-  /** Values that neither key decrypts. */
+  /** Number of values that neither key decrypts. */
   readonly lost: number;
 }
 

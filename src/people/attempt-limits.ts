@@ -27,7 +27,9 @@ export const PER_ADDRESS: Allowance = { attempts: 50, windowMs: 15 * MINUTE_MS }
  * guesses per hour are hopeless.
  */
 export const PER_SECOND_FACTOR: Allowance = { attempts: 10, windowMs: 60 * MINUTE_MS };
-/** Guesses from all known devices of one person together; each device also has its own ten. */
+/**
+ * Guesses from all known devices of one person together. Each device also has its own limit of ten.
+ */
 export const PER_KNOWN_DEVICES: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
 /**
  * Failed tries to open a mailed link. Links hold long secrets, so many failures mean guessing, and

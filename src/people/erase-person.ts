@@ -91,7 +91,8 @@ async function recordOperator(tx: Tx, erasing: Erasing): Promise<void> {
 
 async function eraseRows(tx: Tx, user: UserRow, now: Date): Promise<void> {
   const { id: userId, email, realm } = user;
-  // Not a valid email address: nobody can sign in or request a link with it, or receive mail.
+  // Not a valid email address, so it cannot be used to sign in, to request a link or to receive
+  // mail.
   const placeholder = `erased ${userId}`;
   await deleteAccessOf(tx, userId);
   await deleteEmailTokens(tx, { realm, email });

@@ -82,7 +82,9 @@ async function notify(
   });
 }
 
-/** Warns the owner about wrong codes: whoever enters them has already entered the password. */
+/**
+ * Warns the owner about wrong codes, because the person who enters them already knows the password.
+ */
 export async function mailGuessed(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,

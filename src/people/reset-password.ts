@@ -40,8 +40,8 @@ export async function completePasswordReset(
     // did.
     if (!isFactorTrusted(user.factor_trusted_from, now)) await endFactors(tx, user.id);
     await savePassword(deps, tx, { user, passwordHash, keepSessionId: null, now });
-    // Whoever entered wrong codes knew the old password, which is now invalid. Resets the counter,
-    // so that the owner is not locked out.
+    // Resets the count of wrong codes, so that the owner is not locked out. They were entered with
+    // the old password, which is now invalid.
     await forgetAttempts(tx, secondFactorBucket(user.id));
     return user;
   });

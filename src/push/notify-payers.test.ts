@@ -150,7 +150,7 @@ test('a payer is notified of each static tap, paid or declined, without content'
   assert.equal(declined?.decline_code, 'pass_revoked');
 });
 
-test('uncopyable credentials pay without notification, nor do others’ codes notify', async () => {
+test('neither uncopyable credentials nor others’ codes cause a notification', async () => {
   const { payer, pass, tap, askNoMore } = await rungPayer('/code');
   await askNoMore();
   const settling = keepSettling(store);

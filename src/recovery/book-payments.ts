@@ -16,7 +16,7 @@ import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import { isOfCell } from '#settlement/settlement-numbers.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 
-/** What to do about a settlement on the chain for which the ledger has no payment. */
+/** The action for a settlement on the chain for which the ledger has no payment. */
 type Plan =
   | { readonly kind: 'leave' }
   | { readonly kind: 'alarm'; readonly alarm: Alarm }

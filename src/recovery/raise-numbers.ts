@@ -26,8 +26,8 @@ const LOOK_MS = 500;
 const LONGEST_SETTLEMENT_MS = 600_000;
 
 /**
- * True if a nonce that only the chain knows means a loss. If the database is still the one of the
- * last recovery, such a nonce means that the keys were used outside this service.
+ * True if a nonce that only the chain knows means a loss. If the database is the same as at the
+ * last recovery, the nonce means that the keys were used outside this service.
  */
 function mayLackNonces({ db }: Pick<RecoveryDeps, 'db'>, run: RecoveryRun): boolean {
   const { clusterId } = run;

@@ -11,7 +11,7 @@ import { closed, closedPackage, whyEmpty } from '#release/versions-and-changelog
 const run = promisify(execFile);
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 /**
- * Installs the locked packages, including those of a single workspace, from npm's cache if
+ * Installs the locked packages, including those that only one workspace uses, from npm's cache if
  * possible.
  */
 const INSTALL = ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
@@ -132,8 +132,9 @@ async function commitAndTag(
 }
 
 /**
- * Clones a repository into a new folder and installs its locked packages there. Links to `root`'s
- * packages would not do: they lack those of a single workspace, and lead to `root`'s workspaces.
+ * Clones a repository into a new folder and installs its locked packages there. Linking `root`'s
+ * packages is not enough: those that only one workspace uses would be missing, and links to
+ * workspaces would lead into `root`.
  */
 export async function cloneInstalled(
   root: string,

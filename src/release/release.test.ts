@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true, force: true }));
 
-test('without --rehearse nothing is made, and the steps of a person are listed', async () => {
+test('without --rehearse nothing is made, and the manual steps are listed', async () => {
   const program = path.join(import.meta.dirname, 'release-command.ts');
   await assert.rejects(run(process.execPath, [program]), (error: Error & { stderr: string }) => {
     assert.match(error.stderr, /^release: A release is published by a person\./);
@@ -64,7 +64,7 @@ test('inside a hook of another repository, git acts on the folder alone', async 
   assert.equal(await git(other, ['ls-files']), '');
 });
 
-test('the folder lists each file with its size and sum, and the sums check', async () => {
+test('the folder lists each file with its size and checksum, and the checksums match', async () => {
   await writeFile(path.join(folder, 'b.txt'), 'two');
   await writeFile(path.join(folder, 'a.txt'), 'one');
   const files = ['b.txt', 'a.txt'].map((file) => ({ file, what: 'words', isReproducible: true }));

@@ -68,7 +68,7 @@ test('a page without an open section, or with an empty one, is refused in words'
   }
 });
 
-test('the open entries of a package belong to the version that it has', () => {
+test('the open entries of a package move to its current version', () => {
   const of = (text: string) => closedPackage(`# Changes\n\n${text}`, '0.1.0');
   assert.equal(of('## 0.1.0 (unreleased)\n\n- a\n'), '# Changes\n\n## 0.1.0\n\n- a\n');
   assert.equal(of('## Unreleased\n\n- a\n'), '# Changes\n\n## 0.1.0\n\n- a\n');

@@ -2,7 +2,7 @@ import { StartError } from '#core/start-error.ts';
 
 /**
  * `registrar` is the part of a worker that sends with the registrar's key. `watch` is a watchtower,
- * which always has a process of its own.
+ * which always runs in a separate process.
  */
 export type Role = 'api' | 'worker' | 'registrar' | 'watch';
 /** The roles of a process without arguments. */

@@ -87,7 +87,7 @@ test('variables that Kubernetes sets for Services named like settings are ignore
   assert.match(refusalOf('TAPLINE_PORT', '4242') ?? '', /not a setting/);
 });
 
-/** Environment variables that exist where a start may run. */
+/** Environment variables that the machine of a start may have for other reasons. */
 const ORDINARY = {
   'a login shell': `COLORTERM DBUS_SESSION_BUS_ADDRESS DISPLAY EDITOR HISTSIZE HOME HOSTNAME
     HOSTTYPE LANG LANGUAGE LC_ALL LESS LOGNAME LS_COLORS MAIL MANPATH OLDPWD OSTYPE PAGER PATH PS1
@@ -122,13 +122,13 @@ test('no variable of ordinary machines ends the start', () => {
   }
 });
 
-test('a start reads its settings beside all of these', () => {
+test('a start with all of these variables still reads its settings', () => {
   const names = Object.values(ORDINARY).flatMap((text) => text.split(/\s+/));
   const ordinary = Object.fromEntries(names.map((name) => [name, 'tcp://10.0.0.1:1']));
   assert.equal(readConfig({ ...ordinary, PORT: '4300' }, []).port, 4300);
 });
 
-test('a share of the hour that is not a percentage ends the start with one line', () => {
+test('a ceiling share that is not a percentage ends the start with one line', () => {
   const shareOf = (text: string) =>
     readConfig({ MAX_ACCOUNT_SHARE_PERCENT: text }, []).ceilingShare;
   for (const share of [1, 25, 100]) assert.equal(shareOf(String(share)), share);

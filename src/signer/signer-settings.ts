@@ -23,7 +23,7 @@ export interface SignerSettings {
   readonly token: string;
   /** The TLS files; `null` for plain HTTP, which callers accept only from the same machine. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
-  /** The folder that remembers signatures. */
+  /** The folder in which given signatures are recorded. */
   readonly folder: string;
   readonly accounts: readonly SigningAccount[];
 }

@@ -215,7 +215,7 @@ describe('npm run signer', () => {
     assert.deepEqual(FUNCTIONS.get('transferWithAuthorization'), calls.map(selectorOf));
   });
 
-  it('lets a sponsor by its example settings send what a contract wallet signed', async () => {
+  it('its example settings let a sponsor send what a contract wallet signed', async () => {
     const { accounts } = JSON.parse(await readFile(EXAMPLE, 'utf8')) as Example;
     const sponsor = accounts.find(({ key_file: file }) => file === 'sponsor.key');
     const signature = concat(Array<Hex>(LONG_SIGNATURE_WORDS).fill(numberToHex(1, { size: 32 })));
@@ -239,7 +239,7 @@ describe('npm run signer', () => {
     assert.equal(await ask('/nothing', 'signer.test:8443'), 404);
   });
 
-  it('reports whether it has a key, and signs nothing for that', async () => {
+  it('reports whether it has a key without signing anything', async () => {
     const at = (address: Hex, token = TOKEN) => ({ url, address, token });
     await checkSigner(at(fileAddress));
     await assert.rejects(checkSigner(at(fileAddress, 'b'.repeat(40))), /token/);

@@ -193,7 +193,7 @@ export async function countTries(sql: Sql, ids: readonly bigint[]): Promise<void
   await sql.query('update watch_steps set tries = tries + 1 where id = any($1)', [ids.map(String)]);
 }
 
-/** Returns those of the given operations whose scheduled calls were all reviewed by an operator. */
+/** Returns the given operations whose scheduled calls have all been reviewed by an operator. */
 export async function selectLookedAt(
   tx: Tx,
   livemode: boolean,

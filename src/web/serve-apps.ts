@@ -133,7 +133,7 @@ function sayLanguage(reply: FastifyReply, language: TextLanguage, readers: Reade
 }
 
 /**
- * Returns who reads the page. A till's customer display is for customers, so it does not follow the
+ * Returns the page's readers. A till's customer display is for customers, so it does not follow the
  * cashier's language.
  */
 function readersOf({ readers, customersAt }: WebApp, query: unknown): Readers {
