@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { newId } from '#core/ids.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/postgres.ts';
+import { startPostgres } from '#sandbox/start-postgres.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
 import { startFlags } from '#testing/spawn-network.ts';

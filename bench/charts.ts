@@ -3,7 +3,7 @@ import { dayIn } from '#core/calendar.ts';
 import { DAY_MS, MINUTE_MS } from '#core/durations.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/postgres.ts';
+import { startPostgres } from '#sandbox/start-postgres.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { addTestMerchant } from '#testing/merchants.ts';
 import { type BenchLine, percentile, report } from './report.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { newId } from '#core/ids.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/postgres.ts';
+import { startPostgres } from '#sandbox/start-postgres.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { addTestMerchant } from '#testing/merchants.ts';
 import { STORE_INTENTS, STORED_INTENTS } from './floors.ts';

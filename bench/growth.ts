@@ -1,7 +1,7 @@
 import { present } from '#core/assert.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/postgres.ts';
+import { startPostgres } from '#sandbox/start-postgres.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import {
   addPayer,

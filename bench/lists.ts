@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Pool } from 'undici';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/postgres.ts';
+import { startPostgres } from '#sandbox/start-postgres.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
 import { STORE_INTENTS } from './floors.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/postgres.ts';
+import { startPostgres } from '#sandbox/start-postgres.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { type OpenedStream, openEventStream } from '#testing/event-stream.ts';
 import { addTestKey, addTestMerchant } from '#testing/merchants.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensurePackages } from '#packages/built.ts';
-import { startThrowawayPostgres } from '#sandbox/postgres.ts';
+import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { ensureBuilt, ensureCompressed } from '#web/built.ts';

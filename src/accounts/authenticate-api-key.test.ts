@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createKeyAuthenticator } from '#accounts/authenticate-api-key.ts';
 import { isRefusal } from '#core/answer.ts';
-import { newSecret } from '#core/secrets.ts';
+import { newSecret } from '#core/bearer-secrets.ts';
 import type { Database } from '#db/database.ts';
 import { addTestKey } from '#testing/merchants.ts';
 import { underWay } from '#testing/open-transactions.ts';

@@ -6,7 +6,7 @@ import {
   updateLastUsed,
 } from '#accounts/merchant-queries.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import { hashSecret, isSecret } from '#core/secrets.ts';
+import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 

@@ -5,11 +5,11 @@ import type { Scope } from '#accounts/api-key-scopes.ts';
 import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { readName } from '#core/name-rules.ts';
-import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
 

@@ -10,9 +10,9 @@ import {
 } from '#accounts/kyb-queries.ts';
 import { actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { decrypt, encrypt } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
 import { readName } from '#core/name-rules.ts';
-import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
 /** The largest document: enough for scans of a few pages. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiDeps } from '#app/api-shared.ts';
+import type { ApiDeps } from '#app/api-dependencies.ts';
 import type { ApiDocument } from '#docs/api-document.ts';
 import { addDocsRoutes } from '#docs/docs-routes.ts';
 import { addPackagesRoutes } from '#docs/packages-routes.ts';

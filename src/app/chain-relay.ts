@@ -4,7 +4,7 @@ import { limitByAddress } from '#http/address-rate-limit.ts';
 import { isAskedAt, isOwnName } from '#http/asked-host.ts';
 import { connectRpc } from '#sandbox/json-rpc.ts';
 import type { Config } from '#settings/config.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /** The allowed methods: fast, read-only, and enough to verify a receipt. */
 const RELAYED: readonly string[] = [

@@ -1,6 +1,6 @@
-import { createContext } from '#app/api-context.ts';
+import type { ApiDeps } from '#app/api-dependencies.ts';
 import { createSurfaces } from '#app/api-role.ts';
-import type { ApiDeps } from '#app/api-shared.ts';
+import { createContext } from '#app/create-api-context.ts';
 import type { SurfaceRoutes } from '#app/surface-documents.ts';
 import { systemClock } from '#core/clock.ts';
 import { toIdKey } from '#core/ids.ts';

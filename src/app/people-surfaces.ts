@@ -3,7 +3,7 @@ import { searchOthers, signInElsewhere, waitingOfOthers } from '#apis/cells/peop
 import { dashboardSurface } from '#apis/dashboard/dashboard-routes.ts';
 import { surfaceSettings } from '#apis/dashboard/surface-settings.ts';
 import { operatorSurface } from '#apis/operator/operator-routes.ts';
-import type { ApiDeps } from '#app/api-shared.ts';
+import type { ApiDeps } from '#app/api-dependencies.ts';
 import type { Surface } from '#http/route.ts';
 import { maskedConfiguration } from '#ops/masked-configuration.ts';
 import type { ApiContext } from '#payments/api-context.ts';

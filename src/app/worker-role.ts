@@ -1,4 +1,4 @@
-import { pushNetwork } from '#app/api-shared.ts';
+import { pushNetwork } from '#app/api-dependencies.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { announceExports } from '#books/export-schedule.ts';
 import type { CellSettings } from '#cells/peers.ts';
@@ -9,7 +9,7 @@ import type { ProcessContext } from '#db/process-context.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
 import { anchorAuditLog } from '#ops/audit-anchors.ts';
-import { applyPayerRequests } from '#payers/apply-requests.ts';
+import { applyPayerRequests } from '#payers/apply-payer-results.ts';
 import { notifyWallets } from '#payers/notify-wallets.ts';
 import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
 import type { PassFiles } from '#payers/pass-files.ts';

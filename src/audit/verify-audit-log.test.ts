@@ -8,7 +8,7 @@ import {
   reportAuditLog,
   verifyStretch,
 } from '#audit/verify-audit-log.ts';
-import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/secrets.ts';
+import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/bearer-secrets.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';

@@ -6,11 +6,11 @@ import {
   type ScheduledExport,
   selectLastDay,
 } from '#books/export-schedule-queries.ts';
+import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { type Days, dayIn, lastPeriod } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { networkOf } from '#core/mode.ts';
-import { hashSecret, newSecret } from '#core/secrets.ts';
 import { accountTime, stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';

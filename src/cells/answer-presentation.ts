@@ -8,9 +8,9 @@ import {
 import { deleteOldVisits, selectVisit, upsertVisit } from '#cells/visit-queries.ts';
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import type { RotatingKey } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
-import type { RotatingKey } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { askCell, type CellAddress, type CellSettings } from '#cells/peers.ts';
-import { isOwnAddress } from '#core/own-address.ts';
+import { isOwnAddress } from '#core/private-address.ts';
 import { StartError } from '#core/start-error.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { RotatingKey } from '#core/bearer-secrets.ts';
 import type { IdKey } from '#core/ids.ts';
-import type { RotatingKey } from '#core/secrets.ts';
 
 /** The keys of a process. Each has one purpose. */
 export interface ProcessKeys {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/bearer-secrets.ts';
 import { redact, redactJson, redactOwn } from '#core/redact.ts';
-import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/secrets.ts';
 
 test('of our own secrets only the prefix remains, anywhere in a text', () => {
   for (const [kind, prefix] of Object.entries(SECRET_PREFIXES)) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { present } from '#core/assert.ts';
+import { decrypt, encrypt } from '#core/bearer-secrets.ts';
 import { type IdKey, toIdKey } from '#core/ids.ts';
-import { decrypt, encrypt } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Database, Sql } from '#db/database.ts';
 

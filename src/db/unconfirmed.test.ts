@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { CommitUnknown, type Database, openDatabase } from '#db/database.ts';
-import { type RunningPostgres, startPostgres } from '#sandbox/postgres.ts';
 import { waitUntil } from '#sandbox/processes.ts';
+import { type RunningPostgres, startPostgres } from '#sandbox/start-postgres.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 
 /** PostgreSQL reports a commit as successful even if it stopped waiting for the standby. */

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { equalInConstantTime, keysOf } from '#core/bearer-secrets.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
-import { equalInConstantTime, keysOf } from '#core/secrets.ts';
 import type { Page, Place } from '#db/paging.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;

@@ -7,6 +7,7 @@ import { describeError } from '#core/log.ts';
 import { inSpan, isTracing, startSpan } from '#core/tracing.ts';
 import { requestTimeout } from '#http/answer-faults.ts';
 import { type Call, callOf, sendAnswer, sendRefusal, sendStream } from '#http/call.ts';
+import { headerOf } from '#http/checks-before-body.ts';
 import type { Drain } from '#http/drain.ts';
 import { checkText } from '#http/parse-json.ts';
 import {
@@ -17,7 +18,6 @@ import {
   readQuery,
   type Values,
 } from '#http/read-body.ts';
-import { headerOf } from '#http/request-checks.ts';
 import type { AnyRoute, Handled, Stream } from '#http/route.ts';
 import { DEFAULT_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import type { CheckHeldKey } from '#idempotency/held-key.ts';

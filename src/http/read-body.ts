@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
+import { headerOf } from '#http/checks-before-body.ts';
 import { parseJsonObject } from '#http/parse-json.ts';
-import { headerOf } from '#http/request-checks.ts';
 import type { AnyRoute } from '#http/route.ts';
-import { type Check, compileCheck, parseQuery } from '#http/validate.ts';
+import { type Check, compileCheck, parseQuery } from '#http/validate-by-schema.ts';
 
 export type Values = { [key: string]: Json };
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { StartError } from '#core/start-error.ts';
+import { expectedToken, requireToken } from '#ops/check-usdc-before-deploy.ts';
 import { CONTRACT_USAGE, isContractCommand, runContractCommand } from '#ops/contract-command.ts';
 import {
   addressOf,
@@ -11,7 +12,6 @@ import {
   requireFloors,
 } from '#ops/deploy-contract.ts';
 import { readSecret } from '#ops/read-secret.ts';
-import { expectedToken, requireToken } from '#ops/require-token.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 const USAGE = `npm run chain -- <command>

@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect, requireSessionSettings } from '#db/direct-connection.ts';
 import { requireDurability } from '#db/durability.ts';
 import { describeSeparateKeys } from '#ops/separate-keys.ts';
-import type { ServiceRole } from '#ops/settings-folder.ts';
+import type { ServiceRole } from '#ops/settings-files-by-role.ts';
 import { checkMailServer } from '#people/mail.ts';
 import { type Config, readConfig } from '#settings/config.ts';
 import type { Env } from '#settings/setting-names.ts';
@@ -17,7 +17,7 @@ import { configuredSenders, requireRoles } from '#settlement/chain/configure-sen
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { describeProfile } from '#settlement/chain-profiles.ts';
 import { requireCell } from '#settlement/database-cell.ts';
-import type { NetworkSettings } from '#settlement/networks.ts';
+import type { NetworkSettings } from '#settlement/network-config.ts';
 import { checkSigner, type SigningKey } from '#settlement/signer.ts';
 import { isLow, paymentsLeftOf, presentPrice } from '#settlement/status/low-gas-balance.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { formatUnits } from 'viem';
 import { StartError } from '#core/start-error.ts';
-import type { Operation } from '#ops/contract-operations.ts';
 import { readAddress } from '#ops/deploy-contract.ts';
+import type { Operation } from '#ops/pending-contract-operations.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { ROLES, roleId, TIMELOCK_ROLES } from '#settlement/contract/contract-roles.ts';
 import type { OperationCall } from '#settlement/contract/timelock.ts';

@@ -25,7 +25,7 @@ import {
   walletChangeCall,
   withdrawCall,
 } from '#settlement/contract/contract-calls.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import { merchantConsent, walletConsent } from '#settlement/contract/signed-messages.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
 import { startRemoteSigner } from '#testing/remote-signer.ts';

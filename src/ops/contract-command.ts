@@ -18,16 +18,16 @@ import {
   type ContractView,
   type Options,
 } from '#ops/contract-actions.ts';
+import { readAddress } from '#ops/deploy-contract.ts';
 import {
   describeOperations,
   describePending,
   describeWalletChanges,
   readOperations,
-} from '#ops/contract-operations.ts';
-import { readAddress } from '#ops/deploy-contract.ts';
+} from '#ops/pending-contract-operations.ts';
 import { readSecret } from '#ops/read-secret.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
 import { readRemoteKey, type SigningKey, signerOf } from '#settlement/signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';

@@ -1,7 +1,7 @@
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Config } from '#settings/config.ts';
-import type { NetworkSettings } from '#settlement/networks.ts';
+import type { NetworkSettings } from '#settlement/network-config.ts';
 
 const MASK = '********';
 

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { equalInConstantTime } from '#core/bearer-secrets.ts';
 import { isLive, NETWORKS, type Network } from '#core/mode.ts';
-import { isOwnAddress } from '#core/own-address.ts';
+import { isOwnAddress } from '#core/private-address.ts';
 import { RELEASE } from '#core/release.ts';
-import { equalInConstantTime } from '#core/secrets.ts';
 import { limitByAddress, PROBES } from '#http/address-rate-limit.ts';
 import { isAskedAt, isOwnName } from '#http/asked-host.ts';
 import { checkFraming } from '#http/check-framing.ts';
-import { checkReadiness } from '#ops/health.ts';
 import type { ProcessHealth } from '#ops/process-health.ts';
+import { checkReadiness } from '#ops/readiness-checks.ts';
 import { CUSTOM } from '#settlement/chain-profiles.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /** Where /metrics is served, and who may read it. */
 export interface MetricsAccess {

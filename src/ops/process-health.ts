@@ -1,7 +1,7 @@
 import type { Network } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import { chainCheck, databaseCheck, type HealthCheck } from '#ops/health.ts';
 import { createMetrics, type Metrics } from '#ops/metrics.ts';
+import { chainCheck, databaseCheck, type HealthCheck } from '#ops/readiness-checks.ts';
 import {
   databaseSamples,
   databaseUp,
@@ -10,8 +10,8 @@ import {
   relayerSamples,
 } from '#ops/service-samples.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
-import type { Readiness } from '#settlement/readiness.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
+import type { Readiness } from '#settlement/network-readiness.ts';
 
 /**
  * What a process reports about itself to operators, on the API's port and on the operations port.

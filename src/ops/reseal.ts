@@ -1,4 +1,4 @@
-import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
+import { decrypt, encrypt, type RotatingKey } from '#core/bearer-secrets.ts';
 import type { Database } from '#db/database.ts';
 
 /** Rows per batch: few, because a document has up to 5 MiB. */

@@ -1,7 +1,6 @@
 import { isLive, NETWORKS, networkOf } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { DURABILITIES } from '#db/durability.ts';
-import { checkReadiness, databaseCheck } from '#ops/health.ts';
 import {
   selectArchiveAge,
   selectDatabaseAges,
@@ -9,10 +8,11 @@ import {
   selectWatchAges,
 } from '#ops/metric-queries.ts';
 import type { Sample, SampleSource } from '#ops/metrics.ts';
+import { checkReadiness, databaseCheck } from '#ops/readiness-checks.ts';
 import type { DurabilityWatch } from '#ops/watch-durability.ts';
 import type { RequestLog } from '#request-log/request-log.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type Readiness, UNSETTLED_REASONS } from '#settlement/readiness.ts';
+import { type Readiness, UNSETTLED_REASONS } from '#settlement/network-readiness.ts';
 import { type RelayerStatus, readRelayerStatus } from '#settlement/status/relayer-status.ts';
 
 type Labels = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { redact } from '#core/redact.ts';
 import { StartError } from '#core/start-error.ts';
 import { checkSettings, type Finding } from '#ops/check-settings.ts';
-import { makeSettings, readSettingsOf, type ServiceRole } from '#ops/settings-folder.ts';
+import { makeSettings, readSettingsOf, type ServiceRole } from '#ops/settings-files-by-role.ts';
 import { secretValues } from '#settings/secret-settings.ts';
 import { type Env, SETTING_NAMES } from '#settings/setting-names.ts';
 

@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { walletJson } from '#settlement/typed-data-json.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { decrypt, encrypt, type RotatingKey } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
 import { type CardKeys, writeSunMessage } from '#core/sun-message.ts';
 import type { Tx } from '#db/database.ts';
 import { type CardRow, cards } from '#payers/card-queries.ts';

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { decrypt, encrypt, type RotatingKey } from '#core/bearer-secrets.ts';
 import { afterWrong, isBlocked, type Tries } from '#core/pin-and-code-lockout.ts';
-import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { noteCopiesChanged } from '#payers/pass-copy-queries.ts';
 import { lockPayer, selectPass } from '#payers/payer-queries.ts';

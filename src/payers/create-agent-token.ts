@@ -1,7 +1,7 @@
+import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { addSeconds } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { type AgentTokenRow, agentTokens } from '#payers/agent-token-queries.ts';
 

@@ -1,7 +1,7 @@
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
-import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { deleteOldPassCodes, passCodes } from '#payers/pass-code-queries.ts';
 import { lockPayer, selectPass } from '#payers/payer-queries.ts';

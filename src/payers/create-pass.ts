@@ -1,5 +1,5 @@
+import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
-import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { type PassRow, passes } from '#payers/payer-queries.ts';
 

@@ -24,7 +24,7 @@ import { type Hex, requestOnChain } from '#settlement/chain-requests.ts';
 import { isKeySignature } from '#settlement/contract/contract-calls.ts';
 import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
 import { checksummed } from '#settlement/evm-address.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /**
  * An EIP-3009 TransferWithAuthorization, as the wallet signed it. Its `validAfter` is 0, so it is

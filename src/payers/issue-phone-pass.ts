@@ -1,5 +1,5 @@
-import type { RotatingKey } from '#core/secrets.ts';
-import { decrypt, encrypt, hashSecret, newSecret } from '#core/secrets.ts';
+import type { RotatingKey } from '#core/bearer-secrets.ts';
+import { decrypt, encrypt, hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { noteCopiesChanged } from '#payers/pass-copy-queries.ts';
 import { lockPayer } from '#payers/payer-queries.ts';

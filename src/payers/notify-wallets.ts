@@ -1,8 +1,8 @@
 import { assert, present } from '#core/assert.ts';
+import type { RotatingKey } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { describeError } from '#core/log.ts';
-import type { RotatingKey } from '#core/secrets.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import {
   type DueCopy,

@@ -1,4 +1,4 @@
-import { cellOfSecret, hashSecret } from '#core/secrets.ts';
+import { cellOfSecret, hashSecret } from '#core/bearer-secrets.ts';
 import { sha256 } from '#core/sha256.ts';
 
 /** The kinds of taps. Each belongs to one phone wallet and its protocol. */

@@ -1,4 +1,4 @@
-import type { RotatingKey } from '#core/secrets.ts';
+import type { RotatingKey } from '#core/bearer-secrets.ts';
 import type { Sql } from '#db/database.ts';
 import { openRotatingKey } from '#payers/check-rotating-code.ts';
 import { openPhonePass } from '#payers/issue-phone-pass.ts';

@@ -14,7 +14,7 @@ import { requestSettlement } from '#payments/settlement-job.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
 import { deleteRefusals, insertRefusal } from '#risk/risk-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
-import { checkSettles } from '#settlement/readiness.ts';
+import { checkSettles } from '#settlement/network-readiness.ts';
 
 /** A payer's answer to the confirmation. */
 export interface ConfirmationAnswer {

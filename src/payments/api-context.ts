@@ -6,14 +6,14 @@ import type { PeopleDeps } from '#people/people.ts';
 import type { Realm } from '#people/user-queries.ts';
 import type { StaticPassTerms } from '#risk/risk-rules.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import type { Readiness } from '#settlement/readiness.ts';
+import type { Readiness } from '#settlement/network-readiness.ts';
 import type { Network } from '#webhooks/connect-to-receivers.ts';
 
 /**
  * The context of a process with the role `api`. Routes pass it to use cases, which pass single
  * fields of it to the functions below them. Each process has one such object, created in
- * `src/app/api-context.ts` and never copied, because {@link perProcess} identifies a process's
- * batchers by the object.
+ * `src/app/create-api-context.ts` and never copied, because {@link perProcess} identifies a
+ * process's batchers by the object.
  */
 export interface ApiContext extends ChainContext {
   /** The current state of both networks, such as whether they settle. */

@@ -6,7 +6,7 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
 import { shareIsUsed } from '#settlement/hourly-ceiling.ts';
 import { selectUses } from '#settlement/hourly-ceiling-queries.ts';
-import type { Readiness } from '#settlement/readiness.ts';
+import type { Readiness } from '#settlement/network-readiness.ts';
 
 /**
  * Returns the refusal if settling this many more atoms exceeds the account's share of this hour;

@@ -4,8 +4,8 @@ import { FakeClock } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
 import { createBatch } from '#payments/create-intents-together.ts';
-import type { CreateRequest } from '#payments/create-request.ts';
-import { readIntent } from '#payments/read-intent.ts';
+import type { CreateRequest } from '#payments/price-new-intent.ts';
+import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent } from '#payments/render.ts';
 import {
   createSettlementNumbers,

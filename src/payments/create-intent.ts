@@ -7,8 +7,8 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type Created, createBatch } from '#payments/create-intents-together.ts';
-import type { CreateRequest } from '#payments/create-request.ts';
 import { numbersOf } from '#payments/drawn-numbers.ts';
+import type { CreateRequest } from '#payments/price-new-intent.ts';
 
 const BATCHES = {
   /**

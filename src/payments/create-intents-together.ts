@@ -29,6 +29,10 @@ import {
   REPLAYED,
 } from '#idempotency/decide.ts';
 import { insertKeys, type StoredKey, takeKeys } from '#idempotency/key-queries.ts';
+import { requireFresh, withNumbers } from '#payments/drawn-numbers.ts';
+import { insertIntents } from '#payments/intent-queries.ts';
+import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
+import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import {
   type CreateRequest,
   type IntentIds,
@@ -38,11 +42,7 @@ import {
   priceOf,
   toNewIntent,
   worthOf,
-} from '#payments/create-request.ts';
-import { requireFresh, withNumbers } from '#payments/drawn-numbers.ts';
-import { insertIntents } from '#payments/intent-queries.ts';
-import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+} from '#payments/price-new-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { needTaxSettings } from '#prices/check-asked-lines.ts';
 import { type RateRow, selectRates } from '#prices/rate-queries.ts';

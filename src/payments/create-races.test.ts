@@ -7,7 +7,7 @@ import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { CommitUnknown, DatabaseUnavailable, openDatabase } from '#db/database.ts';
 import { cancelIntent } from '#payments/cancel-intent.ts';
-import type { CreateRequest } from '#payments/create-request.ts';
+import type { CreateRequest } from '#payments/price-new-intent.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import type { CreateIntent } from '#testing/store.ts';

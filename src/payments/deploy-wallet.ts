@@ -6,8 +6,8 @@ import type { Tx } from '#db/database.ts';
 import { lockName } from '#db/lock-by-name.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { SETTLEMENT_WAIT_MS } from '#payments/await-settlement.ts';
-import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import { addressBucket, giveBackAttempt, takeAttempt } from '#people/attempt-limits.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -17,7 +17,7 @@ import { type DeployFirst, notDeployed } from '#settlement/chain/signature-refus
 import { DEPLOYMENT_GAS, type Deployment } from '#settlement/chain/verify-signature.ts';
 import { type Hex, requestOnChain } from '#settlement/chain-requests.ts';
 import { selectDeployment } from '#settlement/deployment-queries.ts';
-import { checkSettles, WORKER_GONE_MS } from '#settlement/readiness.ts';
+import { checkSettles, WORKER_GONE_MS } from '#settlement/network-readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
 
 /**

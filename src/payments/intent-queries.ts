@@ -30,7 +30,7 @@ export async function selectPayable(sql: Sql, ids: readonly string[]): Promise<P
   return rows.map(toIntent);
 }
 
-/** Reads intents by ID. Concurrent reads in a process share a statement; see `read-intent.ts`. */
+/** Reads intents by ID. Concurrent reads share a statement (`read-intents-together.ts`). */
 export async function selectIntents(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   return (await paymentIntents.list(sql, 'where id = any($1)', [ids])).map(toIntent);
 }

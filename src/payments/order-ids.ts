@@ -4,9 +4,9 @@ import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { KeyRow } from '#idempotency/key-queries.ts';
 import { keyOf } from '#idempotency/request-fingerprint.ts';
-import { type CreateRequest, orderIdOf } from '#payments/create-request.ts';
 import { type OrderIdRow, selectIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { type CreateRequest, orderIdOf } from '#payments/price-new-intent.ts';
 
 /** The order ID of the intent that a request creates. */
 export interface ChosenOrderId {

@@ -1,6 +1,6 @@
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
+import type { RotatingKey } from '#core/bearer-secrets.ts';
 import type { Atoms } from '#core/money.ts';
-import type { RotatingKey } from '#core/secrets.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import type { PreflightResult } from '#payments/assess-payment.ts';
 import type { Presented } from '#payments/credential.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { newSecret } from '#core/bearer-secrets.ts';
 import { FakeClock } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
-import { newSecret } from '#core/secrets.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import { updatePayerLimits } from '#payers/payer-queries.ts';
 import { batchTerms } from '#payments/pay.ts';
-import type { PayItem } from '#payments/pay-context.ts';
+import type { PayItem } from '#payments/pay-batch-state.ts';
 import { payBatch } from '#payments/pay-taps-together.ts';
 import { saveRiskSettings } from '#risk/risk-queries.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';

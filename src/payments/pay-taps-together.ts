@@ -6,8 +6,8 @@ import type { Tx } from '#db/database.ts';
 import { type Done, decideKeyed } from '#idempotency/decide.ts';
 import { insertKeys, type StoredKey } from '#idempotency/key-queries.ts';
 import { noteStaticTaps, type StaticTap } from '#payers/payer-queries.ts';
+import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { type Assessment, assessPayment } from '#payments/assess-payment.ts';
-import { serviceUnavailable } from '#payments/check-on-chain.ts';
 import { type Found, kindOf, verify, writeConsumed } from '#payments/credential.ts';
 import type { Verified } from '#payments/credentials/credential-kind.ts';
 import {
@@ -21,7 +21,7 @@ import {
   readContext,
   record,
   withBatch,
-} from '#payments/pay-context.ts';
+} from '#payments/pay-batch-state.ts';
 import { countPayLinkAnswers } from '#payments/pay-link-queries.ts';
 import type { PayRequest } from '#payments/pay-request.ts';
 import type { Attempt } from '#payments/payment-attempt.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { serviceUnavailable } from '#payments/check-on-chain.ts';
+import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { findPayLink, type PayLink, payLinkMissing, withTip } from '#payments/pay-link.ts';
 import { addPayTerms, type PayTerms } from '#payments/pay-link-queries.ts';
 import { ratesOf, termsAfter } from '#payments/pay-message.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { newSecret } from '#core/bearer-secrets.ts';
 import { FakeClock } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
-import { newSecret } from '#core/secrets.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/payer-queries.ts';

@@ -4,15 +4,15 @@ import { perProcess } from '#core/once-per-process.ts';
 import { activeTraceparent, isTracing, type Span, startSpan } from '#core/tracing.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { askChain, notNow } from '#payments/ask-chain-before-locking.ts';
 import { answerWhenSettled } from '#payments/await-settlement.ts';
-import { askChain, notNow } from '#payments/check-on-chain.ts';
-import type { BatchTerms, PayItem } from '#payments/pay-context.ts';
+import type { BatchTerms, PayItem } from '#payments/pay-batch-state.ts';
 import type { AskHome, PayRequest } from '#payments/pay-request.ts';
 import { type Paid, payBatch } from '#payments/pay-taps-together.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { createLookAhead, type Outlook } from '#payments/read-before-lock.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
-import { checkSettles } from '#settlement/readiness.ts';
+import { checkSettles } from '#settlement/network-readiness.ts';
 
 /**
  * Concurrent batches: while one commits, others are decided. More would only wait for the same

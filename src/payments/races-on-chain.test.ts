@@ -7,7 +7,7 @@ import { silentLog } from '#core/log.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';
 import { cancelIntent } from '#payments/cancel-intent.ts';
-import { createPreflight } from '#payments/preflight.ts';
+import { createPreflight } from '#payments/preflight-by-network.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { addIntent, addPayer, openStore, pay, summaryOf, type TestStore } from '#testing/store.ts';
 

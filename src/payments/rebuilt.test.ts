@@ -4,7 +4,7 @@ import { FakeClock } from '#core/clock.ts';
 import { derivedOrderId, numberOfId } from '#core/ids.ts';
 import { createIntent } from '#payments/create-intent.ts';
 import { createBatch } from '#payments/create-intents-together.ts';
-import type { CreateRequest } from '#payments/create-request.ts';
+import type { CreateRequest } from '#payments/price-new-intent.ts';
 import { createSettlementNumbers, raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { addPayment, addStore, eventTypes, newCreate, see } from '#testing/store-payments.ts';

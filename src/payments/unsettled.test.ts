@@ -4,7 +4,7 @@ import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
 import { answerConfirmation } from '#payments/answer-confirmation.ts';
 import { createRefund } from '#refunds/create-refund.ts';
-import type { NetworkState } from '#settlement/readiness.ts';
+import type { NetworkState } from '#settlement/network-readiness.ts';
 import {
   addIntent,
   addPayer,

@@ -2,7 +2,7 @@ import { hashTypedData } from 'viem';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
-import { notNow } from '#payments/check-on-chain.ts';
+import { notNow } from '#payments/ask-chain-before-locking.ts';
 import type { Decline } from '#payments/decline-codes.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import { countSignatureFailure, type PayTerms } from '#payments/pay-link-queries.ts';

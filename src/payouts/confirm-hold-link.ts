@@ -1,9 +1,9 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { recordEntry } from '#audit/audit.ts';
 import { isRefusal } from '#core/answer.ts';
+import { hashSecret } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
-import { hashSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { cancelAnnounced } from '#payouts/cancel-wallet-change.ts';
 import { type HoldLinkRow, insertHold, takeHoldLink } from '#payouts/payout-hold-queries.ts';

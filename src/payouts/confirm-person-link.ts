@@ -1,8 +1,8 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { recordEntry } from '#audit/audit.ts';
 import { present } from '#core/assert.ts';
+import { hashSecret } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
-import { hashSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';

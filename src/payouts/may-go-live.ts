@@ -9,7 +9,7 @@ import { selectMembers } from '#people/membership-queries.ts';
 import { selectInheritedMembers } from '#people/organization-queries.ts';
 import { hasRole } from '#people/role-order.ts';
 import { contractVersionOf } from '#settlement/contract-versions.ts';
-import { WORKER_GONE_MS } from '#settlement/readiness.ts';
+import { WORKER_GONE_MS } from '#settlement/network-readiness.ts';
 import { allWorkersKnow } from '#settlement/readiness-queries.ts';
 
 /** Refuses if a user who can create keys or move money signs in with only a password. */

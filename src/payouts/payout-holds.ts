@@ -1,7 +1,7 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
-import { hashSecret, isSecret } from '#core/secrets.ts';
+import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import {
   type HoldLinkRow,

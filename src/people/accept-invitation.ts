@@ -2,7 +2,7 @@ import type { Actor } from '#audit/audit.ts';
 import { recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { hashSecret } from '#core/secrets.ts';
+import { hashSecret } from '#core/bearer-secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { Abandon } from '#db/database.ts';
 import { addUser, readPerson } from '#people/add-user.ts';

@@ -1,8 +1,8 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { hashSecret, isSecret, newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { readEmail } from '#core/name-rules.ts';
-import { hashSecret, isSecret, newSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import {
   addressBucket,

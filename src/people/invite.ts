@@ -1,10 +1,10 @@
 import { actorId } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS, HOUR_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { readEmail } from '#core/name-rules.ts';
-import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { Allowance } from '#people/attempt-limits.ts';
 import { emailBucket, takeAttempt } from '#people/attempt-limits.ts';

@@ -1,9 +1,9 @@
 import { type Actor, actorId } from '#audit/audit.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
+import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
-import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { queueMail } from '#people/mail.ts';
 import { accountInMail } from '#people/mail-words.ts';

@@ -1,6 +1,6 @@
+import { hashSecret, isSecret, newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
-import { hashSecret, isSecret, newSecret } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { queueMail } from '#people/mail.ts';
 import type { Mailing } from '#people/people.ts';

@@ -1,5 +1,5 @@
 import { isRefusal } from '#core/answer.ts';
-import { hashSecret, isSecret } from '#core/secrets.ts';
+import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import { findByLink } from '#people/email-links.ts';
 import { selectInvitationByHash } from '#people/invitation-queries.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { decrypt, encrypt } from '#core/secrets.ts';
+import { decrypt, encrypt } from '#core/bearer-secrets.ts';
 import type { Tx } from '#db/database.ts';
 import {
   forgetAttempts,

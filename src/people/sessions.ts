@@ -1,9 +1,15 @@
 import { createHmac } from 'node:crypto';
+import {
+  equalInConstantTime,
+  hashSecret,
+  isSecret,
+  keysOf,
+  newSecret,
+} from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS, MINUTE_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { redactOwn } from '#core/redact.ts';
-import { equalInConstantTime, hashSecret, isSecret, keysOf, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
 import { keepFactors } from '#people/second-factor-queries.ts';

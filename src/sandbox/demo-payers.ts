@@ -6,7 +6,7 @@ import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/pa
 import { type DemoWallet, signEnrolment } from '#sandbox/demo-wallets.ts';
 import { payerWalletName, wallet } from '#sandbox/wallets.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 export interface DemoPayersInput {
   readonly network: NetworkConfig;

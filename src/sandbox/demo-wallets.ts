@@ -6,7 +6,7 @@ import {
   spendingPolicy,
   usdcPermit,
 } from '#settlement/contract/signed-messages.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 

@@ -15,7 +15,7 @@ import { deriveKey } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 
 /** The part of sandbox.json for one mode (behavior.md 20.3). */

@@ -15,7 +15,7 @@ import { StartError } from '#core/start-error.ts';
 import type { ChainNode } from '#sandbox/chain-node.ts';
 import { senderKeys, wallet, walletKey } from '#sandbox/wallets.ts';
 import { isCurrentContract } from '#settlement/contract/contract-code.ts';
-import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
+import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/network-config.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 

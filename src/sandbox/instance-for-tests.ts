@@ -21,7 +21,7 @@ const PROGRAM = `
   const [folderPath, parts, base] = process.argv.slice(1);
   const use = (file) => import(new URL(file, base).href);
   const { openDataFolder } = await use('./data-folder.ts');
-  const { startPostgres, startThrowawayPostgres } = await use('./postgres.ts');
+  const { startPostgres, startThrowawayPostgres } = await use('./start-postgres.ts');
   const { startChainNode } = await use('./chain-node.ts');
   const { startThrowawayChain } = await use('./throwaway-chain.ts');
   const report = { log: [] };

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { describeError } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import { makeCertificate } from '#sandbox/lan-certificate.ts';
-import type { Lan } from '#settings/lan.ts';
+import type { Lan } from '#settings/lan-address.ts';
 
 export interface LanServer {
   readonly url: string;

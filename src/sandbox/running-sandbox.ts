@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isLive, type Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
-import { ROLE } from '#sandbox/postgres.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { ROLE } from '#sandbox/start-postgres.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
+import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/network-config.ts';
 
 /** The database and chains of a running sandbox, for commands that only read them. */
 export interface RunningSandbox {

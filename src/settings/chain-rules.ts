@@ -3,7 +3,11 @@ import { type ChainProfile, PROFILE_NAMES, profileFor } from '#settlement/chain-
 import type { Hex } from '#settlement/chain-requests.ts';
 import { type Depth, MAX_WAIT_MS } from '#settlement/confirmations.ts';
 import { checksummed } from '#settlement/evm-address.ts';
-import { type CountsRule, NETWORK_DEFAULTS, type NetworkRules } from '#settlement/networks.ts';
+import {
+  type CountsRule,
+  NETWORK_DEFAULTS,
+  type NetworkRules,
+} from '#settlement/network-config.ts';
 
 /**
  * Settings, without the prefix `CHAIN_<NETWORK>_`, that apply to any chain. They do not make a

@@ -14,7 +14,11 @@ import {
 import { confirmationsFor } from '#settlement/confirmations.ts';
 import type { ContractPlace } from '#settlement/contract-versions.ts';
 import { settingAddress } from '#settlement/evm-address.ts';
-import { NETWORK_DEFAULTS, type NetworkRules, type NetworkSettings } from '#settlement/networks.ts';
+import {
+  NETWORK_DEFAULTS,
+  type NetworkRules,
+  type NetworkSettings,
+} from '#settlement/network-config.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 
 export type EmbeddedRules = NetworkRules &

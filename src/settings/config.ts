@@ -1,11 +1,11 @@
 import { hkdfSync } from 'node:crypto';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import type { CellSettings } from '#cells/peers.ts';
+import { type RotatingKey, withPrevious } from '#core/bearer-secrets.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Network } from '#core/mode.ts';
 import { type Atoms, atoms, MAX_AMOUNT } from '#core/money.ts';
 import type { ProcessKeys } from '#core/process-keys.ts';
-import { type RotatingKey, withPrevious } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
 import type { TraceSettings } from '#core/tracing.ts';
 import { DECLARED_DURABILITIES, type DeclaredDurability } from '#db/durability.ts';
@@ -22,7 +22,7 @@ import {
   type WatchSettings,
   watchSettings,
 } from '#settings/chain-settings.ts';
-import { type Lan, lanOf } from '#settings/lan.ts';
+import { type Lan, lanOf } from '#settings/lan-address.ts';
 import { type PassFileSettings, readPassFileSettings } from '#settings/pass-file-settings.ts';
 import { type PushSettings, readPushSettings } from '#settings/push-settings.ts';
 import { cidrs, integer, percentDecoded, readSetting, url } from '#settings/read-setting.ts';
@@ -31,7 +31,7 @@ import {
   readWalletConnectSettings,
   type WalletConnectSettings,
 } from '#settings/walletconnect-settings.ts';
-import type { NetworkSettings } from '#settlement/networks.ts';
+import type { NetworkSettings } from '#settlement/network-config.ts';
 
 /** When a pass that can be copied requires its payer's confirmation (the rule STATIC_PASS). */
 interface StaticPass {

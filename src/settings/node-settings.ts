@@ -1,7 +1,7 @@
 import { StartError } from '#core/start-error.ts';
 import { percentDecoded } from '#settings/read-setting.ts';
 import { headsUrlOf } from '#settlement/chain/subscribe-heads.ts';
-import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
+import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/network-config.ts';
 
 type NodeSettings = Pick<
   NetworkConfig,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StartError } from '#core/start-error.ts';
 import { confirmationsFor, whenItCounts } from '#settlement/confirmations.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 const ONE = ['https://one.example/key'];
 const TWO = [...ONE, 'https://two.example/key'];

@@ -1,6 +1,6 @@
 import { StartError } from '#core/start-error.ts';
 import type { Finality } from '#settlement/chain-profiles.ts';
-import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
+import type { CountsRule, NetworkConfig } from '#settlement/network-config.ts';
 
 /** The confirmations after which a payment counts: a number of blocks, or a time. */
 export interface Depth {

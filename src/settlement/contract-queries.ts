@@ -2,7 +2,7 @@ import { getAddress } from 'viem';
 import { StartError } from '#core/start-error.ts';
 import type { Database } from '#db/database.ts';
 import { type Contracts, contractsOf } from '#settlement/contract-versions.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /** True if a contract of this network was recorded at an earlier start. */
 export async function hasContracts(db: Database, livemode: boolean): Promise<boolean> {

@@ -4,7 +4,11 @@ import { HOUR_MS } from '#core/durations.ts';
 import { silentLog } from '#core/log.ts';
 import { atomsOf, commonShare, isFull } from '#settlement/hourly-ceiling.ts';
 import { countSales, selectUses, updateCeiling } from '#settlement/hourly-ceiling-queries.ts';
-import { judgeNetwork, type WatchedReadiness, watchReadiness } from '#settlement/readiness.ts';
+import {
+  judgeNetwork,
+  type WatchedReadiness,
+  watchReadiness,
+} from '#settlement/network-readiness.ts';
 import { upsertReport } from '#settlement/readiness-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 

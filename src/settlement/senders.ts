@@ -2,7 +2,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { SenderRole } from '#settlement/networks.ts';
+import type { SenderRole } from '#settlement/network-config.ts';
 
 /**
  * The senders' rows. Processes without a relayer also read senders, raise their nonces and stop

@@ -1,6 +1,6 @@
 import type { Hex } from '#settlement/chain-requests.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /**
  * True if the operator has listed this factory of contract wallets. Always false for our own

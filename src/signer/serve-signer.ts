@@ -8,8 +8,8 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { keccak256, serializeTransaction } from 'viem';
+import { equalInConstantTime, hashSecret } from '#core/bearer-secrets.ts';
 import { describeError } from '#core/log.ts';
-import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
 import { checkFraming } from '#http/check-framing.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { OFFERS_TOO_LITTLE, requireSame, type SignRequest } from '#settlement/signer.ts';

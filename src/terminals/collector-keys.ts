@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type Actor, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
-import { encrypt, type RotatingKey } from '#core/secrets.ts';
+import { encrypt, type RotatingKey } from '#core/bearer-secrets.ts';
 import type { Tx } from '#db/database.ts';
 import {
   type CollectorKeyRow,

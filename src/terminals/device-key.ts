@@ -1,4 +1,4 @@
-import { hashSecret, newSecret } from '#core/secrets.ts';
+import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { deviceKeys } from '#terminals/terminal-queries.ts';
 

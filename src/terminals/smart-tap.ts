@@ -3,7 +3,7 @@ import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { kybRequired } from '#accounts/create-api-key.ts';
 import { recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
-import { decrypt, type RotatingKey } from '#core/secrets.ts';
+import { decrypt, type RotatingKey } from '#core/bearer-secrets.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import type { TerminalRef } from '#terminals/change-terminal.ts';

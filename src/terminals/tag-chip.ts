@@ -1,10 +1,10 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import { type Refusal, resourceMissing } from '#core/answer.ts';
+import { equalInConstantTime } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import { equalInConstantTime } from '#core/secrets.ts';
 import { type CardKeys, readSunMessage, type SunMessage } from '#core/sun-message.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { lockTerminal } from '#terminals/provisioning-queries.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import type { ApiDeps } from '#app/api-dependencies.ts';
 import { buildApi } from '#app/api-role.ts';
-import type { ApiDeps } from '#app/api-shared.ts';
 import { declaredMerchantRoutes } from '#app/declared-routes.ts';
 import { merchantDocument } from '#app/merchant-document.ts';
 import { present } from '#core/assert.ts';
@@ -14,7 +14,7 @@ import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
 import { readConfig } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
-import { NETWORK_DEFAULTS } from '#settlement/networks.ts';
+import { NETWORK_DEFAULTS } from '#settlement/network-config.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
 import { testDatabase } from '#testing/database.ts';
 import {

@@ -3,7 +3,7 @@ import type { IdKey } from '#core/ids.ts';
 import type { Database } from '#db/database.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { fingerprint } from '#idempotency/request-fingerprint.ts';
-import { withdraw } from '#payouts/withdraw.ts';
+import { withdraw } from '#payouts/withdraw-once-per-key.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { chainContext } from '#testing/store.ts';
 import { type Seen, see } from '#testing/store-payments.ts';

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { MIGRATIONS_FOLDER } from '#db/migration-files.ts';
-import { startThrowawayPostgres } from '#sandbox/postgres.ts';
+import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { guardedDatabase, MOVES_TRIGGERS } from '#testing/moves-guard.ts';
 
 export interface TestDatabase {

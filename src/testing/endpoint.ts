@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { SCOPES, type Scope } from '#accounts/api-key-scopes.ts';
-import { newSecret } from '#core/secrets.ts';
+import { newSecret } from '#core/bearer-secrets.ts';
 import { type Answered, type Call, startTestApi, type TestApi } from '#testing/api.ts';
 
 /** A request with one error, and the expected refusal. */

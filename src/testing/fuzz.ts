@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { newSecret } from '#core/secrets.ts';
+import { newSecret } from '#core/bearer-secrets.ts';
 
 type Doc = { readonly [key: string]: unknown };
 

@@ -3,7 +3,7 @@ import { type Running, start } from '#app/start.ts';
 import { silentLog } from '#core/log.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { readConfig } from '#settings/config.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { groundEnv } from '#testing/chaos/chaos-process.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { temporaryDataDir } from '#testing/spawn-network.ts';

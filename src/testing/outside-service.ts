@@ -21,7 +21,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { type RawLog, readEvents } from '#settlement/contract/contract-events.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { batchesOf, rootOf } from '#settlement/settled/fold-batches.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { startThrowawayPostgres } from '#sandbox/postgres.ts';
+import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import type { TestDatabase } from '#testing/database.ts';
 
 /** Folder inside the cluster's folder. */

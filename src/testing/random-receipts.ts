@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
+import type { ShownReceipt } from '#apis/pay/receipt-data-route.ts';
 import { RECEIPT_EXAMPLE } from '#apis/pay/receipt-schema.ts';
 import { type LineItem, linePrice, salePrice, taxTable } from '#prices/sale-lines.ts';
 

@@ -4,7 +4,7 @@ import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
 
 const reviver = (_key: string, value: unknown) =>

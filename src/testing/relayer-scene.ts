@@ -11,7 +11,7 @@ import {
   takeOutcomes,
 } from '#settlement/chain-requests.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import type { TestDatabase } from '#testing/database.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { TestNetwork } from '#testing/test-network.ts';

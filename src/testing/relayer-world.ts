@@ -15,7 +15,7 @@ import {
   requestOnChain,
   requestPayments,
 } from '#settlement/chain-requests.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { type Relayer, startRelayer } from '#settlement/relayer/relayer.ts';
 import { createSettlementNumbers } from '#settlement/settlement-numbers.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';

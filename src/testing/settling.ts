@@ -1,4 +1,4 @@
-import type { Readiness } from '#settlement/readiness.ts';
+import type { Readiness } from '#settlement/network-readiness.ts';
 
 /** Reports that every network can settle payments, for tests that run no worker. */
 export const settling: Readiness = {

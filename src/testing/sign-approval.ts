@@ -1,7 +1,7 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 export const TERMS = {
   per_payment: 100_000_000,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';
 import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 const VALID_S = 900;
 

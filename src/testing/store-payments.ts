@@ -2,9 +2,9 @@ import { type Answer, answerRefusal, isRefusal, type Refusal } from '#core/answe
 import type { Json } from '#core/canonical-json.ts';
 import type { Clock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
-import type { CreateRequest, NewIntent } from '#payments/create-request.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
+import type { CreateRequest, NewIntent } from '#payments/price-new-intent.ts';
 import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
 import type { FailureReason } from '#settlement/chain-requests.ts';
 import {

@@ -21,7 +21,7 @@ import {
   scheduleCall,
   timelockOf,
 } from '#settlement/contract/timelock.ts';
-import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
+import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/network-config.ts';
 import { signerOf } from '#settlement/signer.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';

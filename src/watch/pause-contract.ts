@@ -9,7 +9,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import { type Signer, type SigningKey, signerOf } from '#settlement/signer.ts';
 import {

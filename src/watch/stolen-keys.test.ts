@@ -12,7 +12,7 @@ import { openChain } from '#settlement/chain/open-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { settleCall, walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { ROLES, roleId } from '#settlement/contract/contract-roles.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import {
   executeCall,

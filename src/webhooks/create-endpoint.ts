@@ -1,8 +1,8 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
+import { encrypt } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
-import { encrypt } from '#core/secrets.ts';
 import { Abandon } from '#db/database.ts';
 import { countEndpointsLocked, insertEndpoint } from '#webhooks/endpoint-queries.ts';
 import {

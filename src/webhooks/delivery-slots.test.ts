@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { DueRow } from '#webhooks/delivery-queue-queries.ts';
 import { createSlots } from '#webhooks/delivery-slots.ts';
 import { type EndpointSession, SLOW_MS } from '#webhooks/endpoint-session.ts';
-import type { DueRow } from '#webhooks/queue-queries.ts';
 
 /** Returns a session with the fields that the slots read. */
 function sessionOf(name: string, deliveries: number, failures = 0): EndpointSession {

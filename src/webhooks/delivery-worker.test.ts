@@ -4,17 +4,17 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
-import { newSecret } from '#core/secrets.ts';
 import { constructEvent } from '#testing/stripe-webhooks.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
+import { claimEndpoints, fetchDue, recordResults } from '#webhooks/delivery-queue-queries.ts';
 import type { DeliveryStatus } from '#webhooks/delivery-tables.ts';
 import type { WebhookWorker } from '#webhooks/delivery-worker.ts';
-import { claimEndpoints, fetchDue, recordResults } from '#webhooks/queue-queries.ts';
 
 const WORKER_PROCESS = path.join(import.meta.dirname, '../testing/webhook-worker-process.ts');
 

@@ -5,10 +5,10 @@ import { describeError, type Log } from '#core/log.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
+import { claimEndpoints, fetchDue, releaseEndpoints } from '#webhooks/delivery-queue-queries.ts';
 import { disableEndpoint, type NotifyDisabled } from '#webhooks/disable-endpoint.ts';
 import { Dispatcher } from '#webhooks/dispatcher.ts';
 import { startHousekeeping } from '#webhooks/housekeeping.ts';
-import { claimEndpoints, fetchDue, releaseEndpoints } from '#webhooks/queue-queries.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
 

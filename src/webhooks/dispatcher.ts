@@ -4,6 +4,12 @@ import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import { countAttempt, deliver, openTarget, type Target } from '#webhooks/attempt-delivery.ts';
 import type { Network } from '#webhooks/connect-to-receivers.ts';
+import {
+  type Ask,
+  type DueRow,
+  type LeasedRow,
+  renewLeases,
+} from '#webhooks/delivery-queue-queries.ts';
 import { createSlots, SLOT_LIMITS, type Slots } from '#webhooks/delivery-slots.ts';
 import { saysGone } from '#webhooks/disable-endpoint.ts';
 import {
@@ -19,7 +25,6 @@ import {
   recorded,
   retarget,
 } from '#webhooks/endpoint-session.ts';
-import { type Ask, type DueRow, type LeasedRow, renewLeases } from '#webhooks/queue-queries.ts';
 import {
   createRecorder,
   type Finished,

@@ -1,5 +1,5 @@
 import type { AttemptResult, Target } from '#webhooks/attempt-delivery.ts';
-import type { DueRow } from '#webhooks/queue-queries.ts';
+import type { DueRow } from '#webhooks/delivery-queue-queries.ts';
 import { afterFailure, afterSuccess, type Health, isBroken } from '#webhooks/retry-schedule.ts';
 
 /**

@@ -8,8 +8,8 @@ import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { openBench, type WebhookBench } from '#testing/webhooks.ts';
 import { openTarget } from '#webhooks/attempt-delivery.ts';
+import { claimEndpoints, fetchDue } from '#webhooks/delivery-queue-queries.ts';
 import { openSession } from '#webhooks/endpoint-session.ts';
-import { claimEndpoints, fetchDue } from '#webhooks/queue-queries.ts';
 import { createRecorder, type Finished } from '#webhooks/record-attempts.ts';
 
 let bench: WebhookBench;

@@ -4,14 +4,14 @@ import { describeError, type Log } from '#core/log.ts';
 import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
 import type { AttemptResult } from '#webhooks/attempt-delivery.ts';
-import { saysGone } from '#webhooks/disable-endpoint.ts';
-import type { EndpointSession } from '#webhooks/endpoint-session.ts';
 import {
   type DueRow,
   type HealthRow,
   type ResultRow,
   recordResults,
-} from '#webhooks/queue-queries.ts';
+} from '#webhooks/delivery-queue-queries.ts';
+import { saysGone } from '#webhooks/disable-endpoint.ts';
+import type { EndpointSession } from '#webhooks/endpoint-session.ts';
 import { type Health, nextAttemptAt } from '#webhooks/retry-schedule.ts';
 
 /** Results per transaction. Larger transactions are not faster. */

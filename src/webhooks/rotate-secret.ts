@@ -1,9 +1,9 @@
 import { type Refusal, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
+import { encrypt } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import type { Tenant } from '#core/mode.ts';
-import { encrypt } from '#core/secrets.ts';
 import { Abandon } from '#db/database.ts';
 import type { RevealedEndpoint } from '#webhooks/create-endpoint.ts';
 import { lockEndpoint, replaceSecret } from '#webhooks/endpoint-queries.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { newSecret } from '#core/secrets.ts';
+import { newSecret } from '#core/bearer-secrets.ts';
 import { createCard } from '#payers/card.ts';
 import { cardKey } from '#settings/config.ts';
 import { createTestIntent, TEST_SECRET, type TestApi } from '#testing/api.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { newSecret } from '#core/secrets.ts';
+import { newSecret } from '#core/bearer-secrets.ts';
 import { createTestIntent } from '#testing/api.ts';
 import { testEndpoint, withBody, wrongIds } from '#testing/endpoint.ts';
 

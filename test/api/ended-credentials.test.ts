@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hashSecret, newSecret } from '#core/secrets.ts';
+import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { addTestPayment } from '#testing/api-objects.ts';
 

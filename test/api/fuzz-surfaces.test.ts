@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { declaredRoutes } from '#app/declared-routes.ts';
-import { hashSecret, newSecret } from '#core/secrets.ts';
+import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { payToken } from '#payments/pay-link.ts';
 import { tagToken } from '#terminals/tag.ts';
 import type { TestApi } from '#testing/api.ts';

@@ -9,9 +9,9 @@ import pg from 'pg';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { openDataFolder } from '#sandbox/data-folder.ts';
-import { startPostgres } from '#sandbox/postgres.ts';
 import { SUPERUSER } from '#sandbox/postgres-cluster.ts';
 import { waitUntil } from '#sandbox/processes.ts';
+import { startPostgres } from '#sandbox/start-postgres.ts';
 import { runPsqlScript } from '#testing/psql-script.ts';
 import { spawnMain } from '#testing/spawn-network.ts';
 

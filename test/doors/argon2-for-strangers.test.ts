@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRefusal } from '#core/answer.ts';
-import { newSecret } from '#core/secrets.ts';
+import { newSecret } from '#core/bearer-secrets.ts';
 import { HashGate } from '#people/password-hash-limits.ts';
 import { hashPassword } from '#people/passwords.ts';
 import { addOwner, PASSWORD } from '#testing/people.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { decrypt, encrypt, withPrevious } from '#core/secrets.ts';
+import { decrypt, encrypt, withPrevious } from '#core/bearer-secrets.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { reseal, SEALED_COLUMNS } from '#ops/reseal.ts';
 import { readConfig } from '#settings/config.ts';

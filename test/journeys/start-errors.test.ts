@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import { openDatabase } from '#db/database.ts';
 import { openDataFolder } from '#sandbox/data-folder.ts';
-import { startPostgres, startThrowawayPostgres } from '#sandbox/postgres.ts';
+import { startPostgres, startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { testDatabase } from '#testing/database.ts';
 import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/secrets.ts';
+import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/bearer-secrets.ts';
 import { migrate } from '#db/migrate.ts';
 import { type Body, type Caller, caller } from '#testing/api-client.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -123,7 +123,7 @@ test('the changelog says which credentials the previous release refuses', async 
   const release = await previousRelease();
   if (release === null) return t.skip(`the history of ${PREVIOUS_RELEASE} is not in this copy`);
   undo.push(release.remove);
-  const file = path.join(release.root, 'src/core/secrets.ts');
+  const file = path.join(release.root, 'src/core/bearer-secrets.ts');
   const previous = (await import(file)) as {
     readonly SECRET_PREFIXES: Readonly<Record<string, string>>;
     isSecret(kind: string, text: string): boolean;

@@ -14,7 +14,7 @@ import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
 import { goLiveInTest } from '#payouts/go-live-in-test.ts';
-import { startThrowawayPostgres } from '#sandbox/postgres.ts';
+import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { chain as chainSettings } from '#settings/chain-settings.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { startThrowawayPostgres } from '#sandbox/postgres.ts';
+import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 /**

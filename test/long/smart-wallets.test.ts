@@ -19,7 +19,7 @@ import {
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { startLoop } from '#core/background-loop.ts';
-import { applyPayerRequests } from '#payers/apply-requests.ts';
+import { applyPayerRequests } from '#payers/apply-payer-results.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { verifyDeployable } from '#settlement/chain/signature-refusals.ts';
 import { simulateTransfer } from '#settlement/chain/simulate-signed.ts';
@@ -36,7 +36,7 @@ import {
   usdcPermit,
   usdcTransfer,
 } from '#settlement/contract/signed-messages.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { tagToken } from '#terminals/tag.ts';
 import { caller } from '#testing/api-client.ts';
 import { heldAccount } from '#testing/held-key.ts';

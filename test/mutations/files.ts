@@ -51,7 +51,7 @@ const SENDERS = [
 ];
 const SIGNERS = ['src/settlement/relayer/relayer-signer.test.ts'];
 const DELIVERIES = [
-  'src/webhooks/queue-queries.test.ts',
+  'src/webhooks/delivery-queue-queries.test.ts',
   'src/webhooks/delivery-worker.test.ts',
   'src/webhooks/failing.test.ts',
   'src/webhooks/resend.test.ts',
@@ -158,7 +158,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'test/api/retrieve-payment-intent.test.ts',
   ],
   'src/payments/pay-taps-together.ts': PAY,
-  'src/payments/pay-context.ts': PAY,
+  'src/payments/pay-batch-state.ts': PAY,
   'src/payments/assess-payment.ts': PAY,
   'src/payments/apply-settlements.ts': [
     'src/payments/apply-settlements.test.ts',
@@ -242,7 +242,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/network-recovery-queries.test.ts',
     'test/faults/ways.test.ts',
   ],
-  'x402/src/sale.ts': ['test/x402/facilitator.test.ts', 'test/faults/ways.test.ts'],
+  'x402/src/sale-intent.ts': ['test/x402/facilitator.test.ts', 'test/faults/ways.test.ts'],
   'src/recovery/detect-lost-commits.ts': ['src/recovery/detect-lost-commits.test.ts'],
   'src/settlement/ledger-gate.ts': ['src/payments/unsettled.test.ts'],
   'src/settlement/chain/node-answers.ts': [
@@ -250,7 +250,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-odd-nodes.test.ts',
     'src/settlement/chain/providers.test.ts',
   ],
-  'src/payouts/withdraw.ts': WITHDRAW,
+  'src/payouts/withdraw-once-per-key.ts': WITHDRAW,
   'src/payouts/request-withdrawal.ts': WITHDRAW,
   'src/payouts/may-withdraw.ts': WITHDRAW,
   'src/payouts/withdrawal-number.ts': WITHDRAW,
@@ -265,7 +265,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/refunds/create-refund.test.ts',
   ],
   'src/idempotency/request-fingerprint.ts': [...KEYS, 'src/payments/create-intent.test.ts'],
-  'src/webhooks/queue-queries.ts': DELIVERIES,
+  'src/webhooks/delivery-queue-queries.ts': DELIVERIES,
   'src/webhooks/delivery-queries.ts': [
     'src/webhooks/resend.test.ts',
     'src/apis/dashboard/insight.test.ts',
@@ -281,7 +281,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
 const BY_HAND_ONLY = [
   'src/recovery/detect-lost-commits.ts',
   'src/settlement/network-recovery-queries.ts',
-  'x402/src/sale.ts',
+  'x402/src/sale-intent.ts',
 ];
 
 export const FILES: Readonly<Record<string, readonly string[]>> = {

@@ -21,7 +21,7 @@ import {
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { digestOf, transferCall } from '../../x402/src/authorization.ts';
 import { routesOf, serverOf } from '../../x402/src/index.ts';
-import { priceOf, totalOf } from '../../x402/src/price.ts';
+import { priceOf, totalOf } from '../../x402/src/price-after-fees.ts';
 import { openX402Ground, type X402Ground } from './x402-ground.ts';
 
 /** Tests the routes that x402 servers call, with the unmodified client of `@x402/core`. */

@@ -5,7 +5,9 @@ import { MerchantContext, type Mode } from './merchant.ts';
 
 const NoAccount = partOf(async () => (await import('./parts/no-account.tsx')).NoAccount);
 
-const CashierPlace = partOf(async () => (await import('./parts/cashier-place.tsx')).CashierPlace);
+const CashierPlace = partOf(
+  async () => (await import('./parts/cashier-only-page.tsx')).CashierPlace,
+);
 
 const MODE = 'tapline dashboard mode';
 const ACCOUNT = 'tapline dashboard account';

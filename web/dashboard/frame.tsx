@@ -10,7 +10,7 @@ import { AccountTimes } from '../ui/time.tsx';
 import { useMerchant } from './merchant.ts';
 import { pages } from './pages.ts';
 import { AccountChoice } from './parts/account-choice.tsx';
-import { GoTo } from './parts/go-to.tsx';
+import { GoTo } from './parts/search-box.tsx';
 import { useKnownTimeZone } from './parts/time-zone.ts';
 
 /** Shows the frame of every page: navigation, account, mode and signed-in user. */

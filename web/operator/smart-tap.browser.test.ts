@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
 import { test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { hashSecret } from '#core/secrets.ts';
+import { hashSecret } from '#core/bearer-secrets.ts';
 import { readTap } from '../../reader/src/index.ts';
 import { openTillFeed, type TillFeed } from '../../reader/src/serve-browser-till.ts';
 import { googlePhone } from '../../test/reader/emulated-phones.ts';

@@ -1,6 +1,6 @@
 import type { Hex } from '../data/bytes.ts';
 import type { Provider } from '../data/injected-wallets.ts';
-import type { Message } from './check-message.ts';
+import type { Message } from './build-payment-message.ts';
 
 /** Thrown if the user declined in the wallet's own window. */
 export class Refused extends Error {

@@ -5,7 +5,7 @@ import { type Vault, WrongOpener } from '../wallet/key-vault.ts';
 import { unlock } from '../wallet/keyring.ts';
 import { OpenerField, openerOf } from '../wallet/screens/unlock-method.tsx';
 import { problemOf } from '../wallet/words.ts';
-import type { Message } from './check-message.ts';
+import type { Message } from './build-payment-message.ts';
 import { payWords, type WayProps } from './injected-wallet.tsx';
 
 /**

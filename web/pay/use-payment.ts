@@ -3,7 +3,7 @@ import type { Answer } from '../data/api.ts';
 import type { Hex } from '../data/bytes.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
-import type { Message } from './check-message.ts';
+import type { Message } from './build-payment-message.ts';
 import { Refused } from './ethereum.ts';
 import { type PayApi, type PayLink, type Signed, totalOf } from './pay-link.ts';
 import { next, type PayEvent, START, type Step } from './pay-machine.ts';
@@ -84,7 +84,7 @@ async function messageNow(
 > {
   const [read, { messageFor, contractsOf, checkContracts }] = await Promise.all([
     api.read({ from, tip }),
-    import('./check-message.ts'),
+    import('./build-payment-message.ts'),
   ]);
   if (read.is !== 'done') {
     return {

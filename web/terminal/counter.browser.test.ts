@@ -7,7 +7,7 @@ import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { addChipDialog } from '../testing/halo.ts';
 import { fund } from '../testing/payer.ts';
 import { addTestTerminal, openTill, paymentsOf, tillOf } from '../testing/till.ts';
-import { haloChip } from './counter/halo-chip.ts';
+import { haloChip } from './counter/virtual-halo-chip.ts';
 
 let shared: SharedSandbox;
 let browser: TestBrowser;

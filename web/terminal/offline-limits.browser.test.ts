@@ -11,7 +11,7 @@ import { fundedAccount } from '../testing/payer.ts';
 import { fits } from '../testing/priced.ts';
 import { ownStage } from '../testing/stage.ts';
 import { intentsOf, paymentsOf } from '../testing/till.ts';
-import { haloChip } from './counter/halo-chip.ts';
+import { haloChip } from './counter/virtual-halo-chip.ts';
 
 /** Tests which sales a till accepts offline, and which it refuses. */
 

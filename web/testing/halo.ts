@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import { contentOf, recordsOf } from '../data/ndef.ts';
-import type { Thing } from '../terminal/counter/field.ts';
+import type { Thing } from '../terminal/counter/virtual-nfc-field.ts';
 
 /**
  * Returns the URL that a reader gets from the chip. It contains the response to the last command.

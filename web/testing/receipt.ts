@@ -1,6 +1,6 @@
 import { slipOf } from '#apis/pay/receipt-contents.ts';
+import type { ShownReceipt } from '#apis/pay/receipt-data-route.ts';
 import { receiptPage } from '#apis/pay/receipt-html.ts';
-import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
 import type { TestWindow } from './browser.ts';
 
 export interface ReceiptChanges {

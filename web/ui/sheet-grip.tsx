@@ -8,7 +8,7 @@ export function SheetGrip({ onAway }: { readonly onAway: () => void }): ReactNod
   const connect = (grip: HTMLElement | null) => {
     if (grip === null) return;
     // If loading fails, the close button still works.
-    import('./drag-down.ts').then(
+    import('./drag-sheet-down.ts').then(
       ({ dragDown }) => dragDown(grip, onAway),
       () => {},
     );

@@ -11,7 +11,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'dashboard/parts/catalog-dialog.tsx': ['Price'],
   'dashboard/parts/offline-limits.tsx': ['Per payment', 'Per card and day', 'Total'],
   'dashboard/parts/refund-dialog.tsx': ['Amount'],
-  'dashboard/parts/till-access.tsx': ['Refund limit'],
+  'dashboard/parts/till-access-dialog.tsx': ['Refund limit'],
   'dashboard/parts/withdraw-dialog.tsx': ['Amount'],
   'operator/parts/offline-rule.tsx': ['Highest sum of a sale'],
   'operator/parts/policy-form.tsx': ['Limit per payment', 'Limit per period'],
@@ -30,19 +30,19 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 };
 /** Every percentage that is typed in a shop, by the file that renders its field. */
 const PERCENTAGES: Readonly<Record<string, readonly string[]>> = {
-  'dashboard/parts/tax-fields.tsx': ['Percentage'],
-  'dashboard/parts/tax-rates.tsx': ['Rate'],
+  'dashboard/parts/item-tax-fields.tsx': ['Percentage'],
+  'dashboard/parts/tax-rate-settings.tsx': ['Rate'],
 };
 /** Files that render several fields with one element. */
 const DRAWN_IN_A_LOOP: ReadonlySet<string> = new Set([
   'operator/parts/policy-form.tsx',
   'wallet/screens/allow-sheet.tsx',
 ]);
-/** Fields that accept amounts among other things and parse them with `search-text.ts`. */
+/** Fields that accept amounts among other things and parse them with `classify-search-text.ts`. */
 const SEARCHES: Readonly<Record<string, string>> = {
   'dashboard/pages/payments.tsx': 'Search',
   // Loads `search-by-id.ts` with the first search, which parses the text.
-  'dashboard/parts/go-to.tsx': 'Go to',
+  'dashboard/parts/search-box.tsx': 'Go to',
 };
 /**
  * Forms whose button shows no amount and that have no review step, so the field shows how the
@@ -53,7 +53,7 @@ const SILENT: ReadonlySet<string> = new Set([
   'dashboard/pages/settings.tsx',
   'dashboard/parts/catalog-dialog.tsx',
   'dashboard/parts/offline-limits.tsx',
-  'dashboard/parts/till-access.tsx',
+  'dashboard/parts/till-access-dialog.tsx',
   'operator/parts/offline-rule.tsx',
   'operator/parts/policy-form.tsx',
   'terminal/screens/cart-dialogs.tsx',
@@ -65,7 +65,7 @@ const SILENT: ReadonlySet<string> = new Set([
 ]);
 /** Decimals that are not money: percentages, and gas prices in gwei. */
 const NO_MONEY: ReadonlySet<string> = new Set([
-  'operator/parts/contract-dialog.tsx',
+  'operator/parts/propose-contract-change.tsx',
   'operator/parts/policy-form.tsx',
   // The quantity of an item.
   'terminal/screens/cart-dialogs.tsx',

@@ -1,6 +1,6 @@
 import { type NotRead, type OfflineRequest, readRequest } from '../data/offline-request.ts';
 import { MAX_ATOMS } from '../ui/money.ts';
-import type { Pin } from './changed-contracts.ts';
+import type { Pin } from './compare-contract-pins.ts';
 
 /**
  * Payments to a till without a connection. Everything here works offline, with the contracts and

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { caller } from '#testing/api-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { haloChip } from '../terminal/counter/halo-chip.ts';
+import { haloChip } from '../terminal/counter/virtual-halo-chip.ts';
 import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { addChipDialog, addHeldChip } from '../testing/halo.ts';
 import { fund } from '../testing/payer.ts';

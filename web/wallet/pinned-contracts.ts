@@ -1,5 +1,5 @@
 import type { PayerNetwork } from '../data/payer-api.ts';
-import { changedFields, type Pin, type PinnedField } from './changed-contracts.ts';
+import { changedFields, type Pin, type PinnedField } from './compare-contract-pins.ts';
 import { type ChainFacts, factsOf } from './sign-permit-and-transfer.ts';
 import { keep, kept, type Network } from './wallet-storage.ts';
 

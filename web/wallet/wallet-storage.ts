@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import type { SealedPin } from '../ui/pin.ts';
-import type { Pin } from './changed-contracts.ts';
+import type { Pin } from './compare-contract-pins.ts';
 import type { Vault } from './key-vault.ts';
 import { forgetHeldWallet } from './last-wallet-cookie.ts';
 import type { Sending } from './sending.ts';

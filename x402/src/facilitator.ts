@@ -11,9 +11,9 @@ import {
   type Verified,
   X402_VERSION,
 } from './payment-requirements.ts';
-import { totalOf } from './price.ts';
+import { totalOf } from './price-after-fees.ts';
 import { type Seen, sweep } from './refund-unserved.ts';
-import type { Seller } from './sale.ts';
+import type { Seller } from './sale-intent.ts';
 import { settle } from './settle.ts';
 import { openToken } from './token.ts';
 import { verify } from './verify.ts';

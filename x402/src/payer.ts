@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, getAddress, type Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
-import type { FeeRates } from './price.ts';
+import type { FeeRates } from './price-after-fees.ts';
 
 /** The bridge wallet as a payer of the payer API, which signs in with its key. */
 export interface Payer {

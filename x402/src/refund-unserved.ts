@@ -1,6 +1,6 @@
 import type { PaymentIntent } from 'tapline';
 import { type Address, getAddress, type Hex } from 'viem';
-import type { Seller } from './sale.ts';
+import type { Seller } from './sale-intent.ts';
 
 /** The age up to which sales are searched: long enough for an operator to restart the program. */
 const LOOK_BACK_MS = 7 * 86_400_000;

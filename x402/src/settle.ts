@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type PaymentIntent, TaplineError } from 'tapline';
 import { PayerError } from './payer.ts';
 import type { Settled } from './payment-requirements.ts';
-import { keyOf, openSale, type Sale, type Seller } from './sale.ts';
+import { keyOf, openSale, type Sale, type Seller } from './sale-intent.ts';
 import { obstacleOf, readSale } from './verify.ts';
 
 /**

@@ -6,8 +6,8 @@ import {
   SCHEME,
   type Verified,
 } from './payment-requirements.ts';
-import { priceOf } from './price.ts';
-import { findSale, type Sale, type Seller } from './sale.ts';
+import { priceOf } from './price-after-fees.ts';
+import { findSale, type Sale, type Seller } from './sale-intent.ts';
 
 /** A signature must be valid for at least this many seconds, because the transfer needs time. */
 const LEAST_SECONDS_LEFT = 6;

@@ -5,7 +5,7 @@ import { answerPresentation } from '#cells/answer-presentation.ts';
 import { CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
 import { readPresentation } from '#cells/presentation-schema.ts';
 import { deleteVisitingPasses } from '#cells/visit-queries.ts';
-import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
+import { equalInConstantTime, hashSecret } from '#core/bearer-secrets.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 /**

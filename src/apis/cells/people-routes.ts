@@ -4,7 +4,7 @@ import { Value } from 'typebox/value';
 import { bodyOf, cellsOnly } from '#apis/cells/cell-routes.ts';
 import type { SignInElsewhere, SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { WaitingSchema } from '#apis/operator/cells-route.ts';
-import type { OtherCell } from '#apis/operator/operator-parts.ts';
+import type { OtherCell } from '#apis/operator/operator-dependencies.ts';
 import { selectWaiting } from '#apis/operator/operator-queries.ts';
 import { FoundSchema, search } from '#apis/operator/support-search-routes.ts';
 import { askOthers, CELLS_ROOT, type CellSettings } from '#cells/peers.ts';

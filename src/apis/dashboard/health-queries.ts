@@ -1,4 +1,4 @@
-import { HOURS, HOURS_NO_LONGER_NEEDED, overFor } from '#apis/dashboard/hours-query.ts';
+import { HOURS, HOURS_NO_LONGER_NEEDED, overFor } from '#apis/dashboard/statistics-hours.ts';
 import { type DayOf, dayValues, type Span } from '#apis/dashboard/statistics-queries.ts';
 import type { Sql } from '#db/database.ts';
 

@@ -9,7 +9,7 @@ import { answerPage, readPage } from '#http/cursors.ts';
 import { createdParameters, listOf, nullable, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { withdrawalObject } from '#payouts/render.ts';
-import { withdraw } from '#payouts/withdraw.ts';
+import { withdraw } from '#payouts/withdraw-once-per-key.ts';
 import { selectWithdrawal, selectWithdrawalPage } from '#payouts/withdrawal-queries.ts';
 import { selectBlocked } from '#settlement/blocked-request-queries.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
+import { readStatistics } from '#apis/dashboard/daily-statistics.ts';
 import { readHealth } from '#apis/dashboard/failures-by-day.ts';
 import { storeCalls } from '#apis/dashboard/health-queries.ts';
 import { openCharts } from '#apis/dashboard/share-chart-queries.ts';
-import { readStatistics } from '#apis/dashboard/statistics.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';

@@ -6,7 +6,7 @@ import { selectExportByLink } from '#books/export-schedule-queries.ts';
 import { FORMATS, STATEMENT_FORMATS, type StatementFormat } from '#books/formats.ts';
 import { openDays } from '#books/statement.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
-import { hashSecret, isSecret } from '#core/secrets.ts';
+import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import { nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type PayoutReason, SKIPPED, WAITING } from '#payouts/automatic-payout.ts';

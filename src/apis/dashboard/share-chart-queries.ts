@@ -1,5 +1,5 @@
+import { readStatistics } from '#apis/dashboard/daily-statistics.ts';
 import { type HealthDay, readHealth } from '#apis/dashboard/failures-by-day.ts';
-import { readStatistics } from '#apis/dashboard/statistics.ts';
 import type { DayRow, Span } from '#apis/dashboard/statistics-queries.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';

@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { isRefusal } from '#core/answer.ts';
-import { newSecret } from '#core/secrets.ts';
+import { newSecret } from '#core/bearer-secrets.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';

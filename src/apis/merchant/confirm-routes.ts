@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
 import { refuse } from '#core/answer.ts';
-import { isSecret } from '#core/secrets.ts';
+import { isSecret } from '#core/bearer-secrets.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';

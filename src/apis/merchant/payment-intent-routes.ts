@@ -8,7 +8,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { cancelIntent } from '#payments/cancel-intent.ts';
 import { createIntent } from '#payments/create-intent.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
-import { readIntent } from '#payments/read-intent.ts';
+import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent } from '#payments/render.ts';
 
 /** The default of behavior.md 5.1. */

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { askedLines, lineFields, MAX_MINOR_UNITS } from '#apis/merchant/line-schema.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { Amount, nullable, Timestamp } from '#http/schema.ts';
-import type { NewIntent } from '#payments/create-request.ts';
+import type { NewIntent } from '#payments/price-new-intent.ts';
 import type { AskedPresentment } from '#prices/quote-price.ts';
 
 const PresentmentCurrency = Type.String({

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorParts } from '#apis/operator/operator-parts.ts';
+import type { OperatorParts } from '#apis/operator/operator-dependencies.ts';
 import { selectWaiting } from '#apis/operator/operator-queries.ts';
 import { answerWith } from '#core/answer.ts';
 import { nullable, textOut } from '#http/schema.ts';

@@ -1,7 +1,7 @@
 import { assertNever } from '#core/assert.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { Refund } from '#refunds/refund.ts';
-import type { UnsettledReason } from '#settlement/readiness.ts';
+import type { UnsettledReason } from '#settlement/network-readiness.ts';
 
 /** Codes of findings that explain a payment's state. The console has a text for each code. */
 export const FINDINGS = [

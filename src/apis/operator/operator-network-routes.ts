@@ -6,7 +6,7 @@ import { cellsRoute } from '#apis/operator/cells-route.ts';
 import { reviewedRoutes } from '#apis/operator/mark-reviewed-routes.ts';
 import { networkRoutes } from '#apis/operator/network-routes.ts';
 import { offlineRuleRoutes } from '#apis/operator/offline-routes.ts';
-import type { OperatorParts } from '#apis/operator/operator-parts.ts';
+import type { OperatorParts } from '#apis/operator/operator-dependencies.ts';
 import { operatorPayerRoutes } from '#apis/operator/operator-payer-routes.ts';
 import { queueRoutes } from '#apis/operator/queue-routes.ts';
 import { smartTapRoutes } from '#apis/operator/smart-tap-routes.ts';

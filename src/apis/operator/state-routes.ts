@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorParts } from '#apis/operator/operator-parts.ts';
+import type { OperatorParts } from '#apis/operator/operator-dependencies.ts';
 import { selectWork } from '#apis/operator/operator-queries.ts';
 import { plain } from '#apis/operator/staff-changes.ts';
 import { answerWith } from '#core/answer.ts';

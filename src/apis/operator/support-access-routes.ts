@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { selectAccount } from '#accounts/account-queries.ts';
 import { actorOf, type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
-import { selectIntentOwner, selectLastLook } from '#apis/operator/support-access-queries.ts';
-import { readSupportView, SupportViewSchema } from '#apis/operator/support-view.ts';
+import { selectIntentOwner, selectLastLook } from '#apis/operator/support-payment-queries.ts';
+import { readSupportView, SupportViewSchema } from '#apis/operator/support-payment-view.ts';
 import { recordEntry } from '#audit/audit.ts';
 import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { getAddress, isAddress } from 'viem';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import type { OperatorParts } from '#apis/operator/operator-parts.ts';
+import type { OperatorParts } from '#apis/operator/operator-dependencies.ts';
 import { type OperatorPayerRow, searchPayers } from '#apis/operator/operator-queries.ts';
 import {
   type NamedAccountRow,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
 import { isRefusal } from '#core/answer.ts';
-import { newSecret } from '#core/secrets.ts';
+import { newSecret } from '#core/bearer-secrets.ts';
 import type { Payment } from '#payments/payment.ts';
 import { createOperator } from '#people/create-operator.ts';
 import type { StaffRole } from '#people/user-queries.ts';

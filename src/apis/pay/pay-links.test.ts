@@ -9,7 +9,7 @@ import {
   toHex,
 } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
 import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testing/pay-links.ts';
 import { addIntent, addPayer } from '#testing/store.ts';

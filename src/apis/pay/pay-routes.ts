@@ -7,7 +7,7 @@ import {
   PayLinkSchema,
   PayOutcomeSchema,
 } from '#apis/pay/pay-schema.ts';
-import { receiptRoute } from '#apis/pay/receipt-routes.ts';
+import { receiptRoute } from '#apis/pay/receipt-data-route.ts';
 import { answerPayer, renderLink } from '#apis/pay/render-link.ts';
 import { tagRoutes } from '#apis/pay/tag-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';

@@ -1,5 +1,5 @@
+import type { ShownReceipt } from '#apis/pay/receipt-data-route.ts';
 import { fiscalLines, itemsOf, sellerOf, sumWriter, taxesOf } from '#apis/pay/receipt-items.ts';
-import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import { named } from '#core/bidi-isolates.ts';
 import { headlineUsdc } from '#core/money.ts';

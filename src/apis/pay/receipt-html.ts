@@ -1,5 +1,5 @@
 import { encode } from 'uqr';
-import { dataOf, type FinishedPage } from '#apis/pay/finished-page.ts';
+import { dataOf, type FinishedPage } from '#apis/pay/fill-built-page.ts';
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import { isolatedHtml, type Writer } from '#texts/text.ts';

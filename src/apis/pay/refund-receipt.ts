@@ -1,6 +1,6 @@
 import { headlineOf } from '#apis/pay/receipt-contents.ts';
+import { renderPast, shortened } from '#apis/pay/receipt-data-route.ts';
 import { fiscalLines, sellerOf, taxesOf } from '#apis/pay/receipt-items.ts';
-import { renderPast, shortened } from '#apis/pay/receipt-routes.ts';
 import type { Slip } from '#apis/pay/receipt-slip.ts';
 import { named } from '#core/bidi-isolates.ts';
 import { networkOf } from '#core/mode.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { dataOf, type FinishedPage, fillPage, fromPage } from '#apis/pay/finished-page.ts';
+import { dataOf, type FinishedPage, fillPage, fromPage } from '#apis/pay/fill-built-page.ts';
 import { createSolvencyReader, type NetworkSolvency, type Solvency } from '#apis/pay/solvency.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import type { PageFor } from '#core/languages.ts';

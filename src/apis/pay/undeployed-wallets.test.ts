@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { zeroAddress } from 'viem';
 import { waitUntil } from '#sandbox/processes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { Readiness } from '#settlement/readiness.ts';
+import type { Readiness } from '#settlement/network-readiness.ts';
 import { upsertReport } from '#settlement/readiness-queries.ts';
 import { type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
 import { keyWalletCode, type LinkBody, readLink, sign } from '#testing/pay-links.ts';

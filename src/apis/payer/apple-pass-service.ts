@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { equalInConstantTime } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { applePassToken, isId } from '#core/ids.ts';
-import { equalInConstantTime } from '#core/secrets.ts';
 import { limitByAddress } from '#http/address-rate-limit.ts';
 import type { RateLimit } from '#http/rate-limit.ts';
 import {

@@ -1,8 +1,8 @@
 import { readBearer } from '#accounts/authenticate-api-key.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
+import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import type { Tenant } from '#core/mode.ts';
-import { hashSecret, isSecret } from '#core/secrets.ts';
 import type { Database } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
 import { addressKey } from '#http/rate-limit.ts';

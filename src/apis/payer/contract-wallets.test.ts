@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { zeroAddress } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
 import { type Loop, startLoop } from '#core/background-loop.ts';
-import { applyPayerRequests } from '#payers/apply-requests.ts';
+import { applyPayerRequests } from '#payers/apply-payer-results.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { type PayGround, startPayGround } from '#testing/pay-ground.ts';

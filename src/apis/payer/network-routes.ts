@@ -5,7 +5,7 @@ import { networkOf } from '#core/mode.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /** This path needs no session, because a payer must know the chain to sign in. */
 export const NETWORKS_PATH = '/networks';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { only } from '#core/assert.ts';
-import { hashSecret } from '#core/secrets.ts';
+import { hashSecret } from '#core/bearer-secrets.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { openStore, type TestStore } from '#testing/store.ts';

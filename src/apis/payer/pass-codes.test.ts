@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { newSecret } from '#core/bearer-secrets.ts';
 import { FakeClock } from '#core/clock.ts';
-import { newSecret } from '#core/secrets.ts';
 import type { PreflightResult } from '#payments/assess-payment.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import type { Caller } from '#testing/api-client.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { newSecret } from '#core/bearer-secrets.ts';
 import { FakeClock } from '#core/clock.ts';
-import { newSecret } from '#core/secrets.ts';
 import { type PhoneKind, timeHead, writePhoneTap } from '#payers/phone-tap.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import type { Caller } from '#testing/api-client.ts';

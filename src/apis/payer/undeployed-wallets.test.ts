@@ -4,7 +4,7 @@ import { getContractAddress, type Hex, keccak256, pad, toHex, zeroAddress } from
 import { generatePrivateKey } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { startLoop } from '#core/background-loop.ts';
-import { applyPayerRequests } from '#payers/apply-requests.ts';
+import { applyPayerRequests } from '#payers/apply-payer-results.ts';
 import { createApproval } from '#payers/create-approval.ts';
 import { createTransfer } from '#payers/create-transfer.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';

@@ -9,7 +9,7 @@ import { readDate } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Amount } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { serviceUnavailable } from '#payments/check-on-chain.ts';
+import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { type OfflineRates, readOfflineRates } from '#payments/offline/signed-sale.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';

@@ -1,4 +1,4 @@
-import { hashSecret } from '#core/secrets.ts';
+import { hashSecret } from '#core/bearer-secrets.ts';
 import { type ChipRow, lockChipsOf } from '#payers/chip-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import type { CredentialKind } from '#payments/credentials/credential-kind.ts';

@@ -1,4 +1,4 @@
-import { hashSecret, isSecret, type RotatingKey, type SecretKind } from '#core/secrets.ts';
+import { hashSecret, isSecret, type RotatingKey, type SecretKind } from '#core/bearer-secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type PassRow, type PayerRow, selectPass } from '#payers/payer-queries.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';

@@ -1,4 +1,4 @@
-import { cellOfSecret } from '#core/secrets.ts';
+import { cellOfSecret } from '#core/bearer-secrets.ts';
 import {
   type PassRow,
   selectPassesByHash,

@@ -1,5 +1,5 @@
 import { assert } from '#core/assert.ts';
-import { cellOfSecret } from '#core/secrets.ts';
+import { cellOfSecret } from '#core/bearer-secrets.ts';
 import {
   lockPassCodes,
   type PassCodeRow,

@@ -8,7 +8,7 @@ import { perProcess } from '#core/once-per-process.ts';
 import { createBatcher } from '#db/batching.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { serviceUnavailable } from '#payments/check-on-chain.ts';
+import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { numbersOf, withNumbers } from '#payments/drawn-numbers.ts';
 import type { Arrived, Forwarded } from '#payments/offline/candidates.ts';
 import { judgeOnChain, judgeTerms } from '#payments/offline/decide-bounce.ts';
@@ -35,7 +35,7 @@ import {
 } from '#settlement/chain/offline-authorization.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { checkSettles } from '#settlement/readiness.ts';
+import { checkSettles } from '#settlement/network-readiness.ts';
 import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { offlineWithin } from '#terminals/offline-limits.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';

@@ -39,7 +39,7 @@ import { type Change, saveStates, stepDrafts } from '#payments/save-intent-steps
 import { settlementOf } from '#payments/settlement-job.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
-import type { Readiness } from '#settlement/readiness.ts';
+import type { Readiness } from '#settlement/network-readiness.ts';
 import type { DrawnNumber } from '#settlement/settlement-numbers.ts';
 import { lockOfflineTerminal, selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { type OfflineLimits, offlineWithin } from '#terminals/offline-limits.ts';

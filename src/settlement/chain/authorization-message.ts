@@ -3,7 +3,7 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import { authorizationNonce, type PaymentCall } from '#settlement/contract/contract-calls.ts';
 import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /** The terms that a wallet signs in addition to the payment itself. */
 export interface AuthorizationTerms {

@@ -1,5 +1,5 @@
 import type { Chain } from '#settlement/chain/chain.ts';
-import type { LogPortion } from '#settlement/chain/log-portion.ts';
+import type { LogPortion } from '#settlement/chain/next-log-portion.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readEvents, type SettlementEvent } from '#settlement/contract/contract-events.ts';
 

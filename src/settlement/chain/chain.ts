@@ -1,8 +1,8 @@
-import type { LogPortion } from '#settlement/chain/log-portion.ts';
+import type { LogPortion } from '#settlement/chain/next-log-portion.ts';
 import type { Rpc, RpcPriority } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 // `open-chain.ts` opens a chain, `read-chain.ts` queries its nodes, and `decode.ts` parses their
 // responses.

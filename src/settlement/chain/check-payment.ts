@@ -27,7 +27,7 @@ import {
   preflightCall,
   readRevert,
 } from '#settlement/contract/contract-calls.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import { contractOf, knowsMerchant } from '#settlement/contract-versions.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
@@ -134,7 +134,7 @@ async function askContract(
   const words = arrayWords(payments.length, 1);
   const call = { to: lensOf(settlement), data: preflightCall(payments), words };
   const [answer] = await chain.calls([call], 'latest', URGENT);
-  // The contract is paused, which says nothing about the payments (see readiness.ts).
+  // The contract is paused, which says nothing about the payments (see network-readiness.ts).
   if (isPaused(answer)) return checks.map(() => ({ status: 'unavailable' }));
   const reasons = decodeView(answer, (data) =>
     decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data }).map(

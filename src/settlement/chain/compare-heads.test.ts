@@ -3,7 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { silentLog } from '#core/log.ts';
 import { createHeadComparison, staleHeads } from '#settlement/chain/compare-heads.ts';
 import { connectRpc } from '#settlement/chain/rpc.ts';
-import { NETWORK_DEFAULTS } from '#settlement/networks.ts';
+import { NETWORK_DEFAULTS } from '#settlement/network-config.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 
 /** The number of the newest block, and whether it has changed since the last comparison. */

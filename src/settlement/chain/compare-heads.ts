@@ -2,7 +2,7 @@ import type { Log } from '#core/log.ts';
 import type { Rpc } from '#settlement/chain/rpc.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /** The newest block according to one provider. */
 export interface HeadReport {

@@ -6,7 +6,7 @@ import { StartError } from '#core/start-error.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { configureSenders, prepareSenders } from '#settlement/chain/configure-senders.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';

@@ -7,7 +7,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
-import type { NetworkConfig, SenderRole } from '#settlement/networks.ts';
+import type { NetworkConfig, SenderRole } from '#settlement/network-config.ts';
 import {
   countUnfinished,
   lockConfiguration,

@@ -4,7 +4,7 @@ import { decodeView } from '#settlement/chain/decode.ts';
 import { readHoldings } from '#settlement/chain/holdings.ts';
 import { readAnnounced } from '#settlement/chain/merchant-wallets.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 

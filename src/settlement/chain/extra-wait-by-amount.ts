@@ -2,7 +2,7 @@ import { SECOND_MS } from '#core/durations.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { finalityOf } from '#settlement/chain/final-block.ts';
 import type { ChainPlace, RequestKind, RequestPayloads } from '#settlement/chain-requests.ts';
-import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
+import type { CountsRule, NetworkConfig } from '#settlement/network-config.ts';
 
 type Rules = Pick<NetworkConfig, 'countsFrom' | 'profile'>;
 

@@ -3,7 +3,7 @@ import { atoms, basisPoints } from '#core/money.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** The rates that the contract charges a payer on top of a sale, in basis points. */

@@ -2,7 +2,7 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { BlockTag, Chain } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import {
   contractOf,
   contractsOf,

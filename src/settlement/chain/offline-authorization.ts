@@ -4,7 +4,7 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import { authorizationNonce } from '#settlement/contract/contract-calls.ts';
 import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /** The authorization that a wallet signed at an offline till. */
 export interface OfflineAuthorization {

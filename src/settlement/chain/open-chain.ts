@@ -4,12 +4,12 @@ import { StartError } from '#core/start-error.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readCodeSize } from '#settlement/chain/code-size.ts';
 import { readChain } from '#settlement/chain/read-chain.ts';
+import { createTokenRefresh, readToken } from '#settlement/chain/read-token-facts.ts';
 import { connectRpc, type ProbedAddress, type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { createTokenRefresh, readToken } from '#settlement/chain/token.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { isCurrentContract } from '#settlement/contract/contract-code.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
-import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
+import type { NetworkConfig, NetworkSettings } from '#settlement/network-config.ts';
 
 /**
  * The name and version of Circle's token on most chains, used if no node is reachable at startup.

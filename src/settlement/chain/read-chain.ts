@@ -19,8 +19,8 @@ import {
   toRevert,
   unavailable,
 } from '#settlement/chain/decode.ts';
-import type { LogPortion } from '#settlement/chain/log-portion.ts';
-import { readLogPortion } from '#settlement/chain/log-ranges.ts';
+import { readLogPortion } from '#settlement/chain/halve-log-ranges.ts';
+import type { LogPortion } from '#settlement/chain/next-log-portion.ts';
 import { type Rpc, type RpcAnswer, RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';

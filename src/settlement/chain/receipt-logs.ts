@@ -1,4 +1,8 @@
-import { type LogPortion, type LogQuestion, portionOf } from '#settlement/chain/log-portion.ts';
+import {
+  type LogPortion,
+  type LogQuestion,
+  portionOf,
+} from '#settlement/chain/next-log-portion.ts';
 import { type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';

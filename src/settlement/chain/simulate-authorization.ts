@@ -22,7 +22,7 @@ import {
   readRevert,
   validityOf,
 } from '#settlement/contract/contract-calls.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
@@ -84,7 +84,7 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
       ? null
       : simulateDeployed(chain, deployment, { ...pull, gas: TOKEN_GAS }),
   ]);
-  // The contract is paused, which says nothing about the payment (see readiness.ts).
+  // The contract is paused, which says nothing about the payment (see network-readiness.ts).
   if (isPaused(judged)) return { status: 'unavailable' };
   const reason = decodeView(judged, (data) => {
     return decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data });

@@ -1,4 +1,4 @@
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /**
  * Returns how many blocks take as long as `blocks` blocks of `minBlockMs` each; at least `blocks`.

@@ -1,7 +1,7 @@
 import type { Hex } from '#settlement/chain-requests.ts';
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
 import { type Contracts, contractOf, numberOnContract } from '#settlement/contract-versions.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 
 // The messages that wallets sign (EIP-712), in the form that viem's signTypedData and browser
 // wallets accept. contracts/README.md specifies their fields.

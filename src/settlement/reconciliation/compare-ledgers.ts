@@ -3,7 +3,7 @@ import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import {
   contractOf,
   contractsOf,

@@ -5,7 +5,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { CUSTOM, profileNamed } from '#settlement/chain-profiles.ts';
 import { NOT_IN_TIME } from '#settlement/chain-requests.ts';
-import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
+import type { CountsRule, NetworkConfig } from '#settlement/network-config.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';

@@ -4,7 +4,7 @@ import { HOUR_MS } from '#core/durations.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { CallAnswer } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import { selectLargestUsers, updateCeiling } from '#settlement/hourly-ceiling-queries.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';

@@ -5,7 +5,7 @@ import { type AlarmRow, selectOpenAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { SenderRole } from '#settlement/networks.ts';
+import type { SenderRole } from '#settlement/network-config.ts';
 import {
   daysLeftOf,
   isLow,

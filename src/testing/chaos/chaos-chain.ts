@@ -9,7 +9,7 @@ import { findByArgument, signalProcess, waitUntil, within } from '#sandbox/proce
 import type { TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { wallet } from '#sandbox/wallets.ts';
 import { type ProfileName, profileNamed } from '#settlement/chain-profiles.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { ENDED_MS, persistently } from '#testing/chaos/chaos-restart.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';

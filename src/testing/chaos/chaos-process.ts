@@ -8,7 +8,7 @@ import { replaceFile } from '#files/replace-file.ts';
 import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
 import {

@@ -6,7 +6,7 @@ import type { DemoMode } from '#sandbox/demo.ts';
 import { createDemoPayers } from '#sandbox/demo-payers.ts';
 import type { DemoWallet } from '#sandbox/demo-wallets.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import type { WayPayer } from '#testing/ways/payers.ts';
 

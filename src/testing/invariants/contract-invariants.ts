@@ -10,7 +10,7 @@ import type { Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { readEvents, type SettlementEvent } from '#settlement/contract/contract-events.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import type { Invariant } from '#testing/invariants/invariant.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';

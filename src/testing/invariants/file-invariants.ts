@@ -9,7 +9,7 @@ import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import { checkReceipt, type ReceiptClaims, receiptJsonUrl } from '#ops/check-receipt.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { parseJsonl } from '#testing/books.ts';
 import type { Invariant } from '#testing/invariants/invariant.ts';
 import type { PersonClient } from '#testing/person-client.ts';

@@ -12,7 +12,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { present } from '#core/assert.ts';
 import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { keyWalletCode } from '#testing/pay-links.ts';
 import { wrapping } from '#testing/undeployed-wallets.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';

@@ -9,7 +9,7 @@ import type { DemoWallet } from '#sandbox/demo-wallets.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { wallet } from '#sandbox/wallets.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import type { Caller, Reply } from '#testing/api-client.ts';
 import { caller } from '#testing/api-client.ts';
 import { CardChip, type CardSettings } from '#testing/card-chip.ts';

@@ -1,8 +1,8 @@
 // Runs in the page: the manufacturer's unmodified libhalo with an emulated chip.
 import { execHaloCmdWeb } from '@arx-research/libhalo/api/web';
 import { privateKeyToAccount } from 'viem/accounts';
-import { driverOf, Field } from '#counter/field.ts';
-import { haloChip } from '#counter/halo-chip.ts';
+import { haloChip } from '#counter/virtual-halo-chip.ts';
+import { driverOf, Field } from '#counter/virtual-nfc-field.ts';
 
 const field = new Field();
 const Driver = driverOf(field);

@@ -27,7 +27,7 @@ import { Brand } from '../parts/brand.tsx';
 import { NewAccountForm } from '../parts/no-account.tsx';
 import { ReceiptSettings } from '../parts/receipt-settings.tsx';
 import { ShopPrices } from '../parts/shop-prices.tsx';
-import { TaxRates } from '../parts/tax-rates.tsx';
+import { TaxRates } from '../parts/tax-rate-settings.tsx';
 
 export function Settings(): ReactNode {
   const query = useAccount();

@@ -19,7 +19,7 @@ import { type Role, useMerchant, useRead } from '../merchant.ts';
 import { InviteDialog, invitationColumns } from '../parts/invitations.tsx';
 import { Organization } from '../parts/organization.tsx';
 import { choiceOf, RoleSelect } from '../parts/role-select.tsx';
-import { TillAccess } from '../parts/till-access.tsx';
+import { TillAccess } from '../parts/till-access-dialog.tsx';
 
 type Member = ListMembersResponse['data'][number];
 

@@ -24,9 +24,9 @@ import { OfflineLimits } from '../parts/offline-limits.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { Pairing } from '../parts/pairing.tsx';
 import { SmartTap } from '../parts/smart-tap.tsx';
-import { Software } from '../parts/software.tsx';
 import { TerminalTag } from '../parts/tag.tsx';
 import { TerminalLocation } from '../parts/terminal-location.tsx';
+import { Software } from '../parts/terminal-software.tsx';
 
 /** Polling interval, short enough to notice a device that has just connected. */
 const WATCH_MS = 5_000;

@@ -14,7 +14,7 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { AddTerminalDialog } from '../parts/add-terminal-dialog.tsx';
 import { ManagerCode } from '../parts/manager-code.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
-import { Software } from '../parts/software.tsx';
+import { Software } from '../parts/terminal-software.tsx';
 
 const PAGE = 50;
 

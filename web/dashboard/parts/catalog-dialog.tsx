@@ -15,7 +15,7 @@ import { useMerchant } from '../merchant.ts';
 import type { Account } from './account-settings.ts';
 import { positionAt } from './catalog-order.ts';
 import { ColorChoice } from './color-choice.tsx';
-import { TaxFields, usualRate } from './tax-fields.tsx';
+import { TaxFields, usualRate } from './item-tax-fields.tsx';
 import type { CatalogItem } from './use-move-item.ts';
 
 export interface CatalogDialogProps {

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { batchesOf } from '../../data/offline-payments.ts';
+import { batchesOf } from '../../data/forward-offline-payments.ts';
 import type { ForwardedList, HandInOfflinePaymentsBody } from '../../data/types/dashboard.ts';
 import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';

@@ -12,7 +12,7 @@ import { changeWords } from './chart-scale.ts';
 import { DayChart } from './day-chart.tsx';
 import { dayBefore, later } from './days.ts';
 import { declineWords } from './decline-words.ts';
-import { Figure } from './figure.tsx';
+import { Figure } from './labeled-figure.tsx';
 import { sumDays } from './sum-days.ts';
 import { useTimeZone } from './time-zone.ts';
 

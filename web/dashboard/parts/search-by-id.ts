@@ -5,9 +5,9 @@ import { useDesk } from '../../desk/desk-context.ts';
 import { t } from '../../ui/text/t.ts';
 import { type Mode, useMerchant } from '../merchant.ts';
 import { pages } from '../pages.ts';
+import { searchProblem, sumMeant } from './classify-search-text.ts';
+import { pageFor } from './find-page-by-words.ts';
 import { placeOfId } from './object-link.tsx';
-import { pageFor } from './page-words.ts';
-import { searchProblem, sumMeant } from './search-text.ts';
 
 type Found = readonly { readonly [name: string]: unknown }[];
 

@@ -6,7 +6,7 @@ import { priceOf, type Quoted } from '../../ui/quoted-price.ts';
 import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 import { dayBefore } from './days.ts';
-import { Figure } from './figure.tsx';
+import { Figure } from './labeled-figure.tsx';
 import { useStatistics } from './sales-figures.tsx';
 import { sumDays } from './sum-days.ts';
 import { useTimeZone } from './time-zone.ts';

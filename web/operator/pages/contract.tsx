@@ -13,12 +13,12 @@ import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, usePages, useRead } from '../operator.ts';
-import { ContractDialog, type ContractWish } from '../parts/contract-dialog.tsx';
 import { ContractState } from '../parts/contract-state.tsx';
 import { DecideProposal } from '../parts/decide-proposal.tsx';
 import { percent } from '../parts/percent.ts';
 import { isOpen, proposalWords } from '../parts/proposal-words.ts';
-import { Transactions } from '../parts/transactions.tsx';
+import { ContractDialog, type ContractWish } from '../parts/propose-contract-change.tsx';
+import { Transactions } from '../parts/transactions-to-send.tsx';
 
 type Contract = ReadContractsResponse['data'][number];
 type Proposal = ListProposalsResponse['data'][number];

@@ -7,8 +7,8 @@ import type { Chip } from '../reader/chip-commands.ts';
 import { readNfc } from '../reader/nfc.ts';
 import type { Read } from '../reader/read-credential.ts';
 import { readDer } from '../reader/sign-by-chip.ts';
-import { driverOf, Field, FOUND_MS, type Thing } from './field.ts';
-import { haloChip } from './halo-chip.ts';
+import { haloChip } from './virtual-halo-chip.ts';
+import { driverOf, Field, FOUND_MS, type Thing } from './virtual-nfc-field.ts';
 
 const account = privateKeyToAccount(generatePrivateKey());
 

@@ -3,8 +3,8 @@ import { valueIn } from '../../data/api.ts';
 import { createNonce, createPayerApi, listNetworks, signInPayer } from '../../data/payer-api.ts';
 import { fromRoot } from '../../data/root-path.ts';
 import { signInText } from '../../wallet/account.ts';
-import type { Thing } from './field.ts';
-import { haloChip } from './halo-chip.ts';
+import { haloChip } from './virtual-halo-chip.ts';
+import type { Thing } from './virtual-nfc-field.ts';
 
 /** Test money only, so the key may be stored in plain text in this browser. */
 const KEY = 'tapline.terminal.virtual-card';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Hex } from '../../data/bytes.ts';
-import type { Forwarded } from '../../data/offline-payments.ts';
+import type { Forwarded } from '../../data/forward-offline-payments.ts';
 import {
   afterAnswer,
   type HeldSale,

@@ -1,6 +1,6 @@
 import type { SaleLines } from '#prices/sale-lines.ts';
 import type { Hex } from '../../data/bytes.ts';
-import type { Forwarded, OfflineRecord } from '../../data/offline-payments.ts';
+import type { Forwarded, OfflineRecord } from '../../data/forward-offline-payments.ts';
 import type { Slip } from '../till-phases.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { withDiscountInLines } from '#prices/sale-lines.ts';
 import { type Hex, toHex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device-api.ts';
-import { batchesOf, type ForwardApi } from '../../data/offline-payments.ts';
+import { batchesOf, type ForwardApi } from '../../data/forward-offline-payments.ts';
 import {
   type OfflineAnswer,
   type OfflineRequest,

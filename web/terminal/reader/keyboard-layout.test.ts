@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newSecret } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
-import { newSecret } from '#core/secrets.ts';
 import { americanKey } from './american-key.ts';
 import { readTyped } from './keyboard-layout.ts';
 

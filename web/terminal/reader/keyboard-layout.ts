@@ -12,7 +12,7 @@ const SECRET = /^(?:nfc|tlpc)_[0-9A-Za-z]{38,39}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CHECKSUM_LENGTH = 6;
 
-/** Computes the checksum as the service does in `core/secrets.ts`. */
+/** Computes the checksum as the service does in `core/bearer-secrets.ts`. */
 function checksum(text: string): string {
   const digest = sha256(new TextEncoder().encode(`tapline:${text}`));
   let rest = new DataView(digest.buffer, digest.byteOffset).getBigUint64(0);

@@ -5,7 +5,7 @@ export const SplitDialog = partOf(async () => (await import('./split.tsx')).Spli
 export const SplitBanner = partOf(async () => (await import('./split.tsx')).SplitBanner);
 export const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDialog);
 export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScreen);
-export const Counter = partOf(async () => (await import('../counter/counter.tsx')).Counter);
+export const Counter = partOf(async () => (await import('../counter/virtual-counter.tsx')).Counter);
 export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 export const SalesWait = partOf(async () => (await import('./offline-sales-left.tsx')).SalesWait);
 export const SalesLeft = partOf(async () => (await import('./offline-sales-left.tsx')).SalesLeft);

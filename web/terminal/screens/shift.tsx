@@ -18,10 +18,10 @@ import {
   StartScreen,
   TotalsScreen,
 } from './lazy-screens.ts';
-import { useReaders } from './readers.ts';
 import type { TillContext } from './till-context.ts';
 import { Bar } from './till-header.tsx';
 import { useOffline } from './use-offline.ts';
+import { useReaders } from './use-readers.ts';
 
 /** After a payment that started on the catalog page, the till returns to it. */
 const CATALOGUE = 'catalogue';

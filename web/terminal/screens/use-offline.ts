@@ -11,7 +11,7 @@ const off = () => OFF;
 async function start(pairing: Pairing, end: AbortSignal): Promise<OfflineTill> {
   const [{ OfflineTill }, { createForwardApi }] = await Promise.all([
     import('../offline/offline-till.ts'),
-    import('../../data/offline-payments.ts'),
+    import('../../data/forward-offline-payments.ts'),
   ]);
   const till = new OfflineTill({
     terminal: pairing.terminal,

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Device } from '../../data/device-api.ts';
-import type { Forwarded } from '../../data/offline-payments.ts';
+import type { Forwarded } from '../../data/forward-offline-payments.ts';
 import { type OfflineRequest, offlineNonce, writeRequest } from '../../data/offline-request.ts';
 import { verifyAnswer } from '../../data/offline-signature.ts';
 import {

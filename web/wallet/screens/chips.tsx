@@ -3,8 +3,8 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { valueIn } from '../../data/api.ts';
 import { chipsOf } from '../../data/payer-chips.ts';
 import type { Chip } from '../../data/types/payer.ts';
-import { needsClick } from '../../terminal/reader/chip-after-click.ts';
 import { hasNfc } from '../../terminal/reader/nfc.ts';
+import { needsClick } from '../../terminal/reader/read-chip-on-iphone.ts';
 import { ChipAsksPart, useChipAsks } from '../../terminal/screens/chip-prompts.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';

@@ -8,7 +8,7 @@ import { Facts } from '../../ui/table.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { type TextKey, t, textLocale } from '../../ui/text/t.ts';
 import { formatRate } from '../allowance.ts';
-import { changedFields, fieldsOf, type Pin, type PinnedField } from '../changed-contracts.ts';
+import { changedFields, fieldsOf, type Pin, type PinnedField } from '../compare-contract-pins.ts';
 import { builtIn, pinOf, trustReported } from '../pinned-contracts.ts';
 import { type Network, useKept } from '../wallet-storage.ts';
 import { PageLink } from './frame.tsx';

@@ -27,7 +27,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { NetworkConfig, SenderRole } from '#settlement/networks.ts';
+import type { NetworkConfig, SenderRole } from '#settlement/network-config.ts';
 import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
 import type { RefundProof } from '#settlement/settled/payment-proof.ts';
 

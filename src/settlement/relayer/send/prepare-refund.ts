@@ -9,7 +9,7 @@ import {
   readRevert,
   refundsOfCall,
 } from '#settlement/contract/contract-calls.ts';
-import { lensOf } from '#settlement/contract/lens.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import {
   isBeingPaidAgain,

@@ -7,7 +7,7 @@ import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
 import type { RequestKind } from '#settlement/chain-requests.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 import { DEPLOY_WITHIN_MS } from '#settlement/deployment-queries.ts';
-import { WORKER_GONE_MS } from '#settlement/readiness.ts';
+import { WORKER_GONE_MS } from '#settlement/network-readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
 import {
   claimPayments,

@@ -1,5 +1,5 @@
 import { type Loop, startLoop } from '#core/background-loop.ts';
-import { SENDER_ROLES, type SenderRole } from '#settlement/networks.ts';
+import { SENDER_ROLES, type SenderRole } from '#settlement/network-config.ts';
 import { batchDueAt, type LastBatch, NO_BATCH } from '#settlement/relayer/send/batching-delay.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
 import { sendPayments, sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';

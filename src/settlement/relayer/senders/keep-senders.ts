@@ -3,7 +3,7 @@ import { type Loop, startLoop } from '#core/background-loop.ts';
 import { configureSenders } from '#settlement/chain/configure-senders.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { contractVersionAt } from '#settlement/contract-versions.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import { KINDS } from '#settlement/relayer/jobs/request-kinds.ts';
 import {
   leasesOf,

@@ -1,7 +1,7 @@
 import { assert, assertNever } from '#core/assert.ts';
 import { bumpFees } from '#settlement/chain/gas-fees.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { CountsRule } from '#settlement/networks.ts';
+import type { CountsRule } from '#settlement/network-config.ts';
 import {
   type Attempt,
   type Effect,

@@ -2,7 +2,7 @@ import type { Receipt } from '#settlement/chain/chain.ts';
 import type { Fees } from '#settlement/chain/gas-fees.ts';
 import type { SecondWord } from '#settlement/chain/provider-quorum.ts';
 import type { Hex, RequestKind } from '#settlement/chain-requests.ts';
-import type { CountsRule } from '#settlement/networks.ts';
+import type { CountsRule } from '#settlement/network-config.ts';
 
 /**
  * A transaction of ours, from its row to its end. Each value is immutable: {@link step}

@@ -10,7 +10,7 @@ import {
   readEvents,
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
-import type { CountsRule } from '#settlement/networks.ts';
+import type { CountsRule } from '#settlement/network-config.ts';
 import type { Requeued } from '#settlement/relayer/jobs/job-queries.ts';
 import {
   answers,

@@ -4,7 +4,7 @@ import { isTracing, traceSpan } from '#core/tracing.ts';
 import type { Tx } from '#db/database.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { OutcomeFacts, RequestPayloads } from '#settlement/chain-requests.ts';
-import type { NetworkConfig } from '#settlement/networks.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
 import {
   commitWithoutWaiting,
   type MovedTransfer,

@@ -1,0 +1,170 @@
+import type { PayCaller } from '#apis/pay/pay-caller.ts';
+import { RECEIPT_EXAMPLE, ReceiptSchema } from '#apis/pay/receipt-schema.ts';
+import { answerWith, resourceMissing } from '#core/answer.ts';
+import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { defineRoute } from '#http/route.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+import { type Receipt, type RefundOnReceipt, selectReceipt } from '#payments/receipt-queries.ts';
+import { findReceipt, type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
+import { type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote-price.ts';
+import { discountOf, taxTable } from '#prices/sale-lines.ts';
+import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
+
+/** Shortens an address, so that the payer can recognize it, but others cannot look it up. */
+export function shortened(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`;
+}
+
+/** The contract's address on a receipt if this process serves no network in its mode. */
+const NO_CONTRACT = `0x${'0'.repeat(40)}`;
+
+export type ShownReceipt = ReturnType<typeof renderReceipt>;
+
+/** Renders a sum in the shop's currency; null for a sale in USDC. */
+export function renderPast(presentment: PastQuote | null) {
+  return presentment === null ? null : renderQuote(presentment, presentment.expiresAt);
+}
+
+/** Renders the data with which anyone can verify the payment on the chain. */
+function renderProof(
+  { payment, merchantNumber: number }: Receipt,
+  chain: NetworkConfig | undefined,
+  rpcUrl: string | null,
+) {
+  const { place } = payment;
+  return {
+    chain_id: payment.chainId,
+    settlement: chain === undefined ? NO_CONTRACT : contractOf(chain, number ?? 0n),
+    tx_hash: place.txHash,
+    block_number: Number(place.blockNumber),
+    log_index: place.logIndex,
+    event: 'PaymentSettled',
+    number: Number(payment.settlementNumber),
+    batch: Number(payment.batchNumber),
+    merchant: number === null ? null : numberOnContract(number),
+    rpc_url: rpcUrl,
+    explorer_url: chain?.explorerUrl ? `${chain.explorerUrl}/tx/${place.txHash}` : null,
+  };
+}
+
+function renderRefundOn({ payment }: Receipt, receipts: ReceiptPages) {
+  return (refund: RefundOnReceipt) => ({
+    amount: toJsonAtoms(refund.amount),
+    presentment: renderPast(refund.presentment),
+    status: refund.status,
+    tx_hash: refund.tx_hash,
+    receipt_number: refund.receipt_number,
+    receipt_url: refundReceiptUrl({ ...refund, tenant: payment.tenant }, receipts),
+    created: refund.created.toISOString(),
+  });
+}
+
+/**
+ * Renders the sale on a receipt. Lines and taxes are in minor units of its currency, otherwise in
+ * atoms.
+ */
+function renderSale({ payment }: Receipt) {
+  const { presentment, amount, tip, lines } = payment;
+  return {
+    sale: toJsonAtoms(amount - tip),
+    tip: toJsonAtoms(tip),
+    amount: toJsonAtoms(amount),
+    presentment: presentment === null ? null : renderPaidQuote(presentment),
+    line_items: lines?.lineItems ?? null,
+    discount: discountOf(lines),
+    taxes: lines === null ? [] : taxTable(lines),
+  };
+}
+
+function renderReceipt(
+  receipt: Receipt,
+  {
+    chain,
+    rpcUrl,
+    receipts,
+  }: {
+    chain: NetworkConfig | undefined;
+    rpcUrl: string | null;
+    receipts: ReceiptPages;
+  },
+) {
+  const { payment } = receipt;
+  const { fees, payerAddress } = payment;
+  const { livemode } = payment.tenant;
+  return {
+    object: 'receipt',
+    livemode,
+    network: networkOf(livemode),
+    merchant: receipt.merchant,
+    receipt_number: payment.receiptNumber,
+    fiscal: receipt.fiscal,
+    order_id: payment.orderId,
+    description: receipt.description,
+    ...renderSale(receipt),
+    fees: {
+      acquirer: toJsonAtoms(fees.acquirer),
+      protocol: toJsonAtoms(fees.protocol),
+      cashback: toJsonAtoms(fees.cashback),
+    },
+    total_charged: toJsonAtoms(payment.totalCharged),
+    paid: toJsonAtoms(payment.totalCharged - fees.cashback),
+    amount_refunded: toJsonAtoms(payment.amountRefunded),
+    refunds: receipt.refunds.map(renderRefundOn(receipt, receipts)),
+    currency: 'usdc',
+    payer: shortened(payerAddress),
+    payment_method: { ...payment.method },
+    tx_hash: payment.place.txHash,
+    accepted_offline_at: receipt.offline?.acceptedAt ?? null,
+    settled_at: payment.settledAt.toISOString(),
+    time_zone: receipt.timeZone,
+    proof: renderProof(receipt, chain, rpcUrl),
+  };
+}
+
+/** Reads the receipt with this token; `null` if there is none. */
+export async function readReceipt(
+  { db, pages: receipts, chains, keys: { id: idKey }, outside: { publicNode } }: ApiContext,
+  token: string,
+): Promise<ShownReceipt | null> {
+  const wanted = findReceipt(idKey, token);
+  const receipt = wanted && (await selectReceipt(db, wanted));
+  if (wanted === null || receipt === null) return null;
+  const chain = chains.find(({ config }) => config.livemode === wanted.livemode);
+  const rpcUrl = publicNode(networkOf(wanted.livemode));
+  return renderReceipt(receipt, { chain: chain?.config, rpcUrl, receipts });
+}
+
+/**
+ * Returns the route for a receipt's data, which the receipt page shows and `npm run receipt`
+ * verifies.
+ */
+export function receiptRoute(ctx: ApiContext) {
+  return defineRoute<PayCaller>({
+    method: 'GET',
+    path: '/receipts/{token}',
+    operationId: 'retrieveReceipt',
+    moves: 'nothing',
+    tag: 'Receipts',
+    summary: 'Retrieve a paid payment by the address of its receipt',
+    description:
+      'The token is the last part of a payment’s `receipt_url`. The same data is at that address ' +
+      'with `.json` appended, and with `.txt` as text for a printer (`width` 32 or 48).',
+    scope: null,
+    idempotency: 'ignored',
+    params: { token: 'text' },
+    responses: {
+      200: {
+        schema: ReceiptSchema,
+        description: 'The receipt.',
+        example: RECEIPT_EXAMPLE,
+      },
+    },
+    errors: ['resource_missing'],
+    handle: async ({ params }) => {
+      const receipt = await readReceipt(ctx, params.token ?? '');
+      return receipt === null ? resourceMissing('receipt') : answerWith(200, receipt);
+    },
+  });
+}
