@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ensurePackages } from '../src/packages/built.ts';
+import { ensurePackages } from '../src/packages/build-packages.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const FOLDERS = ['sdk', 'cli', 'x402', 'reader', 'integrations/medusa'];

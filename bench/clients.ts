@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
-import { ensurePackages } from '#packages/built.ts';
+import { ensurePackages } from '#packages/build-packages.ts';
 import { median } from './report.ts';
 
 /**

@@ -6,7 +6,7 @@ import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { signMerchantConsent } from '#sandbox/demo-wallets.ts';
-import { wallet } from '#sandbox/wallets.ts';
+import { wallet } from '#sandbox/derive-wallets.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';

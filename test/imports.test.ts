@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { WEB_SOURCES } from '#web/built.ts';
+import { WEB_SOURCES } from '#web/build-web-apps.ts';
 import {
   all,
   FEWEST_FILES,

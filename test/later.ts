@@ -38,7 +38,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/terminal/offline-limits.browser.test.ts',
     'web/terminal/offline-queue.browser.test.ts',
     'web/terminal/offline-records.browser.test.ts',
-    'web/terminal/pairing.browser.test.ts',
+    'web/terminal/pair-device.browser.test.ts',
     'web/terminal/panes.browser.test.ts',
     'web/terminal/people.browser.test.ts',
     'web/terminal/price-details.browser.test.ts',

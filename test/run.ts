@@ -4,11 +4,11 @@ import { glob, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { ensurePackages } from '#packages/built.ts';
+import { ensurePackages } from '#packages/build-packages.ts';
 import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import { ensureBuilt, ensureCompressed } from '#web/built.ts';
+import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';
 import { groupFiles, inGoodOrder, writeGroups } from './groups.ts';
 import { LATER } from './later.ts';
 import { memoryFolder } from './memory-folder.ts';

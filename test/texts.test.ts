@@ -27,7 +27,7 @@ const APPS = 'pay,tag,receipt,terminal,front,dashboard,desk,wallet';
 const MOVED = [
   'web/ui/*.{ts,tsx}',
   'web/data/*.ts',
-  'web/wallet/words.ts',
+  'web/wallet/problem-words.ts',
   'web/wallet/screens/unlock-method.tsx',
   'src/apis/pay/receipt-{html,lines,text}.ts',
   'src/apis/pay/refund-receipt.ts',
@@ -256,7 +256,7 @@ function textsIn({ name, text }: Source): string[] {
   return found.map((one) => `${name}: ${one}`);
 }
 
-/** Errors whose messages are shown to the user (`web/wallet/words.ts`). */
+/** Errors whose messages are shown to the user (`web/wallet/problem-words.ts`). */
 const SHOWN_ERRORS: ReadonlySet<string> = new Set(['NotApproved']);
 
 function isShownError(thrown: Expression): boolean {

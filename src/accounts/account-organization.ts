@@ -8,7 +8,7 @@ import { selectMembers } from '#people/membership-queries.ts';
 import { selectOrganizationMembers } from '#people/organization-queries.ts';
 import { lockOrganization, selectAccountsIn } from '#people/organizations.ts';
 import { noteOwnerChange } from '#people/owner-changes.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 
 /** Maximum number of accounts, because an organization's lists and totals read each one. */
 const MAX_ACCOUNTS = 100;

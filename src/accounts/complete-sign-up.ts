@@ -8,7 +8,7 @@ import { linkRefused, readLink } from '#people/email-links.ts';
 import { deleteEmailTokens, takeEmailToken } from '#people/email-token-queries.ts';
 
 import { checkPassword, hashPassword } from '#people/passwords.ts';
-import type { PeopleDeps, Visit } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import { type OpenedSession, openSession } from '#people/sessions.ts';
 import { selectUser, type UserRow } from '#people/user-queries.ts';
 

@@ -11,7 +11,7 @@ import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { readName } from '#core/name-rules.ts';
 import type { Tx } from '#db/database.ts';
-import { CURRENT_API_VERSION } from '#events/append.ts';
+import { CURRENT_API_VERSION } from '#events/append-events.ts';
 
 /**
  * Maximum number of usable keys. One per system is recommended; this allows for many systems and

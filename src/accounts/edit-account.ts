@@ -24,7 +24,7 @@ import { readName } from '#core/name-rules.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { rescheduleUnsigned } from '#fiscal/fiscal-queries.ts';
-import { queueMail } from '#people/mail.ts';
+import { queueMail } from '#people/mail-outbox.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 
 /** Limits of an account's settings; the table checks them as well. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { lockOwnAccount } from '#accounts/account-queries.ts';
-import type { KybRef } from '#accounts/kyb.ts';
 import {
   type DocumentRow,
   deleteDocument,
@@ -8,6 +7,7 @@ import {
   selectDocumentContent,
   selectDocuments,
 } from '#accounts/kyb-queries.ts';
+import type { KybRef } from '#accounts/kyb-review.ts';
 import { actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { decrypt, encrypt } from '#core/bearer-secrets.ts';

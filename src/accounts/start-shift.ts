@@ -1,5 +1,5 @@
-import { readCredentialEnds } from '#accounts/credential-ends.ts';
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
+import { readCredentialEnds } from '#accounts/recheck-credentials.ts';
 import { openShift, type Shift } from '#accounts/shift-rows.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
@@ -12,8 +12,8 @@ import {
   takeAttempt,
   tooManyAttempts,
 } from '#people/attempt-limits.ts';
+import { lockPin, type PinRow, selectPin, updatePinTries } from '#people/cashier-pins.ts';
 import { verifyPassword } from '#people/passwords.ts';
-import { lockPin, type PinRow, selectPin, updatePinTries } from '#people/store-pins.ts';
 
 /**
  * Limits wrong PINs at one terminal, over all cashiers. The limit per cashier allows as many in an

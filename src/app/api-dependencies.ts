@@ -13,8 +13,8 @@ import type { Config } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 import type { Network as OutsideNetwork } from '#webhooks/connect-to-receivers.ts';
+import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { systemResolver } from '#webhooks/resolver.ts';
 
 export interface ApiDeps extends ProcessContext {
   readonly config: Config;

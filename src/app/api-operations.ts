@@ -4,18 +4,18 @@ import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiDeps } from '#app/api-dependencies.ts';
 import type { ApiDocument } from '#docs/api-document.ts';
+import type { SiteOptions } from '#docs/build-docs-site.ts';
 import { addDocsRoutes } from '#docs/docs-routes.ts';
 import { addPackagesRoutes } from '#docs/packages-routes.ts';
-import type { SiteOptions } from '#docs/site.ts';
-import type { Call } from '#http/call.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 import { memoryRateLimiter, type RateLimiter } from '#http/rate-limit.ts';
 import { redisRateLimiter } from '#http/redis-rate-limit.ts';
 import { createRequestLines } from '#http/request-lines.ts';
+import type { Call } from '#http/request-state.ts';
 import { addOperationalRoutes } from '#ops/operational-routes.ts';
 import { createProcessHealth } from '#ops/process-health.ts';
 import { requestLogSamples } from '#ops/service-samples.ts';
-import { packagesIn } from '#packages/built.ts';
+import { packagesIn } from '#packages/build-packages.ts';
 import { createRequestLog } from '#request-log/request-log.ts';
 
 /** This signal turns request lines in the log on and off. */

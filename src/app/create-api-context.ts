@@ -7,8 +7,8 @@ import { NO_PASS_FILES } from '#payers/pass-files.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { createPreflight } from '#payments/preflight-by-network.ts';
 import { processKeys } from '#settings/config.ts';
+import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { systemResolver } from '#webhooks/resolver.ts';
 
 /** Creates the context of an API process: once, and shared by all surfaces. */
 export function createContext(deps: ApiDeps): ApiContext {

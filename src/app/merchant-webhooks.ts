@@ -16,7 +16,7 @@ import {
   oneOf,
   Timestamp,
 } from '#http/schema.ts';
-import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
 
 /** Only events contain these three objects; the merchant API has no routes for them. */
 const AccountSchema = Type.Object(

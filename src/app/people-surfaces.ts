@@ -1,7 +1,7 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { searchOthers, signInElsewhere, waitingOfOthers } from '#apis/cells/people-routes.ts';
 import { dashboardSurface } from '#apis/dashboard/dashboard-routes.ts';
-import { surfaceSettings } from '#apis/dashboard/surface-settings.ts';
+import { surfaceSettings } from '#apis/dashboard/person-surface-settings.ts';
 import { operatorSurface } from '#apis/operator/operator-routes.ts';
 import type { ApiDeps } from '#app/api-dependencies.ts';
 import type { Surface } from '#http/route.ts';

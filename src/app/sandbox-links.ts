@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isAskedAt } from '#http/asked-host.ts';
-import type { Demo } from '#sandbox/demo.ts';
+import type { Demo } from '#sandbox/demo-account.ts';
 
 /**
  * The links that the front page and the documentation of a sandbox show to browsers on its own

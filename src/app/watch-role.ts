@@ -4,7 +4,7 @@ import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { selectOperatorMailboxes } from '#ops/audit-anchor-queries.ts';
 import { mailMovements, mailProposal } from '#payouts/foreign-wallet-mails.ts';
-import { queueMail } from '#people/mail.ts';
+import { queueMail } from '#people/mail-outbox.ts';
 import type { Config } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';

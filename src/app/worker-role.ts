@@ -1,7 +1,7 @@
 import { pushNetwork } from '#app/api-dependencies.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { announceExports } from '#books/export-schedule.ts';
-import type { CellSettings } from '#cells/peers.ts';
+import type { CellSettings } from '#cells/ask-other-cells.ts';
 import { startSendingEnds } from '#cells/send-revocations.ts';
 import { type Loop, startLoop } from '#core/background-loop.ts';
 import { describeError } from '#core/log.ts';
@@ -27,7 +27,7 @@ import { followAllWallets, mailingOf } from '#payouts/follow-wallets.ts';
 import { mailProposal } from '#payouts/foreign-wallet-mails.ts';
 import { dropExpired } from '#people/delete-expired.ts';
 import { notifyOwners } from '#people/endpoint-mail.ts';
-import { type Mailer, startMailWorker } from '#people/mail.ts';
+import { type Mailer, startMailWorker } from '#people/mail-outbox.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 import { createRateRefresher, refreshIntervals } from '#prices/refresh-rates.ts';
 import { notifyPayers } from '#push/notify-payers.ts';
@@ -38,11 +38,11 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import type { RequestKind } from '#settlement/chain-requests.ts';
-import { startReconciler } from '#settlement/reconciliation/reconciler.ts';
+import { startReconciler } from '#settlement/reconciliation/reconcile-every-minute.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
 import { startWebhookWorker } from '#webhooks/delivery-worker.ts';
+import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { systemResolver } from '#webhooks/resolver.ts';
 
 /** The context of a process of the role `worker`. Each loop takes the fields that it needs. */
 export interface WorkerContext extends ChainContext {

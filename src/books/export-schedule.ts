@@ -14,10 +14,10 @@ import { networkOf } from '#core/mode.ts';
 import { accountTime, stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import { appendEvents } from '#events/append.ts';
-import { queueMail } from '#people/mail.ts';
-import { accountInMail } from '#people/mail-words.ts';
-import type { Mailing } from '#people/people.ts';
+import { appendEvents } from '#events/append-events.ts';
+import { accountInMail } from '#people/account-name-in-mail.ts';
+import { queueMail } from '#people/mail-outbox.ts';
+import type { Mailing } from '#people/people-context.ts';
 
 /**
  * Validity of a link, which is for downloading the file soon. Later, users export the file in the

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { STATEMENT_FORMATS } from '#books/formats.ts';
 import { openDays, openPayout, type Statement } from '#books/statement.ts';
+import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { dayAfter, dayIn, dayStart, daysOfMonth, lastPeriod } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';

@@ -8,7 +8,7 @@ import {
   selectPayoutEntry,
   sumEntries,
 } from '#books/entry-queries.ts';
-import { FORMATS, type StatementFormat } from '#books/formats.ts';
+import { FORMATS, type StatementFormat } from '#books/statement-formats.ts';
 import { assert } from '#core/assert.ts';
 import { type Days, dayBounds, dayIn } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';

@@ -1,4 +1,4 @@
-import { askCell, type CellSettings } from '#cells/peers.ts';
+import { askCell, type CellSettings } from '#cells/ask-other-cells.ts';
 import {
   declineOf,
   type HomeAnswer,

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { askCell, type CellAddress, type CellSettings } from '#cells/peers.ts';
+import { askCell, type CellAddress, type CellSettings } from '#cells/ask-other-cells.ts';
 import { isOwnAddress } from '#core/private-address.ts';
 import { StartError } from '#core/start-error.ts';
 

@@ -1,5 +1,5 @@
 import { KEPT_MS } from '#cells/ask-home-cell.ts';
-import { askCell, type CellSettings } from '#cells/peers.ts';
+import { askCell, type CellSettings } from '#cells/ask-other-cells.ts';
 import { deleteVisits, selectEndedVisits } from '#cells/visit-queries.ts';
 import { type Loop, startLoop } from '#core/background-loop.ts';
 import { addMs } from '#core/clock.ts';

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from 'node:crypto';
 import { assert } from './assert.ts';
 import { base62 } from './base62.ts';
-import { cellOfDigit, FIRST_CELL } from './cell.ts';
+import { cellOfDigit, FIRST_CELL } from './cell-digit.ts';
 import { sha256 } from './sha256.ts';
 
 /** The prefixes of bearer secrets (behavior.md 3.1). */

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomFillSync } from 'node:crypto';
 import { base62, fromBase62 } from './base62.ts';
-import { cellOfDigit, FIRST_CELL } from './cell.ts';
+import { cellOfDigit, FIRST_CELL } from './cell-digit.ts';
 import { networkOf, type Tenant } from './mode.ts';
 
 /** Prefixes of ids (behavior.md 3.7). */

@@ -1,16 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { assert } from '#core/assert.ts';
-import { FIRST_CELL } from '#core/cell.ts';
-import {
-  checkout,
-  type LogPlace,
-  look,
-  notePlace,
-  run,
-  type Source,
-  sendTogether,
-} from '#db/connections.ts';
+import { FIRST_CELL } from '#core/cell-digit.ts';
 import {
   CommitUnknown,
   codeOf,
@@ -22,6 +13,15 @@ import {
   toFault,
 } from '#db/database-faults.ts';
 import { DatabaseWatch } from '#db/detect-replaced-database.ts';
+import {
+  checkout,
+  type LogPlace,
+  look,
+  notePlace,
+  run,
+  type Source,
+  sendTogether,
+} from '#db/pooled-connections.ts';
 import { connectOptions, SESSION_SETTINGS } from '#db/session-settings.ts';
 import { typeParsers } from '#db/type-parsers.ts';
 

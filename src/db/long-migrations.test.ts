@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 let database: TestDatabase;

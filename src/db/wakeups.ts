@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { run } from '#db/connections.ts';
 import type { Database } from '#db/database.ts';
+import { run } from '#db/pooled-connections.ts';
 
 /**
  * Hints that something may have changed. A lost hint only costs time, because the tables are

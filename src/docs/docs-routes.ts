@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiDocument } from '#docs/api-document.ts';
-import { buildSite, type SiteFile, type SiteOptions } from '#docs/site.ts';
+import { buildSite, type SiteFile, type SiteOptions } from '#docs/build-docs-site.ts';
 
 /** Allows the site's own files only; no inline script or style. */
 const POLICY = [

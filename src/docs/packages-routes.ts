@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { escapeHtml } from '#core/escape-html.ts';
-import { type Archive, archivesOf, sumsOf } from '#docs/packages.ts';
+import { type Archive, archivesOf, sumsOf } from '#docs/package-archives.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 
 const LISTED = 'SHA512SUMS';

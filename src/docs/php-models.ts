@@ -1,5 +1,5 @@
 import type { Schema } from '#docs/api-document.ts';
-import { type Model, modelsOf } from '#docs/models.ts';
+import { type Model, modelsOf } from '#docs/api-models.ts';
 
 type NameOf = Model['nameOf'];
 

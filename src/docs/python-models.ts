@@ -1,5 +1,5 @@
 import type { Schema } from '#docs/api-document.ts';
-import { type Model, type ModelField, modelsOf } from '#docs/models.ts';
+import { type Model, type ModelField, modelsOf } from '#docs/api-models.ts';
 
 /** Possible field names of the API that cannot be fields of a Python class. */
 const KEYWORDS = new Set(['from', 'class', 'def', 'import', 'in', 'is', 'pass', 'global']);

@@ -3,7 +3,7 @@ import { describeError } from '#core/log.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Place } from '#db/paging.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
+import { EVENTS_TOPIC, eventsKey } from '#events/append-events.ts';
 import { selectEventsAfter } from '#events/stream-queries.ts';
 import { EventBatch, isBefore, type StreamReader } from '#events/stream-reader.ts';
 

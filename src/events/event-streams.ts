@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import { perProcess } from '#core/once-per-process.ts';
 import type { Place } from '#db/paging.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import { eventsKey } from '#events/append.ts';
+import { eventsKey } from '#events/append-events.ts';
 import { EventFeed } from '#events/event-feed.ts';
 import { selectNewestPlace } from '#events/stream-queries.ts';
 import { StreamReader } from '#events/stream-reader.ts';

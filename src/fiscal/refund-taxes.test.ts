@@ -18,8 +18,8 @@ import { addPayer, newRequest, openStore, pay, playChain, type TestStore } from 
 import { findPayment, newCreate, playRefunds, see } from '#testing/store-payments.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { writerFor } from '#texts/text.ts';
+import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { systemResolver } from '#webhooks/resolver.ts';
 
 const clock = new FakeClock();
 const NETWORK = { policy: addressPolicy([], { ownMachine: true }), resolver: systemResolver() };

@@ -16,8 +16,8 @@ import {
 } from '#testing/store.ts';
 import { addStore, findPayment, newCreate, see } from '#testing/store-payments.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { systemResolver } from '#webhooks/resolver.ts';
 
 const LINE = {
   name: 'Flat white',

@@ -3,10 +3,10 @@ import { answerRefusal, DEFAULT_WEB_URL, refuse } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Log } from '#core/log.ts';
-import { rateHeaders } from '#http/call.ts';
 import { LATEST_API_VERSION } from '#http/choose-version.ts';
-import type { Connections } from '#http/connections.ts';
+import type { Connections } from '#http/pipelined-requests.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
+import { rateHeaders } from '#http/request-state.ts';
 import { securityHeaders } from '#http/security-headers.ts';
 
 /** Node's parser errors that get a status other than 400. */

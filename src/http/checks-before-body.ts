@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import type { Call } from '#http/call.ts';
 import { chooseVersion } from '#http/choose-version.ts';
 import { insteadOf } from '#http/foreign-paths.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
+import type { Call } from '#http/request-state.ts';
 import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
 import { checkKey } from '#idempotency/request-fingerprint.ts';
 

@@ -13,7 +13,7 @@ export type SecurityHeaders = Readonly<Record<string, string>>;
  * Returns the headers of every response. A page replaces the Content-Security-Policy with its own,
  * and the Permissions-Policy if it uses a feature. Strict-Transport-Security is sent only over
  * https: browsers ignore it over plain http, and a sandbox must stay reachable without https. The
- * names are in lowercase for the reason given in `call.ts`.
+ * names are in lowercase for the reason given in `request-state.ts`.
  */
 export function securityHeaders(served: { readonly https: boolean }): SecurityHeaders {
   return {

@@ -11,7 +11,7 @@ import { DAY_MS } from '#core/durations.ts';
 import { silentLog } from '#core/log.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { anchorAuditLog } from '#ops/audit-anchors.ts';
-import type { Mail } from '#people/mail.ts';
+import type { Mail } from '#people/mail-outbox.ts';
 import { readConfig } from '#settings/config.ts';
 import { testDatabase } from '#testing/database.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';

@@ -10,7 +10,7 @@ import {
   selectOperatorMailboxes,
   upsertAnchors,
 } from '#ops/audit-anchor-queries.ts';
-import type { Mailer } from '#people/mail.ts';
+import type { Mailer } from '#people/mail-outbox.ts';
 
 /** The mailer and the destination of anchors. */
 export interface AnchorDelivery {

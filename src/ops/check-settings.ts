@@ -9,7 +9,7 @@ import { requireSameDirect, requireSessionSettings } from '#db/direct-connection
 import { requireDurability } from '#db/durability.ts';
 import { describeSeparateKeys } from '#ops/separate-keys.ts';
 import type { ServiceRole } from '#ops/settings-files-by-role.ts';
-import { checkMailServer } from '#people/mail.ts';
+import { checkMailServer } from '#people/mail-outbox.ts';
 import { type Config, readConfig } from '#settings/config.ts';
 import type { Env } from '#settings/setting-names.ts';
 import { requireOwnContract, requireSafeContract } from '#settlement/chain/check-contract.ts';
@@ -18,7 +18,7 @@ import { openChain } from '#settlement/chain/open-chain.ts';
 import { describeProfile } from '#settlement/chain-profiles.ts';
 import { requireCell } from '#settlement/database-cell.ts';
 import type { NetworkSettings } from '#settlement/network-config.ts';
-import { checkSigner, type SigningKey } from '#settlement/signer.ts';
+import { checkSigner, type SigningKey } from '#settlement/remote-signer.ts';
 import { isLow, paymentsLeftOf, presentPrice } from '#settlement/status/low-gas-balance.ts';
 
 /** The result of one check before a start, with the remedy if it failed. */

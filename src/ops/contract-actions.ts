@@ -5,7 +5,7 @@ import { readAddress } from '#ops/deploy-contract.ts';
 import type { Operation } from '#ops/pending-contract-operations.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { ROLES, roleId, TIMELOCK_ROLES } from '#settlement/contract/contract-roles.ts';
-import type { OperationCall } from '#settlement/contract/timelock.ts';
+import type { OperationCall } from '#settlement/contract/timelock-calls.ts';
 
 /** One transaction to the settlement contract or its timelock, with a description of its effect. */
 export interface ContractCall {

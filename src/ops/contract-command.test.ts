@@ -27,7 +27,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import { merchantConsent, walletConsent } from '#settlement/contract/signed-messages.ts';
-import { timelockOf } from '#settlement/contract/timelock.ts';
+import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { startRemoteSigner } from '#testing/remote-signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';

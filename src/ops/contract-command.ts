@@ -28,8 +28,8 @@ import {
 import { readSecret } from '#ops/read-secret.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
-import { timelockOf } from '#settlement/contract/timelock.ts';
-import { readRemoteKey, type SigningKey, signerOf } from '#settlement/signer.ts';
+import { timelockOf } from '#settlement/contract/timelock-calls.ts';
+import { readRemoteKey, type SigningKey, signerOf } from '#settlement/remote-signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';

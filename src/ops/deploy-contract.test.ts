@@ -21,7 +21,7 @@ import { CREATE2_FACTORY, newKey } from '#ops/deploy-contract.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { type RoleName, roleId } from '#settlement/contract/contract-roles.ts';
-import { timelockOf } from '#settlement/contract/timelock.ts';
+import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { testDatabase } from '#testing/database.ts';
 import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';

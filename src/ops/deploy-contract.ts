@@ -19,7 +19,7 @@ import {
 import type { Hex } from '#settlement/chain-requests.ts';
 import { isCurrentContract } from '#settlement/contract/contract-code.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
-import { timelockOf } from '#settlement/contract/timelock.ts';
+import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
-import { RELEASE } from '#core/release.ts';
+import { RELEASE } from '#core/release-version.ts';
 import { PROBES } from '#http/address-rate-limit.ts';
 import {
   addOperationalRoutes,

@@ -3,7 +3,7 @@ import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { equalInConstantTime } from '#core/bearer-secrets.ts';
 import { isLive, NETWORKS, type Network } from '#core/mode.ts';
 import { isOwnAddress } from '#core/private-address.ts';
-import { RELEASE } from '#core/release.ts';
+import { RELEASE } from '#core/release-version.ts';
 import { limitByAddress, PROBES } from '#http/address-rate-limit.ts';
 import { isAskedAt, isOwnName } from '#http/asked-host.ts';
 import { checkFraming } from '#http/check-framing.ts';

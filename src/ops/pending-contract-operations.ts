@@ -5,7 +5,7 @@ import {
   describeOperation,
   type OperationCall,
   timelockOf,
-} from '#settlement/contract/timelock.ts';
+} from '#settlement/contract/timelock-calls.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';

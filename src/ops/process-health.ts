@@ -1,6 +1,6 @@
 import type { Network } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import { createMetrics, type Metrics } from '#ops/metrics.ts';
+import { createMetrics, type Metrics } from '#ops/prometheus-metrics.ts';
 import { chainCheck, databaseCheck, type HealthCheck } from '#ops/readiness-checks.ts';
 import {
   databaseSamples,

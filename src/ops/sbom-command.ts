@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Archive, archivesOf } from '#docs/packages.ts';
+import { type Archive, archivesOf } from '#docs/package-archives.ts';
 
 /**
  * `npm run sbom`: prints the release's bill of materials (CycloneDX): every locked package, read

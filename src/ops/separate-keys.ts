@@ -1,4 +1,4 @@
-import { type SigningKey, signerOf } from '#settlement/signer.ts';
+import { type SigningKey, signerOf } from '#settlement/remote-signer.ts';
 
 interface HeldKeys {
   readonly relayerKeys: readonly SigningKey[];

@@ -7,7 +7,7 @@ import {
   selectWaitingWork,
   selectWatchAges,
 } from '#ops/metric-queries.ts';
-import type { Sample, SampleSource } from '#ops/metrics.ts';
+import type { Sample, SampleSource } from '#ops/prometheus-metrics.ts';
 import { checkReadiness, databaseCheck } from '#ops/readiness-checks.ts';
 import type { DurabilityWatch } from '#ops/watch-durability.ts';
 import type { RequestLog } from '#request-log/request-log.ts';

@@ -6,8 +6,8 @@ import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { requireClosedFolder } from '#files/own-files.ts';
 import { newKey } from '#ops/deploy-contract.ts';
-import type { Role } from '#settings/arguments.ts';
 import { chainPrefix, type Env } from '#settings/setting-names.ts';
+import type { Role } from '#settings/start-arguments.ts';
 
 /**
  * The roles that run on one machine. A watchtower belongs on another machine, with its own

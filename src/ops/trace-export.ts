@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describeError, type Log } from '#core/log.ts';
-import { RELEASE } from '#core/release.ts';
+import { RELEASE } from '#core/release-version.ts';
 import { type FinishedSpan, SPAN_KINDS, type TraceSettings, traceInto } from '#core/tracing.ts';
 
 /** Maximum delay of a span, and minimum interval between requests to the trace receiver. */

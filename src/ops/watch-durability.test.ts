@@ -10,7 +10,7 @@ import {
 } from '#db/durability.ts';
 import { durabilitySamples } from '#ops/service-samples.ts';
 import { watchDurability } from '#ops/watch-durability.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 let database: TestDatabase;

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { build } from 'rolldown';
 import { isolatedDeclarationSync, transformSync } from 'rolldown/experimental';
 import { minifySync } from 'rolldown/utils';
-import { ensurePackages, PACKAGES } from './built.ts';
+import { ensurePackages, PACKAGES } from './build-packages.ts';
 
 /**
  * `node src/packages/build-command.ts --out <folder>` builds the npm packages into the folder, each

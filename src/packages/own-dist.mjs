@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 const ROOT = path.join(import.meta.dirname, '../..');
 
 async function build(name) {
-  const { ensurePackages } = await import('./built.ts');
+  const { ensurePackages } = await import('./build-packages.ts');
   return path.join(await ensurePackages(), name, 'dist');
 }
 

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
-import { type OwnPage, selectActiveFirst } from '#payers/active-first.ts';
+import { type OwnPage, selectActiveFirst } from '#payers/list-active-first.ts';
 import { type PayerRow, payers, type Revoking, revoking } from '#payers/payer-queries.ts';
 
 export const cards = table('cards', {

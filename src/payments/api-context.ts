@@ -2,7 +2,7 @@ import type { LocalAccount } from 'viem/accounts';
 import type { Network as ChainNetwork } from '#core/mode.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import type { AskHome, Preflight } from '#payments/pay-request.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import type { Realm } from '#people/user-queries.ts';
 import type { StaticPassTerms } from '#risk/risk-rules.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';

@@ -10,7 +10,7 @@ import { isTracing, traceSpan } from '#core/tracing.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import { appendEvents, type EventDraft } from '#events/append.ts';
+import { appendEvents, type EventDraft } from '#events/append-events.ts';
 import { insertFiscalReceipts, type Receipted } from '#fiscal/fiscal-queries.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
@@ -21,13 +21,13 @@ import {
 } from '#payments/decline-codes.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
 import { type StoredAttempt, toAttempt } from '#payments/intent-rows.ts';
-import { offlineDraft } from '#payments/offline/offline-payment.ts';
 import {
   type EndedOffline,
   endPaidOffline,
   OFFLINE_WAKEUP,
   postponeOffline,
 } from '#payments/offline/offline-queries.ts';
+import { offlineDraft } from '#payments/offline/render-offline-payment.ts';
 import { paidQuote } from '#payments/paid-quote.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';

@@ -1,6 +1,6 @@
 import { present } from '#core/assert.ts';
+import { startOfUtcDay } from '#core/check-day-range.ts';
 import { addMs } from '#core/clock.ts';
-import { startOfUtcDay } from '#core/days.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import type { Atoms } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';

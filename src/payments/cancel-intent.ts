@@ -2,8 +2,8 @@ import { type Answer, answerWith, isRefusal, type Refusal, resourceMissing } fro
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
-import { runOnce } from '#idempotency/decide.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
+import { runOnce } from '#idempotency/run-once-per-key.ts';
 import { lockIntent } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';

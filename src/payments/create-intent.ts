@@ -4,11 +4,11 @@ import { activeTraceparent } from '#core/tracing.ts';
 import { createBatcher } from '#db/batching.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Wakeups } from '#db/wakeups.ts';
-import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
+import { EVENTS_TOPIC, eventsKey } from '#events/append-events.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type Created, createBatch } from '#payments/create-intents-together.ts';
-import { numbersOf } from '#payments/drawn-numbers.ts';
 import type { CreateRequest } from '#payments/price-new-intent.ts';
+import { numbersOf } from '#payments/reserve-settlement-numbers.ts';
 
 const BATCHES = {
   /**

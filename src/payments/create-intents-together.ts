@@ -1,9 +1,4 @@
 import {
-  type CredentialEnds,
-  readCredentialEnds,
-  terminalInactive,
-} from '#accounts/credential-ends.ts';
-import {
   CODE_INVALID,
   hashManagerCode,
   type LockedCode,
@@ -11,6 +6,11 @@ import {
   useManagerCodes,
 } from '#accounts/manager-code.ts';
 import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
+import {
+  type CredentialEnds,
+  readCredentialEnds,
+  terminalInactive,
+} from '#accounts/recheck-credentials.ts';
 import { OPEN_SHIFT } from '#accounts/shift-rows.ts';
 import { type AskedTerminal, selectTaxSettings } from '#accounts/shop-settings.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
@@ -20,16 +20,15 @@ import type { Tenant } from '#core/mode.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/detect-replaced-database.ts';
-import { appendEvents } from '#events/append.ts';
+import { appendEvents } from '#events/append-events.ts';
+import { insertKeys, type StoredKey, takeKeys } from '#idempotency/key-queries.ts';
 import {
   type Decided,
   type Done,
   decideKeyed,
   type KnownKeys,
   REPLAYED,
-} from '#idempotency/decide.ts';
-import { insertKeys, type StoredKey, takeKeys } from '#idempotency/key-queries.ts';
-import { requireFresh, withNumbers } from '#payments/drawn-numbers.ts';
+} from '#idempotency/run-once-per-key.ts';
 import { insertIntents } from '#payments/intent-queries.ts';
 import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
@@ -44,6 +43,7 @@ import {
   worthOf,
 } from '#payments/price-new-intent.ts';
 import { renderIntent } from '#payments/render.ts';
+import { requireFresh, withNumbers } from '#payments/reserve-settlement-numbers.ts';
 import { needTaxSettings } from '#prices/check-asked-lines.ts';
 import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { hasDiscount } from '#prices/sale-lines.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
 import {
   DECLINES,
   type Decline,
   type PaymentError,
   paymentError,
 } from '#payments/decline-codes.ts';
-import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import type { ShownIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 

@@ -1,12 +1,12 @@
-import { type CredentialEnds, readCredentialEnds } from '#accounts/credential-ends.ts';
+import { type CredentialEnds, readCredentialEnds } from '#accounts/recheck-credentials.ts';
 import type { Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type Atoms, add, ZERO } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/detect-replaced-database.ts';
-import type { KnownKeys } from '#idempotency/decide.ts';
 import { takeKeys } from '#idempotency/key-queries.ts';
+import type { KnownKeys } from '#idempotency/run-once-per-key.ts';
 import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
 import { type Checked, type PaymentFacts, readActivities } from '#payments/assess-payment.ts';
 import { type CheckShare, readShares } from '#payments/check-hourly-share.ts';

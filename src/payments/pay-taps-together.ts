@@ -3,8 +3,8 @@ import { type Answer, answerWith, isRefusal, type Refusal, resourceMissing } fro
 import { present } from '#core/assert.ts';
 import { add, ZERO } from '#core/money.ts';
 import type { Tx } from '#db/database.ts';
-import { type Done, decideKeyed } from '#idempotency/decide.ts';
 import { insertKeys, type StoredKey } from '#idempotency/key-queries.ts';
+import { type Done, decideKeyed } from '#idempotency/run-once-per-key.ts';
 import { noteStaticTaps, type StaticTap } from '#payers/payer-queries.ts';
 import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { type Assessment, assessPayment } from '#payments/assess-payment.ts';

@@ -1,5 +1,5 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
-import { bookMovements, type Movement } from '#books/book.ts';
+import { bookMovements, type Movement } from '#books/book-movements.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
@@ -8,7 +8,7 @@ import type { Tenant } from '#core/mode.ts';
 import { atoms, ZERO } from '#core/money.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { appendEvents, type EventDraft } from '#events/append.ts';
+import { appendEvents, type EventDraft } from '#events/append-events.ts';
 import { insertFiscalReceipts } from '#fiscal/fiscal-queries.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
 import { newPayment, paymentDrafts, toReceipted, toSale } from '#payments/apply-settlements.ts';
@@ -18,8 +18,8 @@ import {
   markRecovered,
   selectOrderIdsInUse,
 } from '#payments/intent-queries.ts';
-import { offlineDraft } from '#payments/offline/offline-payment.ts';
 import { endPaidOffline } from '#payments/offline/offline-queries.ts';
+import { offlineDraft } from '#payments/offline/render-offline-payment.ts';
 import type { Payment } from '#payments/payment.ts';
 import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';

@@ -4,7 +4,7 @@ import { networkOf } from '#core/mode.ts';
 import { paymentsDeclined, paymentsSettled } from '#core/process-metrics.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { appendEvents, type EventDraft } from '#events/append.ts';
+import { appendEvents, type EventDraft } from '#events/append-events.ts';
 import { updateIntentStates } from '#payments/intent-queries.ts';
 import type { PaymentIntent, Step } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';

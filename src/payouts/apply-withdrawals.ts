@@ -1,9 +1,9 @@
-import { bookMovements } from '#books/book.ts';
+import { bookMovements } from '#books/book-movements.ts';
 import { only } from '#core/assert.ts';
 import { stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import { appendEvents } from '#events/append.ts';
+import { appendEvents } from '#events/append-events.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import {
   lockWithdrawals,

@@ -13,7 +13,7 @@ import { chainOf, readEverywhere } from '#payouts/merchant-on-chain.ts';
 import { readSignedWallet, type SignedWallet } from '#payouts/wallet-change-consent.ts';
 import { type WalletChangeRow, walletChanges } from '#payouts/wallet-change-queries.ts';
 import { mailAboutWallet } from '#payouts/wallet-mail.ts';
-import type { Mailing } from '#people/people.ts';
+import type { Mailing } from '#people/people-context.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { type DeployFirst, onceDeployed } from '#settlement/chain/signature-refusals.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';

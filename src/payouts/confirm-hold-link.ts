@@ -13,9 +13,9 @@ import {
   BY_CONTRACT,
   type WalletChangeRow,
 } from '#payouts/wallet-change-queries.ts';
-import { queueMail } from '#people/mail.ts';
-import { accountInMail } from '#people/mail-words.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import { accountInMail } from '#people/account-name-in-mail.ts';
+import { queueMail } from '#people/mail-outbox.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 
 const ACTOR = { type: 'system', name: 'link in a mail' } as const;

@@ -5,7 +5,7 @@ import { hashSecret } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
 import type { Tx } from '#db/database.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import { loseFactors, ownedAccounts, putOut, trustFactor } from '#people/person-link-actions.ts';
 import { type PersonLinkRow, takePersonLink } from '#people/person-link-queries.ts';
 import { findPersonLink } from '#people/person-links.ts';

@@ -18,7 +18,7 @@ import {
   type WalletChangeRow,
   walletChanges,
 } from '#payouts/wallet-change-queries.ts';
-import { MAIL_TOPIC, type Mailing } from '#people/people.ts';
+import { MAIL_TOPIC, type Mailing } from '#people/people-context.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';

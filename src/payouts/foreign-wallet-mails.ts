@@ -3,7 +3,7 @@ import { exactUsdc } from '#core/money.ts';
 import type { Tx } from '#db/database.ts';
 import { mailAboutFoundWallet } from '#payouts/wallet-mail.ts';
 import { mailOwners } from '#people/owner-mail.ts';
-import type { Mailing } from '#people/people.ts';
+import type { Mailing } from '#people/people-context.ts';
 import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-contract-changes.ts';
 

@@ -2,14 +2,14 @@ import type { Actor } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
-import { chainOf } from '#payouts/merchant-on-chain.ts';
 import {
   CONSENT_SECONDS,
   type Consent,
   checkConsent,
   checkDeadline,
   readWallet,
-} from '#payouts/wallet-consent.ts';
+} from '#payouts/check-wallet-consent.ts';
+import { chainOf } from '#payouts/merchant-on-chain.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { CheckedSignature } from '#settlement/chain/signature-refusals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';

@@ -10,10 +10,10 @@ import {
   selectOpenHold,
   updateHoldLifted,
 } from '#payouts/payout-hold-queries.ts';
-import { queueMail } from '#people/mail.ts';
-import { accountInMail } from '#people/mail-words.ts';
+import { accountInMail } from '#people/account-name-in-mail.ts';
+import { queueMail } from '#people/mail-outbox.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 
 /**
  * Returns the link if it is neither used nor expired; otherwise undefined, so that the caller

@@ -1,11 +1,11 @@
-import { bookMovements } from '#books/book.ts';
+import { bookMovements } from '#books/book-movements.ts';
 import { only } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
 import { type IdKey, withdrawalId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { appendEvents } from '#events/append.ts';
+import { appendEvents } from '#events/append-events.ts';
 import { recordRebuilt } from '#payouts/automatic-payout.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { markRecovered, updateWithdrawalEnded, withdrawals } from '#payouts/withdrawal-queries.ts';

@@ -3,15 +3,15 @@ import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import { checkNoneAnnounced } from '#payouts/may-change-wallet.ts';
-import { chainOf, notLive } from '#payouts/merchant-on-chain.ts';
 import {
   CONSENT_SECONDS,
   type Consent,
   checkConsent,
   checkDeadline,
   readWallet,
-} from '#payouts/wallet-consent.ts';
+} from '#payouts/check-wallet-consent.ts';
+import { checkNoneAnnounced } from '#payouts/may-change-wallet.ts';
+import { chainOf, notLive } from '#payouts/merchant-on-chain.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { readPayerAccount } from '#settlement/chain/payer-balance.ts';

@@ -1,6 +1,6 @@
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
-import { REPLAYED, runOnce } from '#idempotency/decide.ts';
+import { REPLAYED, runOnce } from '#idempotency/run-once-per-key.ts';
 import { readPayable } from '#payouts/merchant-on-chain.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { requestWithdrawal } from '#payouts/request-withdrawal.ts';

@@ -11,7 +11,7 @@ import { type NamedInvitation, takeInvitation } from '#people/invitation-queries
 import { insertMembership, selectOwnerEmails } from '#people/membership-queries.ts';
 import { joinOrganization } from '#people/organizations.ts';
 import { noteOwnerChange } from '#people/owner-changes.ts';
-import type { PeopleDeps, Visit } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import { readInvitation } from '#people/read-invitation.ts';
 import { type OpenedSession, openSession } from '#people/sessions.ts';
 import { selectUser, type UserRow } from '#people/user-queries.ts';

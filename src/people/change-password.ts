@@ -8,7 +8,7 @@ import {
 } from '#people/attempt-limits.ts';
 import type { HashCaller } from '#people/password-hash-limits.ts';
 import { checkPassword, hashPassword, verifyPassword } from '#people/passwords.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import { savePassword } from '#people/save-password.ts';
 import { type Realm, selectUser, type UserRow } from '#people/user-queries.ts';
 

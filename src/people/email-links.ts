@@ -18,8 +18,8 @@ import {
   selectEmailToken,
   type TokenPurpose,
 } from '#people/email-token-queries.ts';
-import { queueMail } from '#people/mail.ts';
-import type { PeopleDeps, Visit } from '#people/people.ts';
+import { queueMail } from '#people/mail-outbox.ts';
+import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
 
 /**

@@ -6,7 +6,7 @@ import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { notifyOwners } from '#people/endpoint-mail.ts';
-import { type Mail, sendDueMails } from '#people/mail.ts';
+import { type Mail, sendDueMails } from '#people/mail-outbox.ts';
 import { testDatabase } from '#testing/database.ts';
 
 test('owners get a mail when the service disables their endpoint, with the reason', async (t) => {

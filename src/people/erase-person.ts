@@ -6,9 +6,9 @@ import { emailBucket, forgetAttempts, secondFactorBucket } from '#people/attempt
 import { removeMember } from '#people/change-member.ts';
 import { deleteEmailTokens } from '#people/email-token-queries.ts';
 import { factorNotFresh } from '#people/fresh-factor.ts';
-import { queueMail } from '#people/mail.ts';
+import { queueMail } from '#people/mail-outbox.ts';
 import { removeFromOrganization, selectOrganizationsOf } from '#people/organizations.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import {
   deleteAccessOf,
   eraseMerchantAddress,

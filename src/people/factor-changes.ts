@@ -1,7 +1,7 @@
 import { addMs } from '#core/clock.ts';
 import type { Tx } from '#db/database.ts';
 import { startTrust } from '#people/new-factor-delay.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import { mailChange } from '#people/person-links.ts';
 import type { UserRow } from '#people/user-queries.ts';
 

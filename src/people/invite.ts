@@ -6,6 +6,7 @@ import { DAY_MS, HOUR_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { readEmail } from '#core/name-rules.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { accountInMail } from '#people/account-name-in-mail.ts';
 import type { Allowance } from '#people/attempt-limits.ts';
 import { emailBucket, takeAttempt } from '#people/attempt-limits.ts';
 import { factorNotFresh } from '#people/fresh-factor.ts';
@@ -16,8 +17,7 @@ import {
   revokeInvitation,
   revokeInvitationsBy,
 } from '#people/invitation-queries.ts';
-import { queueMail } from '#people/mail.ts';
-import { accountInMail } from '#people/mail-words.ts';
+import { queueMail } from '#people/mail-outbox.ts';
 import { lockMembers } from '#people/membership-queries.ts';
 import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/record-team-changes.ts';
 import type { Role } from '#people/role-order.ts';

@@ -9,8 +9,8 @@ import {
   selectIsKnownDevice,
   updateDeviceUsed,
 } from '#people/device-queries.ts';
-import { queueMail } from '#people/mail.ts';
-import type { PeopleDeps, Visit } from '#people/people.ts';
+import { queueMail } from '#people/mail-outbox.ts';
+import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import { knownDevices } from '#people/personal-data-queries.ts';
 import type { Realm } from '#people/user-queries.ts';
 

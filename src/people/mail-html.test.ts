@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Mail, smtpMailer } from '#people/mail.ts';
 import { mailHtml } from '#people/mail-html.ts';
+import { type Mail, smtpMailer } from '#people/mail-outbox.ts';
 import { startMailServer } from '#testing/mail-server.ts';
 
 const LINK = 'https://tapline.test/dashboard/invitation#token=a&b';

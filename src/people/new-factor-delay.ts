@@ -4,7 +4,7 @@ import { HOUR_MS } from '#core/durations.ts';
 import type { Tx } from '#db/database.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { deletePasskeysOf } from '#people/passkey-queries.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import { deleteRecoveryCodes, updateTotpSecret } from '#people/second-factor-queries.ts';
 import { updateUser } from '#people/user-queries.ts';
 

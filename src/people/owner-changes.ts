@@ -5,8 +5,8 @@ import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { queueMail } from '#people/mail.ts';
-import { accountInMail } from '#people/mail-words.ts';
+import { accountInMail } from '#people/account-name-in-mail.ts';
+import { queueMail } from '#people/mail-outbox.ts';
 import {
   type HoldLinkAbout,
   type OwnerChangeKind,
@@ -14,7 +14,7 @@ import {
   payoutHoldLinks,
   selectLastOwnerChange,
 } from '#people/owner-change-queries.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 
 /** Lifetime of a hold link: long enough for an owner who reads no mail during a weekend. */
 const LINK_MS = 72 * HOUR_MS;

@@ -1,5 +1,5 @@
 import type { Tx } from '#db/database.ts';
-import { queueMail } from '#people/mail.ts';
+import { queueMail } from '#people/mail-outbox.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 
 /** Sends a mail about the account's money to every owner. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { type ChallengePurpose, insertChallenge, takeChallenge } from '#people/passkey-queries.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /** Lifetime of a challenge: long enough to find the security key or the phone. */

@@ -19,7 +19,7 @@ import {
   updatePasskeyUse,
 } from '#people/passkey-queries.ts';
 import { loadWebAuthn } from '#people/passkeys.ts';
-import type { PeopleDeps, Visit } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import type { FactorRef } from '#people/second-factor.ts';
 import { type OpenedSession, openSession, strengthenSession } from '#people/sessions.ts';
 import { type Realm, selectUser, type UserRow } from '#people/user-queries.ts';

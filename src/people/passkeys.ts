@@ -10,7 +10,7 @@ import { deleteDevicesOf } from '#people/device-queries.ts';
 import { mailFactorAdded, mailFactorChange } from '#people/factor-changes.ts';
 import { passkeyRefused, recall, remember } from '#people/passkey-challenges.ts';
 import { countPasskeys, deletePasskey, passkeys, selectPasskeys } from '#people/passkey-queries.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import type { FactorRef } from '#people/second-factor.ts';
 import { type OpenedSession, strengthenSession } from '#people/sessions.ts';
 import { lockUser, selectUser } from '#people/user-queries.ts';

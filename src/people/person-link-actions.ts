@@ -3,7 +3,7 @@ import type { Tx } from '#db/database.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
 import { endFactors, FACTORS_END_MS, isFactorTrusted } from '#people/new-factor-delay.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import { mailChange } from '#people/person-links.ts';
 import { deleteSessionsOf } from '#people/session-queries.ts';
 import { type UserRow, updateUser } from '#people/user-queries.ts';

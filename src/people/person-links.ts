@@ -2,8 +2,8 @@ import { hashSecret, isSecret, newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { queueMail } from '#people/mail.ts';
-import type { Mailing } from '#people/people.ts';
+import { queueMail } from '#people/mail-outbox.ts';
+import type { Mailing } from '#people/people-context.ts';
 import {
   type PersonLinkKind,
   type PersonLinkRow,

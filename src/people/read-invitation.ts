@@ -2,7 +2,7 @@ import { isRefusal } from '#core/answer.ts';
 import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import { findByLink } from '#people/email-links.ts';
 import { selectInvitationByHash } from '#people/invitation-queries.ts';
-import type { PeopleDeps, Visit } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import { selectUserByEmail } from '#people/user-queries.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { Tx } from '#db/database.ts';
 import { type MemberRow, selectOwnerEmails } from '#people/membership-queries.ts';
 import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
 import { noteOwnerChange } from '#people/owner-changes.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import type { Role } from '#people/role-order.ts';
 
 export interface TeamRef {

@@ -5,7 +5,7 @@ import { linkRefused, readLink } from '#people/email-links.ts';
 import { deleteEmailTokens, takeEmailToken } from '#people/email-token-queries.ts';
 import { endFactors, isFactorTrusted } from '#people/new-factor-delay.ts';
 import { checkPassword, hashPassword } from '#people/passwords.ts';
-import type { PeopleDeps, Visit } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import { savePassword } from '#people/save-password.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
 

@@ -1,7 +1,7 @@
 import type { Tx } from '#db/database.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
-import { queueMail } from '#people/mail.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import { queueMail } from '#people/mail-outbox.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import { deleteSessionsOf } from '#people/session-queries.ts';
 import { type UserRow, updateUser } from '#people/user-queries.ts';
 

@@ -21,7 +21,7 @@ import {
   mailGuessed,
 } from '#people/factor-changes.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import {
   countRecoveryCodes,
   deleteRecoveryCodes,

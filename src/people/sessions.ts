@@ -11,7 +11,7 @@ import { HOUR_MS, MINUTE_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { redactOwn } from '#core/redact.ts';
 import type { Tx } from '#db/database.ts';
-import type { PeopleDeps, Visit } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import { keepFactors } from '#people/second-factor-queries.ts';
 import {
   type SessionRow,

@@ -13,7 +13,7 @@ import {
 import { knownDevice } from '#people/known-devices.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
 import { verifyPassword } from '#people/passwords.ts';
-import type { PeopleDeps, Visit } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import { endLostFactors } from '#people/recover-lost-factor.ts';
 import { type OpenedSession, openSession } from '#people/sessions.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';

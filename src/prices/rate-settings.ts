@@ -1,5 +1,5 @@
 import { StartError } from '#core/start-error.ts';
-import type { RateRules } from '#prices/compare-feeds.ts';
+import type { RateRules } from '#prices/combine-rate-feeds.ts';
 
 /** Where rates come from, and the rules for accepting them. */
 export interface RateSettings extends RateRules {

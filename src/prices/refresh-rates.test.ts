@@ -5,7 +5,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { addSeconds, FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
-import { MADE_UP_SOURCE } from '#prices/ask-feeds.ts';
+import { MADE_UP_SOURCE } from '#prices/ask-rate-feeds.ts';
 import { quote } from '#prices/quote-price.ts';
 import { selectRates } from '#prices/rate-queries.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';

@@ -3,7 +3,7 @@ import { readRate } from '#core/currency-conversion.ts';
 import type { Log } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import { askFeeds, MADE_UP_SOURCE, type NoAnswer, sourceOf } from '#prices/ask-feeds.ts';
+import { askFeeds, MADE_UP_SOURCE, type NoAnswer, sourceOf } from '#prices/ask-rate-feeds.ts';
 import {
   afterAnswer,
   compareFeeds,
@@ -11,7 +11,7 @@ import {
   type Found,
   type KnownRate,
   rateText,
-} from '#prices/compare-feeds.ts';
+} from '#prices/combine-rate-feeds.ts';
 import {
   claimRefresh,
   lockRates,

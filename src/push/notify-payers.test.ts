@@ -11,8 +11,8 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import { keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { systemResolver } from '#webhooks/resolver.ts';
 
 const KEY = randomBytes(32).toString('base64url');
 const SETTINGS = { VAPID_PRIVATE_KEY: KEY, VAPID_SUBJECT: 'mailto:ops@example.com' } as const;

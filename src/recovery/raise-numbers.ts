@@ -5,7 +5,7 @@ import type { Sql } from '#db/database.ts';
 import { inRun, type RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { type RecoveryRun, showLoss } from '#settlement/network-recovery-queries.ts';
-import { raiseNextNonce, selectSenders } from '#settlement/senders.ts';
+import { raiseNextNonce, selectSenders } from '#settlement/sender-rows.ts';
 import { raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { bookMovements } from '#books/book.ts';
+import { bookMovements } from '#books/book-movements.ts';
 import { type Answer, answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { appendEvents, type EventDraft } from '#events/append.ts';
+import { appendEvents, type EventDraft } from '#events/append-events.ts';
 import { insertFiscalReceipts } from '#fiscal/fiscal-queries.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';

@@ -1,4 +1,4 @@
-import { bookMovements } from '#books/book.ts';
+import { bookMovements } from '#books/book-movements.ts';
 import { isRefusal } from '#core/answer.ts';
 import { assert, present } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
@@ -7,7 +7,7 @@ import type { Tenant } from '#core/mode.ts';
 import { atoms } from '#core/money.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { appendEvents, type EventDraft } from '#events/append.ts';
+import { appendEvents, type EventDraft } from '#events/append-events.ts';
 import { insertFiscalReceipts } from '#fiscal/fiscal-queries.ts';
 import { lockPayment, selectPayment } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';

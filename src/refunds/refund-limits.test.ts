@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
+import { startOfUtcDay } from '#core/check-day-range.ts';
 import { addMs } from '#core/clock.ts';
-import { startOfUtcDay } from '#core/days.ts';
 import { atoms } from '#core/money.ts';
 import { type Payment, toPayment } from '#payments/payment.ts';
 import { checkAccountRules, decideAmount, refundable } from '#refunds/refund-limits.ts';

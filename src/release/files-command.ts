@@ -5,9 +5,9 @@ import { arch } from 'node:os';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type Archive, archivesOf, pythonSources } from '#docs/packages.ts';
+import { type Archive, archivesOf, pythonSources } from '#docs/package-archives.ts';
+import { buildImage } from '#release/build-container-image.ts';
 import { git, gitBytes } from '#release/git.ts';
-import { buildImage } from '#release/image.ts';
 import { listFiles, type ReleaseFile } from '#release/manifest-and-checksums.ts';
 import { sectionOf } from '#release/versions-and-changelogs.ts';
 

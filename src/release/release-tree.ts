@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { PACKAGES } from '#packages/built.ts';
+import { PACKAGES } from '#packages/build-packages.ts';
 import { git } from '#release/git.ts';
 import { closed, closedPackage, whyEmpty } from '#release/versions-and-changelogs.ts';
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { StartError } from '#core/start-error.ts';
+import { type ChildLog, freePort, lastLine, waitUntil, within } from './find-and-stop-processes.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
-import { type ChildLog, freePort, lastLine, waitUntil, within } from './processes.ts';
 
 /** Gas limit of a block, as on Ethereum for years: room for a hundred batches. */
 const BLOCK_GAS_LIMIT = 30_000_000;

@@ -9,9 +9,9 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
 import { startChainNode } from './chain-node.ts';
 import { openDataFolder } from './data-folder.ts';
+import { findByArgument, freePort, isRunning, waitUntil } from './find-and-stop-processes.ts';
 import { startInstance } from './instance-for-tests.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
-import { findByArgument, freePort, isRunning, waitUntil } from './processes.ts';
 import { startThrowawayChain } from './throwaway-chain.ts';
 
 const CHAIN_ID = 31_337;

@@ -5,8 +5,6 @@ import { StartError } from '#core/start-error.ts';
 import { type AnvilOptions, answersAs, anvilArguments, rpcUrlOf, startAnvil } from './anvil.ts';
 import { createChainSaver, unpackChainState } from './chain-state.ts';
 import type { DataFolder } from './data-folder.ts';
-import { connectRpc, type RpcCall } from './json-rpc.ts';
-import { mineBlocks } from './mine-blocks.ts';
 import {
   type ChildLog,
   commandLine,
@@ -17,7 +15,9 @@ import {
   signalProcess,
   stopProcess,
   within,
-} from './processes.ts';
+} from './find-and-stop-processes.ts';
+import { connectRpc, type RpcCall } from './json-rpc.ts';
+import { mineBlocks } from './mine-blocks.ts';
 
 /** Time limit for the current block and save when the node is stopped. Both take milliseconds. */
 const LAST_WORK_MS = 3000;

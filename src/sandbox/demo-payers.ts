@@ -4,7 +4,7 @@ import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/payer-queries.ts';
 import { type DemoWallet, signEnrolment } from '#sandbox/demo-wallets.ts';
-import { payerWalletName, wallet } from '#sandbox/wallets.ts';
+import { payerWalletName, wallet } from '#sandbox/derive-wallets.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '#sandbox/data-folder.ts';
-import type { Demo, DemoMode } from '#sandbox/demo.ts';
+import type { Demo, DemoMode } from '#sandbox/demo-account.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /** One mode, described for sandbox.json. */

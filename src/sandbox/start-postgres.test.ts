@@ -9,8 +9,8 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { StartError } from '#core/start-error.ts';
 import { openDataFolder } from './data-folder.ts';
+import { findByArgument, isRunning, waitUntil } from './find-and-stop-processes.ts';
 import { startInstance } from './instance-for-tests.ts';
-import { findByArgument, isRunning, waitUntil } from './processes.ts';
 import { startPostgres, startThrowawayPostgres } from './start-postgres.ts';
 
 const IS_ROOT = process.getuid?.() === 0;

@@ -6,6 +6,20 @@ import pg from 'pg';
 import { StartError } from '#core/start-error.ts';
 import type { DataFolder } from './data-folder.ts';
 import {
+  type ChildLog,
+  commandLine,
+  findByWorkingFolder,
+  freePort,
+  isListed,
+  isRunning,
+  KILL_STEP,
+  lastLine,
+  openChildLog,
+  signalProcess,
+  stopProcess,
+  waitUntil,
+} from './find-and-stop-processes.ts';
+import {
   choosePostgresAccount,
   type PostgresAccount,
   postgresEnvironment,
@@ -20,20 +34,6 @@ import {
   SUPERUSER,
 } from './postgres-cluster.ts';
 import { ensureLibraryLinks } from './postgres-links.ts';
-import {
-  type ChildLog,
-  commandLine,
-  findByWorkingFolder,
-  freePort,
-  isListed,
-  isRunning,
-  KILL_STEP,
-  lastLine,
-  openChildLog,
-  signalProcess,
-  stopProcess,
-  waitUntil,
-} from './processes.ts';
 import { openTemporaryFolder } from './temporary-folder.ts';
 
 /** The service's role, and the name of its database. */

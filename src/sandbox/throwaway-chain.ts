@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Mining, rpcUrlOf, startAnvil } from './anvil.ts';
-import { KILL_STEP, openChildLog, stopProcess } from './processes.ts';
+import { KILL_STEP, openChildLog, stopProcess } from './find-and-stop-processes.ts';
 import { openTemporaryFolder } from './temporary-folder.ts';
 
 export interface ThrowawayChain {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALONE } from '#cells/peers.ts';
+import { ALONE } from '#cells/ask-other-cells.ts';
 import { cellSettings } from '#settings/cell-settings.ts';
 
 const SECRET = 'thirty-two characters and a few more';

@@ -1,5 +1,5 @@
-import type { CellAddress, CellSettings } from '#cells/peers.ts';
-import { cellOfDigit, FIRST_CELL, HIGHEST_CELL } from '#core/cell.ts';
+import type { CellAddress, CellSettings } from '#cells/ask-other-cells.ts';
+import { cellOfDigit, FIRST_CELL, HIGHEST_CELL } from '#core/cell-digit.ts';
 import { StartError } from '#core/start-error.ts';
 
 const CELL_SETTINGS = ['CELL', 'CELL_ADDRESSES', 'CELL_SECRET'] as const;

@@ -1,7 +1,7 @@
 import { StartError } from '#core/start-error.ts';
 import { type ChainProfile, PROFILE_NAMES, profileFor } from '#settlement/chain-profiles.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { type Depth, MAX_WAIT_MS } from '#settlement/confirmations.ts';
+import { type Depth, MAX_WAIT_MS } from '#settlement/choose-confirmations.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 import {
   type CountsRule,

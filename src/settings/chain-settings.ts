@@ -1,7 +1,6 @@
 import { NETWORKS, type Network } from '#core/mode.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import { StartError } from '#core/start-error.ts';
-import type { Role } from '#settings/arguments.ts';
 import { type AskedRules, readChainRules } from '#settings/chain-rules.ts';
 import { readNodeSettings } from '#settings/node-settings.ts';
 import { address, integer, readSetting, signingKey, signingKeys } from '#settings/read-setting.ts';
@@ -11,7 +10,8 @@ import {
   EXTERNAL_SETTINGS,
   type SettingName,
 } from '#settings/setting-names.ts';
-import { confirmationsFor } from '#settlement/confirmations.ts';
+import type { Role } from '#settings/start-arguments.ts';
+import { confirmationsFor } from '#settlement/choose-confirmations.ts';
 import type { ContractPlace } from '#settlement/contract-versions.ts';
 import { settingAddress } from '#settlement/evm-address.ts';
 import {
@@ -19,7 +19,7 @@ import {
   type NetworkRules,
   type NetworkSettings,
 } from '#settlement/network-config.ts';
-import type { SigningKey } from '#settlement/signer.ts';
+import type { SigningKey } from '#settlement/remote-signer.ts';
 
 export type EmbeddedRules = NetworkRules &
   Pick<NetworkSettings, 'confirmations' | 'confirmationsMs'> & {

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
-import type { CellSettings } from '#cells/peers.ts';
+import type { CellSettings } from '#cells/ask-other-cells.ts';
 import { type RotatingKey, withPrevious } from '#core/bearer-secrets.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Network } from '#core/mode.ts';
@@ -12,7 +12,6 @@ import { DECLARED_DURABILITIES, type DeclaredDurability } from '#db/durability.t
 import type { RateLimit } from '#http/rate-limit.ts';
 import { LOGGED_REQUESTS, type LoggedRequests } from '#http/request-lines.ts';
 import { feedAddresses, type RateSettings, readRateSettings } from '#prices/rate-settings.ts';
-import { type Role, readRoles, takeLan } from '#settings/arguments.ts';
 import { cellSettings } from '#settings/cell-settings.ts';
 import {
   chain,
@@ -27,6 +26,7 @@ import { type PassFileSettings, readPassFileSettings } from '#settings/pass-file
 import { type PushSettings, readPushSettings } from '#settings/push-settings.ts';
 import { cidrs, integer, percentDecoded, readSetting, url } from '#settings/read-setting.ts';
 import { type Env, refuseUnknown, type SettingName } from '#settings/setting-names.ts';
+import { type Role, readRoles, takeLan } from '#settings/start-arguments.ts';
 import {
   readWalletConnectSettings,
   type WalletConnectSettings,

@@ -4,7 +4,7 @@ import { readKeyTexts } from '#settings/key-files.ts';
 import { type Env, isOfService, type SettingName } from '#settings/setting-names.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { settingAddress } from '#settlement/evm-address.ts';
-import { readRemoteKey, type SigningKey } from '#settlement/signer.ts';
+import { readRemoteKey, type SigningKey } from '#settlement/remote-signer.ts';
 
 export function readSetting(env: Env, name: SettingName): string | null {
   const value = env[name]?.trim();

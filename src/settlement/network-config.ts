@@ -2,7 +2,7 @@ import type { Network } from '#core/mode.ts';
 import { type ChainProfile, CUSTOM } from '#settlement/chain-profiles.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Contracts } from '#settlement/contract-versions.ts';
-import type { SigningKey } from '#settlement/signer.ts';
+import type { SigningKey } from '#settlement/remote-signer.ts';
 
 /** Payments of at least `from` wait for additional confirmations. */
 export interface CountsRule {
@@ -132,7 +132,7 @@ export const NETWORK_DEFAULTS = {
   formerSettlements: [],
   /**
    * For the sandbox, whose chain the service runs itself. For other chains see
-   * confirmations.ts.
+   * choose-confirmations.ts.
    */
   confirmations: 0,
   confirmationsMs: 0,

@@ -3,7 +3,7 @@ import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
  * Time limit of a node's answer. Together with the key program's limit, it is shorter than the
- * caller's time-out (`settlement/signer.ts`).
+ * caller's time-out (`settlement/remote-signer.ts`).
  */
 const TIMEOUT_MS = 2_000;
 /** Two nodes must answer, because a single one may lie or be on a fork. */

@@ -12,7 +12,7 @@ export type KeySource = (digest: Hex) => Promise<Signature>;
 
 const run = promisify(execFile);
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
-/** Time limit of the command, shorter than the caller's time-out (`settlement/signer.ts`). */
+/** Time limit of the command, shorter than the caller's time-out (`remote-signer.ts`). */
 const COMMAND_TIMEOUT_MS = 4_000;
 /**
  * The order of secp256k1. Of a signature's two valid forms, chains accept only the one with the

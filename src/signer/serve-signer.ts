@@ -12,7 +12,7 @@ import { equalInConstantTime, hashSecret } from '#core/bearer-secrets.ts';
 import { describeError } from '#core/log.ts';
 import { checkFraming } from '#http/check-framing.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { OFFERS_TOO_LITTLE, requireSame, type SignRequest } from '#settlement/signer.ts';
+import { OFFERS_TOO_LITTLE, requireSame, type SignRequest } from '#settlement/remote-signer.ts';
 import { type Memory, openMemory, type Verdict } from '#signer/signed-nonces.ts';
 import type { SignerSettings, SigningAccount } from '#signer/signer-settings.ts';
 import { check } from '#signer/signing-rules.ts';

@@ -24,7 +24,7 @@ import { StartError } from '#core/start-error.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { permitCall, transferCall } from '#settlement/contract/contract-calls.ts';
 import { gasCapOf } from '#settlement/relayer/send/gas-limits.ts';
-import { checkSigner, readRemoteKey, signerOf } from '#settlement/signer.ts';
+import { checkSigner, readRemoteKey, signerOf } from '#settlement/remote-signer.ts';
 import { serveSigner } from '#signer/serve-signer.ts';
 import { readSettings } from '#signer/signer-settings.ts';
 import { FUNCTIONS } from '#signer/signing-rules.ts';

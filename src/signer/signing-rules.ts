@@ -5,7 +5,7 @@ import {
   toFunctionSelector,
 } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { NO_TRANSACTION } from '#settlement/signer.ts';
+import { NO_TRANSACTION } from '#settlement/remote-signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /** One key's limits, which apply to all callers. */

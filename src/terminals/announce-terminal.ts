@@ -1,5 +1,5 @@
 import type { Tx } from '#db/database.ts';
-import { appendEvents, type EventDraft } from '#events/append.ts';
+import { appendEvents, type EventDraft } from '#events/append-events.ts';
 import { terminalObject } from '#terminals/render.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 

@@ -1,12 +1,12 @@
 import { apiKeyInvalid, readBearer } from '#accounts/authenticate-api-key.ts';
-import { deviceKeyRevoked } from '#accounts/credential-ends.ts';
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
+import { deviceKeyRevoked } from '#accounts/recheck-credentials.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import type { Tenant } from '#core/mode.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
-import { CURRENT_API_VERSION } from '#events/append.ts';
+import { CURRENT_API_VERSION } from '#events/append-events.ts';
 import {
   type DeviceMerchantRow,
   selectDeviceMerchant,

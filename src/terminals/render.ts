@@ -1,7 +1,7 @@
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
 import { limitsObject } from '#terminals/offline-limits.ts';
-import { type TagPlace, tagUrl } from '#terminals/tag.ts';
+import { type TagPlace, tagUrl } from '#terminals/tag-url.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 /** Renders the terminal object of behavior.md 14. */

@@ -8,8 +8,8 @@ import type { Tenant } from '#core/mode.ts';
 import { type CardKeys, readSunMessage, type SunMessage } from '#core/sun-message.ts';
 import type { Database, Tx } from '#db/database.ts';
 import { lockTerminal } from '#terminals/provisioning-queries.ts';
-import { type TagPlace, tagUrl } from '#terminals/tag.ts';
 import { noteTap, renewChip, selectChip } from '#terminals/tag-chip-queries.ts';
+import { type TagPlace, tagUrl } from '#terminals/tag-url.ts';
 
 // A tag with a chip (NTAG 424 DNA) proves at each tap that the customer is at the counter. All keys
 // are derived from the id key and the chip's number. Each set-up draws a new number, so that keys

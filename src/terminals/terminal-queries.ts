@@ -19,7 +19,7 @@ export const terminals = table('terminals', {
   status: as<'active' | 'inactive'>('text'),
   last_seen_at: 'timestamptz?',
   version: 'int',
-  /** The number of the terminal's tag: see tag.ts. */
+  /** The number of the terminal's tag: see tag-url.ts. */
   tag: 'uuid',
   /** True if the terminal's reader may read Google Wallet. */
   smart_tap: 'boolean',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { bookMovements, type Movement } from '#books/book.ts';
-import type { StatementFormat } from '#books/formats.ts';
+import { bookMovements, type Movement } from '#books/book-movements.ts';
 import { type Statement, statementFile } from '#books/statement.ts';
+import type { StatementFormat } from '#books/statement-formats.ts';
 import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';

@@ -5,7 +5,7 @@ import {
   type BrowserServer,
   chromium as playwright,
 } from 'playwright-core';
-import { findByArgument, signalProcess } from '#sandbox/processes.ts';
+import { findByArgument, signalProcess } from '#sandbox/find-and-stop-processes.ts';
 
 /**
  * Environment variable with the address of the Chromium that all test files share. `test/run.ts`

@@ -5,7 +5,7 @@ import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import type { ApiDeps } from '#app/api-dependencies.ts';
 import { merchantSurface } from '#app/api-role.ts';
 import { createContext } from '#app/create-api-context.ts';
-import { ALONE } from '#cells/peers.ts';
+import { ALONE } from '#cells/ask-other-cells.ts';
 import { silentLog } from '#core/log.ts';
 import type { Surface } from '#http/route.ts';
 import type { Chain } from '#settlement/chain/chain.ts';

@@ -15,8 +15,8 @@ import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import type { Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
-import { type Mail, sendDueMails } from '#people/mail.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import { type Mail, sendDueMails } from '#people/mail-outbox.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { watchMoves } from '#testing/moves-guard.ts';
 

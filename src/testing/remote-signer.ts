@@ -6,7 +6,7 @@ import path from 'node:path';
 import { privateKeyToAccount, sign } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { RemoteKey } from '#settlement/signer.ts';
+import type { RemoteKey } from '#settlement/remote-signer.ts';
 import { serveSigner } from '#signer/serve-signer.ts';
 
 /** A signer started with `npm run signer`. */

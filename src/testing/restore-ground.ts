@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
-import type { ContractDelays } from '#sandbox/deploy.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import type { ContractDelays } from '#sandbox/deploy-sandbox-network.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';

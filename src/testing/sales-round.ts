@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { wallet } from '#sandbox/wallets.ts';
+import { wallet } from '#sandbox/derive-wallets.ts';
 import { type Body, type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { PUBLIC_URL } from '#testing/chaos/chaos-process.ts';
 import type { QuickNetwork } from '#testing/model-network.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { testDatabase } from '#testing/database.ts';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';

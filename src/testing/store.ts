@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { getAddress } from 'viem';
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { createAskHome } from '#cells/ask-home-cell.ts';
-import { ALONE } from '#cells/peers.ts';
+import { ALONE } from '#cells/ask-other-cells.ts';
 import { type Answer, DEFAULT_WEB_URL, isRefusal, type Refusal } from '#core/answer.ts';
 import { startLoop } from '#core/background-loop.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
@@ -24,7 +24,7 @@ import type { Preflight } from '#payments/pay-request.ts';
 import type { Tipping } from '#payments/payment-intent.ts';
 import type { CreateRequest, NewIntent } from '#payments/price-new-intent.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
-import type { Mailing } from '#people/people.ts';
+import type { Mailing } from '#people/people-context.ts';
 import type { StaticPassTerms } from '#risk/risk-rules.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
@@ -32,8 +32,8 @@ import type { FailureReason, Hex, OutcomeFacts } from '#settlement/chain-request
 import type { Readiness } from '#settlement/network-readiness.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { settling } from '#testing/settling.ts';
+import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { systemResolver } from '#webhooks/resolver.ts';
 
 /** The id key that all tests share, so that one part of a test knows the ids of another part. */
 export const TEST_ID_KEY = toIdKey(Buffer.alloc(32, 'id key'));

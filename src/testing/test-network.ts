@@ -20,9 +20,9 @@ import {
   NO_PREDECESSOR,
   scheduleCall,
   timelockOf,
-} from '#settlement/contract/timelock.ts';
+} from '#settlement/contract/timelock-calls.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/network-config.ts';
-import { signerOf } from '#settlement/signer.ts';
+import { signerOf } from '#settlement/remote-signer.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';

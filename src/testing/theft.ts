@@ -1,7 +1,7 @@
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import type { SigningKey } from '#settlement/signer.ts';
+import type { SigningKey } from '#settlement/remote-signer.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 import { carryOut } from '#watch/pause-contract.ts';
 import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';

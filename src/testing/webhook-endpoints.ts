@@ -4,9 +4,9 @@ import type { Tenant } from '#core/mode.ts';
 import type { TestStore } from '#testing/store.ts';
 import { LOCAL_CIDRS, type WebhookBench } from '#testing/webhooks.ts';
 import { createEndpoint, type RevealedEndpoint } from '#webhooks/create-endpoint.ts';
+import { systemResolver } from '#webhooks/dns-resolver.ts';
 import type { WebhookDeps } from '#webhooks/endpoint-rules.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { systemResolver } from '#webhooks/resolver.ts';
 
 /** An account, with the dependencies of the webhook use cases. */
 type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;

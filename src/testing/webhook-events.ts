@@ -1,6 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
-import { appendEvents } from '#events/append.ts';
+import { appendEvents } from '#events/append-events.ts';
 import type { EventType } from '#events/event-types.ts';
 import { eventually, type WebhookBench } from '#testing/webhooks.ts';
 

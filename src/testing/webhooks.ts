@@ -7,9 +7,9 @@ import type { Database } from '#db/database.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { startWebhookWorker, type WebhookWorker } from '#webhooks/delivery-worker.ts';
+import { type Resolver, systemResolver } from '#webhooks/dns-resolver.ts';
 import type { WebhookDeps } from '#webhooks/endpoint-rules.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
 
 export const LOCAL_CIDRS = ['127.0.0.0/8', '::1/128'];
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatText } from '#core/text-format.ts';
 import { messageOf, offeredLanguages, TEXT_KEYS } from '#texts/catalog.ts';
-import { pseudoText } from '#texts/pseudo.ts';
+import { pseudoText } from '#texts/pseudo-language.ts';
 import { writerFor } from '#texts/text.ts';
 
 test('the pseudo-language is at least 40 % longer, and has no English letter', () => {

@@ -6,7 +6,7 @@ import compile from 'icu-minify/compile';
 import { named } from '#core/bidi-isolates.ts';
 import { LANGUAGES, PSEUDO_LANGUAGE, type TextLanguage } from '#core/languages.ts';
 import type { CompiledMessage } from '#core/text-format.ts';
-import { pseudoText } from '#texts/pseudo.ts';
+import { pseudoText } from '#texts/pseudo-language.ts';
 
 /**
  * The texts of all screens for shops and customers: `texts/<language>.json`, one file per language

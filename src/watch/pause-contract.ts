@@ -6,12 +6,12 @@ import type { Database } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { decodeView } from '#settlement/chain/decode.ts';
+import { decodeView } from '#settlement/chain/decode-call-answers.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
-import { type Signer, type SigningKey, signerOf } from '#settlement/signer.ts';
+import { type Signer, type SigningKey, signerOf } from '#settlement/remote-signer.ts';
 import {
   countCanceled,
   countTries,

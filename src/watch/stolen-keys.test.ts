@@ -19,7 +19,7 @@ import {
   NO_PREDECESSOR,
   scheduleCall,
   timelockOf,
-} from '#settlement/contract/timelock.ts';
+} from '#settlement/contract/timelock-calls.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { watchTheft } from '#testing/theft.ts';

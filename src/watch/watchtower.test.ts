@@ -26,10 +26,10 @@ import {
   NO_PREDECESSOR,
   scheduleCall,
   timelockOf,
-} from '#settlement/contract/timelock.ts';
+} from '#settlement/contract/timelock-calls.ts';
 import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-contract-changes.ts';
-import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { outsideService } from '#testing/outside-service.ts';

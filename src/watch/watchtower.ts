@@ -24,7 +24,7 @@ import {
   noteRules,
 } from '#settlement/reconciliation/note-contract-changes.ts';
 import { alarmsOfForeign } from '#settlement/reconciliation/note-foreign-settlements.ts';
-import type { SigningKey } from '#settlement/signer.ts';
+import type { SigningKey } from '#settlement/remote-signer.ts';
 import { toNumberColumn } from '#settlement/uint64-columns.ts';
 import { type AgreedEvents, readAgreed } from '#watch/agreed-events.ts';
 import { judge, placeOf } from '#watch/decide-pauses.ts';

@@ -8,7 +8,7 @@ import {
   type TextLanguage,
 } from '#core/languages.ts';
 import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
-import type { Readers } from '#web/apps.ts';
+import type { Readers } from '#web/app-paths.ts';
 import type { WebFile } from '#web/read-built-files.ts';
 
 /** Files with texts, by app and language: the first file loads with the page, the second later. */

@@ -8,7 +8,7 @@ import { permissionsOf } from '#core/permissions-policy.ts';
 import { StartError } from '#core/start-error.ts';
 import { offeredLanguages } from '#texts/catalog.ts';
 import { type Writer, writerFor } from '#texts/text.ts';
-import { type Readers, WEB_APPS, type WebApp } from '#web/apps.ts';
+import { type Readers, WEB_APPS, type WebApp } from '#web/app-paths.ts';
 import { languageFor, pageInLanguage, readTextFiles, type TextFiles } from '#web/page-texts.ts';
 import { readBuilt, sendFile, tagOf, type WebFile } from '#web/read-built-files.ts';
 

@@ -1,9 +1,9 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector, Pool } from 'undici';
+import type { Resolver } from '#webhooks/dns-resolver.ts';
 import { hostOf } from '#webhooks/endpoint-url.ts';
 import { DELIVERY_LIMIT_MS, Exchange, type Reply } from '#webhooks/http-exchange.ts';
 import { type AddressPolicy, canonicalAddress } from '#webhooks/refuse-private-addresses.ts';
-import type { Resolver } from '#webhooks/resolver.ts';
 import { MAX_IN_FLIGHT } from '#webhooks/retry-schedule.ts';
 import { skipContinue } from '#webhooks/skip-continue.ts';
 

@@ -1,5 +1,5 @@
 import { dayAfter, dayStart } from '#core/calendar.ts';
-import { daysBetween } from '#core/days.ts';
+import { daysBetween } from '#core/check-day-range.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 

@@ -8,9 +8,9 @@ import type { ProcessContext } from '#db/process-context.ts';
 import { claimEndpoints, fetchDue, releaseEndpoints } from '#webhooks/delivery-queue-queries.ts';
 import { disableEndpoint, type NotifyDisabled } from '#webhooks/disable-endpoint.ts';
 import { Dispatcher } from '#webhooks/dispatcher.ts';
+import { type Resolver, systemResolver } from '#webhooks/dns-resolver.ts';
 import { startHousekeeping } from '#webhooks/housekeeping.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
 
 export interface WebhookWorkerDeps extends ProcessContext {
   /** Decrypts the signing secrets (AES-256-GCM with the endpoint's id as context). */

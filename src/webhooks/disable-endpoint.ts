@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
-import { appendEvents } from '#events/append.ts';
+import { appendEvents } from '#events/append-events.ts';
 import type { AttemptResult } from '#webhooks/attempt-delivery.ts';
 import { endDueDeliveries, lockEndpoint, updateEndpoint } from '#webhooks/endpoint-queries.ts';
 import { type DisabledReason, renderEndpoint, tenantOf } from '#webhooks/endpoint-rules.ts';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { type Refusal, refuse } from '#core/answer.ts';
+import type { Resolver } from '#webhooks/dns-resolver.ts';
 import type { AddressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import type { Resolver } from '#webhooks/resolver.ts';
 
 /** Longer URLs are refused, with a limit similar to that of browsers and proxies. */
 export const MAX_URL_LENGTH = 2048;

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { payToken } from '#payments/pay-link.ts';
-import { tagToken } from '#terminals/tag.ts';
+import { tagToken } from '#terminals/tag-url.ts';
 import type { TestApi } from '#testing/api.ts';
 import { caller } from '#testing/api-client.ts';
 import { documentOf, knownObjects, runFuzz, spared, startFuzzedApi } from '#testing/fuzz-run.ts';

@@ -10,7 +10,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { sign, verify } from 'tapline/webhooks';
 import { EVENT_TYPES } from '#events/event-types.ts';
-import { freePort } from '#sandbox/processes.ts';
+import { freePort } from '#sandbox/find-and-stop-processes.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
 import { eventually } from '#testing/webhooks.ts';

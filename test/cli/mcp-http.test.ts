@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Tapline } from 'tapline';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
-import { passOn } from '../../cli/src/mcp/http.ts';
+import { passOn } from '../../cli/src/mcp/serve-over-http.ts';
 import { checkAnswer, checkersOf, type Tool, type ToolAnswer } from './mcp-client.ts';
 import { type Running, startCli } from './run-cli.ts';
 

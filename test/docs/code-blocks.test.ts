@@ -6,8 +6,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
-import { buildSite } from '#docs/site.ts';
-import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { buildSite } from '#docs/build-docs-site.ts';
+import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PACKAGES = ['README.md', 'sdk/README.md', 'x402/README.md', 'reader/README.md'];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { accountInMail } from '#people/mail-words.ts';
+import { accountInMail } from '#people/account-name-in-mail.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addMember, addOwner, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';

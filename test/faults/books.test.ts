@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STATEMENT_FORMATS } from '#books/formats.ts';
+import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { dayAfter } from '#core/calendar.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { caller, type Reply } from '#testing/api-client.ts';
 import { parseJsonl } from '#testing/books.ts';
 import { enrolOwner, totpCode } from '#testing/chaos/chaos-owner.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
 

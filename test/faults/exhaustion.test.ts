@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '#db/database.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { chaosEnv } from '#testing/chaos/chaos-process.ts';

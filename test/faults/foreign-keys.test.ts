@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { present } from '#core/assert.ts';
 import { openIdKey } from '#db/id-key.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { idSealingKey } from '#settings/config.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { askToWithdraw } from '#testing/ask-to-withdraw.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { BEHAVIORS, type Behavior } from '#testing/provider-behaviors.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
 import { putRates } from '#testing/rates.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { FAILPOINTS } from '#core/failpoints.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
 

@@ -7,7 +7,7 @@ import { createCard, tapUrl } from '#payers/card.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { createPassCode } from '#payers/create-pass-code.ts';
 import { createPayer } from '#payers/create-payer.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { cardKey, idSealingKey } from '#settings/config.ts';
 import { caller, type Reply } from '#testing/api-client.ts';
 import { type OutsideService, outsideService } from '#testing/outside-service.ts';

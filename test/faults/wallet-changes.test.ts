@@ -9,7 +9,7 @@ import { openIdKey } from '#db/id-key.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { changeWallet } from '#payouts/change-wallet.ts';
 import { walletChangeConsent } from '#payouts/wallet-change-consent.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { idSealingKey, peopleKey } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readMerchantWallets, sameWallet } from '#settlement/chain/merchant-wallets.ts';

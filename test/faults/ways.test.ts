@@ -4,7 +4,7 @@ import { PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { present } from '#core/assert.ts';
 import { FAILPOINTS } from '#core/failpoints.ts';
 import { methodOf, type PaymentMethod } from '#payments/payment.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type ChaosProcess, startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import {
   type FaultSet,

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Database, openDatabase } from '#db/database.ts';
-import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type Balancer, startBalancer } from '#testing/balancer.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';

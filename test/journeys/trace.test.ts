@@ -4,8 +4,8 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { RELEASE } from '#core/release.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { RELEASE } from '#core/release-version.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 interface OtlpSpan {

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { caller } from '#testing/api-client.ts';
 import { groundEnv } from '#testing/chaos/chaos-process.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { createCatalogueItem } from '#accounts/catalogue.ts';
+import { createCatalogueItem } from '#accounts/edit-catalogue.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { rescheduleUnsigned } from '#fiscal/fiscal-queries.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
-import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { type Filling, fillTables } from '#testing/fill-tables.ts';
 import { type KeptPlans, keepPlans, type Reading } from '#testing/kept-plans.ts';
 import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { build } from 'vite';
-import { ensurePackages } from '#packages/built.ts';
+import { ensurePackages } from '#packages/build-packages.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**

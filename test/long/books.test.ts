@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { STATEMENT_FORMATS } from '#books/formats.ts';
+import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { addSales } from '#testing/books.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addOwner, signInAs } from '#testing/people.ts';

@@ -19,7 +19,7 @@ const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<strin
   ['src/prices/sale-lines.test.ts', { TAXED_CARTS: '100000' }],
   ['src/prices/refund-taxes.test.ts', { REFUNDED_SALES: '5000' }],
   ['src/webhooks/fairness.test.ts', { WEBHOOK_BACKLOG: '100000' }],
-  ['src/books/formats.test.ts', { BOOKS_DAYS: '10000' }],
+  ['src/books/statement-formats.test.ts', { BOOKS_DAYS: '10000' }],
   ['src/books/statement.test.ts', { BOOKS_SHOPS: '200' }],
   ['test/faults/model.test.ts', { FAULTS_RUNS: '100' }],
   ['src/settlement/relayer/state-machine/explore.test.ts', { EXPLORE_DEEPER: '2' }],

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type ApiDocument, endpointsOf } from '#docs/api-document.ts';
-import { brunoCollection } from '#docs/collections.ts';
+import { brunoCollection } from '#docs/postman-and-bruno.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 

@@ -18,7 +18,7 @@ import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { chain as chainSettings } from '#settings/chain-settings.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
-import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { checkInvariants } from '#testing/invariants/invariants.ts';

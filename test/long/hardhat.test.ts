@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { silentLog } from '#core/log.ts';
-import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { connectRpc } from '#settlement/chain/rpc.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';

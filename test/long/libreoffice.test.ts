@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { accountingHeader, accountingLines } from '#apis/dashboard/accountant-columns.ts';
 import { EXPORTS } from '#apis/dashboard/export-kinds.ts';
 import type { Entry } from '#books/entry-queries.ts';
-import { FORMATS } from '#books/formats.ts';
+import { FORMATS } from '#books/statement-formats.ts';
 import { dayBounds } from '#core/calendar.ts';
 import { BYTE_ORDER_MARK } from '#core/csv.ts';
 import { encodeWindows1252 } from '#core/windows-1252.ts';

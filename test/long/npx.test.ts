@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { ensurePackages } from '#packages/built.ts';
+import { ensurePackages } from '#packages/build-packages.ts';
 
 /** Runs `npx tapline` in an empty folder, with the packages published to this test's registry. */
 

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Database, openDatabase } from '#db/database.ts';
 import { git } from '#release/git.ts';
-import { freePort } from '#sandbox/processes.ts';
+import { freePort } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type Balancer, startBalancer } from '#testing/balancer.ts';
 import {

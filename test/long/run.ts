@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { ensurePackages } from '#packages/built.ts';
+import { ensurePackages } from '#packages/build-packages.ts';
 import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
-import { ensureBuilt, ensureCompressed } from '#web/built.ts';
+import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';
 
 /**
  * Runs tests that are too slow for every change: the files of this folder, or those named. A dated

@@ -37,7 +37,7 @@ import {
   usdcTransfer,
 } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
-import { tagToken } from '#terminals/tag.ts';
+import { tagToken } from '#terminals/tag-url.ts';
 import { caller } from '#testing/api-client.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
@@ -53,7 +53,7 @@ import {
   fiatTokenPart,
 } from '../../contracts/test/fiat-token.ts';
 import { digestOf, unwrap } from '../../x402/src/authorization.ts';
-import { openToken } from '../../x402/src/token.ts';
+import { openToken } from '../../x402/src/transfer-usdc.ts';
 
 /**
  * Tests each kind of wallet with everything that it signs, on contracts that the wallets' makers

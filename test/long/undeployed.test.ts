@@ -4,7 +4,7 @@ import { getCreate2Address, slice, type TypedDataDefinition } from 'viem';
 import { present } from '#core/assert.ts';
 import type { Failpoint } from '#core/failpoints.ts';
 import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';

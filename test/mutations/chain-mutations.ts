@@ -132,7 +132,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a number that another payment took is settled by it',
-    file: 'src/settlement/relayer/send/earlier-events.ts',
+    file: 'src/settlement/relayer/send/find-earlier-results.ts',
     by: 'src/settlement/relayer/relayer-singles.test.ts',
     from: 'return { result: failed(failureOf(kind, null), txHash), alarm };',
     to: 'return { result: failed(failureOf(kind, null), txHash), alarm: null };',
@@ -146,7 +146,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a sender's next nonce stays behind the chain",
-    file: 'src/settlement/senders.ts',
+    file: 'src/settlement/sender-rows.ts',
     by: 'src/settlement/relayer/relayer-senders.test.ts',
     from: 'update relayer_senders set next_nonce = greatest(next_nonce, $3)',
     to: 'update relayer_senders set next_nonce = coalesce(next_nonce, $3)',

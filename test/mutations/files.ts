@@ -210,7 +210,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/senders/detect-foreign-key-use.test.ts',
     'src/settlement/relayer/senders/repair-nonces.test.ts',
   ],
-  'src/settlement/senders.ts': SENDERS,
+  'src/settlement/sender-rows.ts': SENDERS,
   'src/settlement/relayer/jobs/sender-queries.ts': SENDERS,
   'src/settlement/relayer/jobs/transaction-queries.ts': [
     'src/settlement/relayer/jobs/transaction-queries.test.ts',
@@ -257,8 +257,8 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/payouts/withdrawal-queries.ts': WITHDRAW,
   'src/payouts/apply-withdrawals.ts': WITHDRAW,
   'src/idempotency/key-queries.ts': [...KEYS, 'src/refunds/create-refund.test.ts'],
-  'src/idempotency/decide.ts': [
-    'src/idempotency/decide.test.ts',
+  'src/idempotency/run-once-per-key.ts': [
+    'src/idempotency/run-once-per-key.test.ts',
     ...KEYS,
     'src/payments/create-intent.test.ts',
     'src/payments/pay.test.ts',
@@ -298,8 +298,8 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/settlement/relayer/senders/keep-senders.ts': [
     'src/settlement/relayer/relayer-deployments.test.ts',
   ],
-  'src/settlement/relayer/send/earlier-events.ts': [
-    'src/settlement/relayer/send/earlier-events.test.ts',
+  'src/settlement/relayer/send/find-earlier-results.ts': [
+    'src/settlement/relayer/send/find-earlier-results.test.ts',
     'src/settlement/relayer/relayer-singles.test.ts',
   ],
   'src/settlement/relayer/state-machine/transaction.ts': [
@@ -307,7 +307,7 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
     ...SIGNERS,
   ],
   'src/settlement/foreign-settlement-queries.ts': [
-    'src/settlement/reconciliation/reconcile.test.ts',
+    'src/settlement/reconciliation/reconcile-once.test.ts',
   ],
   'src/payers/check-rotating-code.ts': ['src/apis/payer/rotating-codes.test.ts'],
   'src/accounts/manager-code.ts': ['src/apis/device/device-routes.test.ts'],

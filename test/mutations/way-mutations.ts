@@ -49,7 +49,7 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
   {
     name: 'foreign settlements are booked as after a loss',
     file: 'src/settlement/network-recovery-queries.ts',
-    by: 'src/settlement/reconciliation/reconcile.test.ts',
+    by: 'src/settlement/reconciliation/reconcile-once.test.ts',
     from: "bool_or(f.decision is distinct from 'accepted')",
     to: "bool_or(f.decision = 'refused')",
   },

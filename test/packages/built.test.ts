@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { PACKAGES } from '#packages/built.ts';
+import { PACKAGES } from '#packages/build-packages.ts';
 import { childrenSeconds } from '../times.ts';
 
 /** The first program that needs the packages builds them, wherever the repository is. */

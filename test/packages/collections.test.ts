@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ApiDocument, endpointsOf } from '#docs/api-document.ts';
-import { brunoCollection, postmanCollection } from '#docs/collections.ts';
+import { brunoCollection, postmanCollection } from '#docs/postman-and-bruno.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 
 interface Item {

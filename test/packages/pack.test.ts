@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { ensurePackages, PACKAGES } from '#packages/built.ts';
+import { ensurePackages, PACKAGES } from '#packages/build-packages.ts';
 
 /** Tests the packages as published, in a folder without access to this repository. */
 

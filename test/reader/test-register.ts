@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { readFrame } from '../../reader/src/zvt/apdu.ts';
 import { REGISTER_TIMEOUT_MS } from '../../reader/src/zvt/conversation.ts';
 import { type RegisterServer, serveRegister } from '../../reader/src/zvt/server.ts';
+import { readFrame } from '../../reader/src/zvt/zvt-frames.ts';
 import { type Make, startedTill, type Till } from './started-till.ts';
 
 /** Long enough for a sale on a busy machine. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { frameBytes } from '../../reader/src/zvt/apdu.ts';
 import type { Effect } from '../../reader/src/zvt/conversation-state.ts';
 import {
   isUnknownRefund,
   isUnknownSale,
   type Stored,
 } from '../../reader/src/zvt/stored-results.ts';
+import { frameBytes } from '../../reader/src/zvt/zvt-frames.ts';
 import {
   ACCEPTED,
   ASK,

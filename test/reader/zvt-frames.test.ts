@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { encodeText } from '../../reader/src/zvt/charset.ts';
+import { moneyText, priceOf } from '../../reader/src/zvt/price-of-amount.ts';
+import { readCommand, UNREGISTERED } from '../../reader/src/zvt/read-command.ts';
+import { printFrames, saleResult, wrongCurrency } from '../../reader/src/zvt/reply-frames.ts';
 import {
   fieldBytes,
   frameBytes,
@@ -10,11 +14,7 @@ import {
   readTlv,
   tlvBytes,
   toBcd,
-} from '../../reader/src/zvt/apdu.ts';
-import { encodeText } from '../../reader/src/zvt/charset.ts';
-import { moneyText, priceOf } from '../../reader/src/zvt/price-of-amount.ts';
-import { readCommand, UNREGISTERED } from '../../reader/src/zvt/read-command.ts';
-import { printFrames, saleResult, wrongCurrency } from '../../reader/src/zvt/reply-frames.ts';
+} from '../../reader/src/zvt/zvt-frames.ts';
 import { decodeText } from './zvt-talk.ts';
 
 /** Frames of real terminals and registers, recorded in public documentation and programs. */

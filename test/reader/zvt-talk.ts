@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { present } from '#core/assert.ts';
-import { type Frame, frameBytes, readFrame } from '../../reader/src/zvt/apdu.ts';
 import { type Charset, encodeText } from '../../reader/src/zvt/charset.ts';
 import { newConversation, step } from '../../reader/src/zvt/conversation.ts';
 import type { Conversation, Effect, Observation } from '../../reader/src/zvt/conversation-state.ts';
@@ -12,6 +11,7 @@ import {
   type SaleNews,
   type Stored,
 } from '../../reader/src/zvt/stored-results.ts';
+import { type Frame, frameBytes, readFrame } from '../../reader/src/zvt/zvt-frames.ts';
 
 /** Frames that a register sends. */
 export const ASK = {

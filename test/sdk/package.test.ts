@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { formatUsdc, orderId, Tapline, usdc } from 'tapline';
-import { ensurePackages } from '#packages/built.ts';
+import { ensurePackages } from '#packages/build-packages.ts';
 import { KEY } from './scripted-api.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');

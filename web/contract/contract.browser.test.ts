@@ -8,11 +8,11 @@ import { readPayerAccount } from '#settlement/chain/payer-balance.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
-import { scheduleCall, timelockOf } from '#settlement/contract/timelock.ts';
+import { scheduleCall, timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
-import { ensureBuilt } from '#web/built.ts';
+import { ensureBuilt } from '#web/build-web-apps.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 

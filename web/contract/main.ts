@@ -5,7 +5,7 @@ import type { Hex } from '../data/bytes.ts';
 import { type Provider, watchWallets } from '../data/injected-wallets.ts';
 import { WALLET_APPS } from '../data/wallet-apps.ts';
 import { element } from '../ui/elements.ts';
-import { textNodes } from '../ui/text/nodes.ts';
+import { textNodes } from '../ui/text/text-nodes.ts';
 import { NoContract } from './contract-state.ts';
 import { type Deps, type Facts, showContract } from './sections.ts';
 import { connectTo, OtherChain } from './send-from-wallet.ts';

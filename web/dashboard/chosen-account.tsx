@@ -1,7 +1,7 @@
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { useDesk } from '../desk/desk-context.ts';
 import { partOf } from '../ui/lazy-part.ts';
-import { MerchantContext, type Mode } from './merchant.ts';
+import { MerchantContext, type Mode } from './use-merchant.ts';
 
 const NoAccount = partOf(async () => (await import('./parts/no-account.tsx')).NoAccount);
 

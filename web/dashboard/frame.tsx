@@ -7,11 +7,11 @@ import { Switch } from '../ui/choice.tsx';
 import { Shell } from '../ui/shell.tsx';
 import { t } from '../ui/text/t.ts';
 import { AccountTimes } from '../ui/time.tsx';
-import { useMerchant } from './merchant.ts';
 import { pages } from './pages.ts';
 import { AccountChoice } from './parts/account-choice.tsx';
 import { GoTo } from './parts/search-box.tsx';
 import { useKnownTimeZone } from './parts/time-zone.ts';
+import { useMerchant } from './use-merchant.ts';
 
 /** Shows the frame of every page: navigation, account, mode and signed-in user. */
 export function Frame({ children }: { readonly children: ReactNode }): ReactNode {

@@ -5,7 +5,7 @@ import { Link, Redirect, Route, Router, Switch } from 'wouter';
 import { createPeopleApi } from '../data/people-api.ts';
 import { createQueryClient } from '../data/query-client.ts';
 import { rootPath } from '../data/root-path.ts';
-import { DeskGate } from '../desk/gate.tsx';
+import { DeskGate } from '../desk/sign-in-gate.tsx';
 import { EmptyDrawing } from '../ui/empty-drawing.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { mount } from '../ui/mount.tsx';

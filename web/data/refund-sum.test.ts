@@ -1,7 +1,7 @@
 import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { roundAtoms } from '../ui/money.ts';
+import { roundAtoms } from '../ui/format-usdc.ts';
 import { writeSum } from '../ui/typed-sum.ts';
 import { refundFields } from './refund-part.ts';
 import { type RefundSum, readRefund, refundLeft, usdcLeft } from './refund-sum.ts';

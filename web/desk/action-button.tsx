@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Answer } from '../data/api.ts';
 import { Button } from '../ui/button.tsx';
-import { useSend } from './send.ts';
+import { useSend } from './use-send.ts';
 
 export interface ActionButtonProps<Value> {
   readonly request: (key: string) => Promise<Answer<Value>>;

@@ -2,8 +2,8 @@ import type { ReactNode } from 'react';
 import type { ListAuditLogResponse } from '../data/types/dashboard.ts';
 import { CodeWords } from '../ui/code-words.tsx';
 import type { Column } from '../ui/table.tsx';
-import { given } from '../ui/text/fixed.ts';
 import { t } from '../ui/text/t.ts';
+import { given } from '../ui/text/untranslated-parts.ts';
 import { Time } from '../ui/time.tsx';
 
 type Entry = ListAuditLogResponse['data'][number];

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Answer } from '../data/api.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Form } from './form.tsx';
-import { useSend } from './send.ts';
+import { useSend } from './use-send.ts';
 
 export interface ConfirmDialogProps<Value> {
   readonly title: string;

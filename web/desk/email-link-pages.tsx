@@ -4,11 +4,11 @@ import type { Answer } from '../data/api.ts';
 import type { PeopleApi } from '../data/people-api.ts';
 import { TextField } from '../ui/field.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { rich } from '../ui/text/rich.ts';
 import { t } from '../ui/text/t.ts';
+import { rich } from '../ui/text/tagged-text.ts';
 import { Form } from './form.tsx';
-import { useSend } from './send.ts';
-import { Sheet } from './sheet.tsx';
+import { Sheet } from './single-task-page.tsx';
+import { useSend } from './use-send.ts';
 
 /** Returns the token in the URL fragment of an emailed link, or `null` without one. */
 function tokenInLink(): string | null {

@@ -6,7 +6,7 @@ import { TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';
 import { Form } from './form.tsx';
 import { PasskeyAddress } from './passkey-address.tsx';
-import { useSend } from './send.ts';
+import { useSend } from './use-send.ts';
 
 export interface FactorFormProps {
   readonly people: PeopleApi;

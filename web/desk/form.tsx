@@ -2,7 +2,7 @@ import type { FormEvent, ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
-import type { Sending } from './send.ts';
+import type { Sending } from './use-send.ts';
 
 export interface FormProps {
   readonly sending: Sending;

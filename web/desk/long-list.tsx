@@ -5,7 +5,6 @@ import { Button } from '../ui/button.tsx';
 import { type Column, Table, TableFrame, TableRows } from '../ui/table.tsx';
 import { t } from '../ui/text/t.ts';
 import type { Filters } from './filters.tsx';
-import { type ListProps, NothingHere } from './list.tsx';
 import { Loaded } from './loaded.tsx';
 import {
   countNewer,
@@ -15,8 +14,9 @@ import {
   totalRows,
   withoutGone,
 } from './pagination.ts';
-import type { Pages } from './reads.ts';
+import { type ListProps, NothingHere } from './short-list.tsx';
 import { usePagination } from './use-pagination.ts';
+import type { Pages } from './use-reads.ts';
 
 export interface LongListProps<Row> extends Omit<ListProps<Row>, 'query' | 'filters'> {
   readonly pages: Pages<ListPage<Row>>;

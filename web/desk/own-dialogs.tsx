@@ -6,7 +6,7 @@ import { t } from '../ui/text/t.ts';
 import { useToast } from '../ui/toast.tsx';
 import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
-import { useSend } from './send.ts';
+import { useSend } from './use-send.ts';
 
 export function ChangeName(): ReactNode {
   const { people, session, refresh } = useDesk();

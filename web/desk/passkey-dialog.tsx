@@ -5,7 +5,7 @@ import { TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';
 import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
-import { useSend } from './send.ts';
+import { useSend } from './use-send.ts';
 
 /** Adds a passkey of this device. If the user has no factor yet, it asks for the password. */
 export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }): ReactNode {

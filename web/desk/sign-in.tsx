@@ -7,7 +7,7 @@ import { t } from '../ui/text/t.ts';
 import { FactorForm, PasskeyButton } from './factor-form.tsx';
 import { Form } from './form.tsx';
 import { PasskeyAddress } from './passkey-address.tsx';
-import { useSend } from './send.ts';
+import { useSend } from './use-send.ts';
 
 export interface SignInProps {
   readonly people: PeopleApi;

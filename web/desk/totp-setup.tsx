@@ -7,7 +7,7 @@ import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
 import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
-import { useSend } from './send.ts';
+import { useSend } from './use-send.ts';
 
 const Qr = partOf(async () => (await import('../ui/qr.tsx')).Qr);
 

@@ -1,9 +1,9 @@
 import '../ui/base.css';
 import './front.css';
 import { LANGUAGE_NAMES, languageTag } from '#core/languages.ts';
-import { textNodes } from '../ui/text/nodes.ts';
-import { offeredLanguages, switchLanguage } from '../ui/text/switch.ts';
+import { offeredLanguages, switchLanguage } from '../ui/text/switch-language.ts';
 import { t, textLanguage } from '../ui/text/t.ts';
+import { textNodes } from '../ui/text/text-nodes.ts';
 
 /** Time for which the button shows "Copied". */
 const COPIED_MS = 2_000;

@@ -1,7 +1,7 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { ListPage } from '../desk/pagination.ts';
-import type { Pages } from '../desk/reads.ts';
-import { usePages } from './operator.ts';
+import type { Pages } from '../desk/use-reads.ts';
+import { usePages } from './use-operator.ts';
 
 /** A difference between ledger and chain. */
 export interface Difference {

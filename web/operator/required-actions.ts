@@ -6,8 +6,8 @@ import type {
   ReadQueuesResponse,
 } from '../data/types/operator.ts';
 import { type Difference, networkName, type ReadUpTo } from './ledger-differences.ts';
-import type { Network } from './networks.ts';
 import { proposalWords } from './parts/proposal-words.ts';
+import type { Network } from './use-networks.ts';
 
 /** One item that requires an operator's action. */
 export interface Need {

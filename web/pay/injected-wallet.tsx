@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Provider } from '../data/injected-wallets.ts';
 import { Button } from '../ui/button.tsx';
-import { formatUsdc } from '../ui/money.ts';
+import { formatUsdc } from '../ui/format-usdc.ts';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
-import { type Connected, connect, lookAt, type Needs, signWith } from './ethereum.ts';
+import { type Connected, connect, lookAt, type Needs, signWith } from './connect-wallet.ts';
 import { type PayLink, totalOf } from './pay-link.ts';
 import type { Step } from './pay-machine.ts';
 import { troubleWords } from './trouble-words.ts';

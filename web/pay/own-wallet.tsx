@@ -3,8 +3,8 @@ import { Button } from '../ui/button.tsx';
 import { t } from '../ui/text/t.ts';
 import { type Vault, WrongOpener } from '../wallet/key-vault.ts';
 import { unlock } from '../wallet/keyring.ts';
+import { problemOf } from '../wallet/problem-words.ts';
 import { OpenerField, openerOf } from '../wallet/screens/unlock-method.tsx';
-import { problemOf } from '../wallet/words.ts';
 import type { Message } from './build-payment-message.ts';
 import { payWords, type WayProps } from './injected-wallet.tsx';
 

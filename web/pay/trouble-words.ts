@@ -1,6 +1,6 @@
-import { formatUsdc } from '../ui/money.ts';
+import { formatUsdc } from '../ui/format-usdc.ts';
 import { t } from '../ui/text/t.ts';
-import type { Trouble } from './ethereum.ts';
+import type { Trouble } from './connect-wallet.ts';
 
 const CHAINS: Readonly<Record<number, string>> = {
   1: 'Ethereum',

@@ -4,7 +4,7 @@ import type { Hex } from '../data/bytes.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
 import type { Message } from './build-payment-message.ts';
-import { Refused } from './ethereum.ts';
+import { Refused } from './connect-wallet.ts';
 import { type PayApi, type PayLink, type Signed, totalOf } from './pay-link.ts';
 import { next, type PayEvent, START, type Step } from './pay-machine.ts';
 

@@ -3,7 +3,7 @@ import { Button, buttonClass } from '../ui/button.tsx';
 import { partOf } from '../ui/lazy-part.ts';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
-import { Refused } from './ethereum.ts';
+import { Refused } from './connect-wallet.ts';
 import type { WayProps } from './injected-wallet.tsx';
 import { inviteWallet, openClient, type RelayClient } from './walletconnect-session.ts';
 

@@ -1,7 +1,7 @@
 import type { Hex } from '../data/bytes.ts';
 import { fromRoot } from '../data/root-path.ts';
 import type { Message } from './build-payment-message.ts';
-import { Refused } from './ethereum.ts';
+import { Refused } from './connect-wallet.ts';
 
 /** The operator's WalletConnect project and relay, which the server writes into the page's head. */
 interface RelaySetting {

@@ -1,4 +1,4 @@
-import { nodeAt } from '../data/chain-node.ts';
+import { nodeAt } from '../data/ask-chain-node.ts';
 import type { Receipt } from '../data/types/pay.ts';
 
 /** Topic 0 of `PaymentSettled(uint64,address,bytes17,uint256)`. */

@@ -1,4 +1,4 @@
-import { type AskNode, nodeAt } from '../data/chain-node.ts';
+import { type AskNode, nodeAt } from '../data/ask-chain-node.ts';
 import { call, lensOf, wordsOf } from '../data/contract-calls.ts';
 
 /** Assets that a contract holds and owes at one block, in atoms. */

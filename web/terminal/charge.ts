@@ -1,5 +1,5 @@
 import { isReachable } from '../data/api.ts';
-import { formatMoney } from '../ui/price.ts';
+import { formatMoney } from '../ui/format-price.ts';
 import { t, withTexts } from '../ui/text/t.ts';
 import type { OfflineSelling } from './screens/till-context.ts';
 import type { Create, Till } from './till-phases.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { encodeFunctionData, type Hex, numberToHex } from 'viem';
 import { present } from '#core/assert.ts';
-import { timelockOf } from '#settlement/contract/timelock.ts';
+import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { eventually } from '#testing/webhooks.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';

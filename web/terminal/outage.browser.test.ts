@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { testDatabase } from '#testing/database.ts';
 import { checkInvariants } from '#testing/invariants/invariants.ts';

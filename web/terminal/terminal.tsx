@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { keepApp } from '../data/installable.ts';
+import { keepApp } from '../data/cache-app-on-device.ts';
 import { Button } from '../ui/button.tsx';
 import { firstPartOf, partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';

@@ -2,7 +2,7 @@ import type { Answer } from '../data/api.ts';
 import type { Intent } from '../data/device-api.ts';
 import type { OfflineRequest } from '../data/offline-request.ts';
 import { refusalText } from '../data/refusal-text.ts';
-import { sumRules } from '../ui/price.ts';
+import { sumRules } from '../ui/format-price.ts';
 import { writeSum } from '../ui/typed-sum.ts';
 import type { Cart } from './cart.ts';
 import { afterPart, nextPart, type Split } from './split-bill.ts';

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
+import type { Price } from './format-price.ts';
+import { formatAtoms, roundAtoms } from './format-usdc.ts';
 import { firstPartOf } from './lazy-part.ts';
-import { formatAtoms, roundAtoms } from './money.ts';
-import type { Price } from './price.ts';
 import { t } from './text/t.ts';
 
 const PriceText = firstPartOf(async () => (await import('./price-text.tsx')).PriceText);

@@ -1,4 +1,4 @@
-import { textNodes } from './text/nodes.ts';
+import { textNodes } from './text/text-nodes.ts';
 
 /** Creates an element for pages without a framework. Text is inserted as text, never as markup. */
 export function element(
@@ -28,8 +28,8 @@ const SHOWN = new Intl.NumberFormat('en-US', {
 });
 
 /**
- * Formats an amount as `ui/money.ts` does. This page cannot import that file, which would pull in
- * React.
+ * Formats an amount as `ui/format-usdc.ts` does. This page cannot import that file, which would
+ * pull in React.
  */
 export function usdcWords(atoms: bigint): string {
   const size = atoms < 0n ? -atoms : atoms;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { LANGUAGE_NAMES, languageTag } from '#core/languages.ts';
 import { Select } from './field.tsx';
-import { offeredLanguages, switchLanguage } from './text/switch.ts';
+import { offeredLanguages, switchLanguage } from './text/switch-language.ts';
 import { t, textLanguage } from './text/t.ts';
 
 /** Shows the language menu of the app, or nothing if there is only one language. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { Money, type MoneyProps } from './money-text.tsx';
-import { formatMoney } from './price.ts';
+import { formatMoney } from './format-price.ts';
 import { sumClass } from './sum.tsx';
+import { Money, type MoneyProps } from './typed-money.tsx';
 
 /** Shows a typed amount before its conversion, as large as its digits allow. */
 export function LargeMoney({ units, currency }: MoneyProps): ReactNode {

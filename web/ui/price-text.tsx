@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { formatPrice, type Price } from './price.ts';
+import { formatPrice, type Price } from './format-price.ts';
 
 /**
  * Shows a price in the shop's currency. Loads with the first such price, because most shops price

@@ -1,4 +1,4 @@
-import type { Price } from './price.ts';
+import type { Price } from './format-price.ts';
 
 /** The price part of a sale or a refund in the API. */
 export interface Quoted {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
-import { formatUsdc } from './money.ts';
+import { formatUsdc } from './format-usdc.ts';
 import { Notice } from './notice.tsx';
 import { t } from './text/t.ts';
 

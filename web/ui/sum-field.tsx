@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { TextField, type TextFieldProps } from './field.tsx';
-import { formatMoney } from './price.ts';
+import { formatMoney } from './format-price.ts';
 import { t } from './text/t.ts';
 import type { TypedSum } from './typed-sum.ts';
 

@@ -69,7 +69,7 @@ const NO_MONEY: ReadonlySet<string> = new Set([
   'operator/parts/policy-form.tsx',
   // The quantity of an item.
   'terminal/screens/cart-dialogs.tsx',
-  'wallet/screens/signed-end.tsx',
+  'wallet/screens/revoke-by-own-transaction.tsx',
 ]);
 /** Fields whose label mentions money but that accept something else. */
 const NO_SUMS: ReadonlySet<string> = new Set([

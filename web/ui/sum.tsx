@@ -1,8 +1,8 @@
 import './outcome.css';
 import type { ReactNode } from 'react';
 import { Amount } from './amount.tsx';
-import { roundAtoms } from './money.ts';
-import type { Price } from './price.ts';
+import type { Price } from './format-price.ts';
+import { roundAtoms } from './format-usdc.ts';
 
 /** Length of `9,999.99`, the longest amount that a small phone shows at full size. */
 const LONGEST = 8;

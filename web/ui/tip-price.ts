@@ -1,5 +1,5 @@
 import { toAtoms, toMinorUnits } from '#core/currency-conversion.ts';
-import type { Price } from './price.ts';
+import type { Price } from './format-price.ts';
 import type { Quoted } from './quoted-price.ts';
 
 /** Returns the price of a tip in atoms, by the rate of the sale; `null` for a sale in USDC. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { withoutIsolates } from '#core/bidi-isolates.ts';
-import { MAX_ATOMS } from './money.ts';
+import { MAX_ATOMS } from './format-usdc.ts';
 import { decimalKey, decimalSeparator, readSum, type SumRules, writeSum } from './typed-sum.ts';
 
 function meant(text: string, rules: SumRules = {}): bigint | string {

@@ -1,5 +1,5 @@
 import { type NotRead, type OfflineRequest, readRequest } from '../data/offline-request.ts';
-import { MAX_ATOMS } from '../ui/money.ts';
+import { MAX_ATOMS } from '../ui/format-usdc.ts';
 import type { Pin } from './compare-contract-pins.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { fromBase64, fromHex, type Hex, randomBytes, toBase64, toHex } from '../data/bytes.ts';
-import { askPasskey, createPasskey } from './passkey.ts';
+import { askPasskey, createPasskey } from './passkey-secret.ts';
 
 /**
  * Stores the wallet's private key in this browser, encrypted with a key from a passkey (WebAuthn

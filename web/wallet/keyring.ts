@@ -1,6 +1,6 @@
 import type { Hex } from '../data/bytes.ts';
-import type { Account } from './account.ts';
 import { type Opener, openVault, type Vault } from './key-vault.ts';
+import type { Account } from './private-key-account.ts';
 
 /**
  * Time for which the wallet stays unlocked. Several signatures in a row need one unlock, and an
@@ -43,7 +43,7 @@ export async function takeKey(vault: Vault, opener: Opener): Promise<Hex> {
  * @throws WrongOpener, PasskeyError
  */
 export async function unlock(vault: Vault, opener: Opener): Promise<Account> {
-  const { accountOf } = await import('./account.ts');
+  const { accountOf } = await import('./private-key-account.ts');
   if (opened !== null && isOpen(vault)) return accountOf(opened.key);
   return accountOf(await takeKey(vault, opener));
 }

@@ -1,6 +1,6 @@
 import { openVault, type Vault } from './key-vault.ts';
+import { problemOf } from './problem-words.ts';
 import { kept } from './wallet-storage.ts';
-import { problemOf } from './words.ts';
 
 /** True if the owner has a passkey and wants it required for each payment. */
 export function asksEach({ seal }: Vault): boolean {

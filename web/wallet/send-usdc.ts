@@ -2,7 +2,16 @@ import { valueIn } from '../data/api.ts';
 import { type Hex, randomBytes, toHex } from '../data/bytes.ts';
 import type { Wallet } from '../data/payer-api.ts';
 import { t } from '../ui/text/t.ts';
-import type { Account } from './account.ts';
+import {
+  isGasless,
+  pushToChain,
+  pushToService,
+  type Sending,
+  wrongRecipient,
+} from './pending-transfer.ts';
+import { checkContracts } from './pinned-contracts.ts';
+import type { Account } from './private-key-account.ts';
+import { deadlineAt, factsOf, signTransfer } from './sign-permit-and-transfer.ts';
 import {
   type ChainTruth,
   chainNode,
@@ -10,10 +19,7 @@ import {
   readChain,
   sendUsdc,
   TRANSFER_GAS_LIMIT,
-} from './chain.ts';
-import { checkContracts } from './pinned-contracts.ts';
-import { isGasless, pushToChain, pushToService, type Sending, wrongRecipient } from './sending.ts';
-import { deadlineAt, factsOf, signTransfer } from './sign-permit-and-transfer.ts';
+} from './wallet-chain-node.ts';
 import type { Here } from './wallet-context.tsx';
 import { keep, kept, type Network } from './wallet-storage.ts';
 
@@ -64,7 +70,7 @@ export async function planSending(asked: {
   { readonly plan: Plan } | { readonly wrong: { readonly to?: string; readonly sum?: string } }
 > {
   const { here, wallet, recipient, atoms } = asked;
-  const { readAddress } = await import('./account.ts');
+  const { readAddress } = await import('./private-key-account.ts');
   const chain = checkContracts(here.network, factsOf(wallet));
   const to = readAddress(recipient);
   const own = here.vault.address;
@@ -98,7 +104,7 @@ export async function signSending(asked: {
     const body = await signTransfer(account, { chain, to, amount: atoms, validBefore, nonce });
     return { by: 'service', body, sends: 0 };
   }
-  const { signTransaction, hashOf } = await import('./account.ts');
+  const { signTransaction, hashOf } = await import('./private-key-account.ts');
   const { nonce, maxFeePerGas } = how.truth;
   const call = { chainId: chain.chainId, to: chain.usdc, data: sendUsdc(to, atoms) };
   const gas = TRANSFER_GAS_LIMIT;

@@ -3,10 +3,10 @@ import type { SignedApproval } from './approval-machine.ts';
 import type { Opener } from './key-vault.ts';
 import { unlock } from './keyring.ts';
 import { checkContracts } from './pinned-contracts.ts';
+import { problemOf } from './problem-words.ts';
 import { deadlineAt, factsOf, signPermit, signPolicy } from './sign-permit-and-transfer.ts';
 import type { ReadTerms } from './spending-limits-form.ts';
 import type { Here } from './wallet-context.tsx';
-import { problemOf } from './words.ts';
 
 export interface Agreement {
   readonly here: Here;
@@ -34,7 +34,8 @@ export async function signAgreement({ here, opener, agreed }: Agreement): Promis
       nonces.permit === null
         ? null
         : await signPermit(account, { ...common, value, nonce: nonces.permit });
-    if (permit === null) await (await import('./approve.ts')).approve(account, { chain, value });
+    if (permit === null)
+      await (await import('./approve-on-chain.ts')).approve(account, { chain, value });
     const allowed = permit === null ? {} : { permit };
     if (agreed === null) return { nonces, body: allowed };
     const { terms } = agreed;

@@ -1,6 +1,6 @@
 import { valueIn } from '../data/api.ts';
 import { createNonce, listNetworks, signInPayer, signPayerAgain } from '../data/payer-api.ts';
-import type { Account } from './account.ts';
+import type { Account } from './private-key-account.ts';
 import { keep, kept, type Network } from './wallet-storage.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function signIn(account: Account, wanted: Network | null): Promise<
   const [networks, { nonce }, { signInText }, { checkNetworks }] = await Promise.all([
     listNetworks().then(valueIn),
     createNonce().then(valueIn),
-    import('./account.ts'),
+    import('./private-key-account.ts'),
     import('./pinned-contracts.ts'),
   ]);
   const chosen = networks.data.find(({ network }) => network === wanted) ?? networks.data[0];
@@ -39,7 +39,7 @@ export async function signAgain(
 ): Promise<void> {
   const [{ nonce }, { signInText }] = await Promise.all([
     createNonce().then(valueIn),
-    import('./account.ts'),
+    import('./private-key-account.ts'),
   ]);
   const chain = kept('chains')[session.network];
   if (chain === undefined) throw new Error('No contracts are known of this network.');

@@ -1,5 +1,5 @@
 import type { Hex } from '../data/bytes.ts';
-import type { Account } from './account.ts';
+import type { Account } from './private-key-account.ts';
 
 /**
  * Everything that the wallet signs (EIP-712; the type strings are the contract's, see

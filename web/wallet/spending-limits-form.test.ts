@@ -2,8 +2,8 @@ import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Wallet } from '../data/payer-api.ts';
-import { chargeOf, walletStatusOf } from './allowance.ts';
 import { isRead, presentTerms, readTerms, USUAL_TERMS } from './spending-limits-form.ts';
+import { chargeOf, walletStatusOf } from './wallet-status.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 

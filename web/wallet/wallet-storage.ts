@@ -3,7 +3,7 @@ import type { SealedPin } from '../ui/pin.ts';
 import type { Pin } from './compare-contract-pins.ts';
 import type { Vault } from './key-vault.ts';
 import { forgetHeldWallet } from './last-wallet-cookie.ts';
-import type { Sending } from './sending.ts';
+import type { Sending } from './pending-transfer.ts';
 import type { ChainFacts } from './sign-permit-and-transfer.ts';
 
 export type Network = 'testnet' | 'mainnet';

@@ -1,6 +1,6 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { keepApp } from '../data/installable.ts';
+import { keepApp } from '../data/cache-app-on-device.ts';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
 import { canKeepKeys } from './key-vault.ts';

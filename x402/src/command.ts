@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { usdc } from 'tapline';
 import { isAddress } from 'viem';
 import { openFacilitator } from './facilitator.ts';
+import { routesOf } from './facilitator-routes.ts';
 import { serverOf } from './node-server.ts';
-import { routesOf } from './routes.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;
 

@@ -15,7 +15,7 @@ import { totalOf } from './price-after-fees.ts';
 import { type Seen, sweep } from './refund-unserved.ts';
 import type { Seller } from './sale-intent.ts';
 import { settle } from './settle.ts';
-import { openToken } from './token.ts';
+import { openToken } from './transfer-usdc.ts';
 import { verify } from './verify.ts';
 
 export interface FacilitatorOptions {

@@ -6,7 +6,7 @@ import type { Authorization } from './authorization.ts';
 import type { Payer } from './payer.ts';
 import type { Requirements } from './payment-requirements.ts';
 import type { FeeRates } from './price-after-fees.ts';
-import type { Token } from './token.ts';
+import type { Token } from './transfer-usdc.ts';
 
 /** The merchant and its terminal. */
 export interface Seller {

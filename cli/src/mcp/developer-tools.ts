@@ -11,7 +11,7 @@ import {
   type Tool,
   type ToolDeps,
   WHOLE,
-} from './tool.ts';
+} from './tool-definition.ts';
 
 /** Number of objects in a list. Enough for a model; the dashboard shows more. */
 const NEWEST = 20;

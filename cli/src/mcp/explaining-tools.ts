@@ -8,7 +8,7 @@ import {
   type Tool,
   type ToolDeps,
   YES_OR_NO,
-} from './tool.ts';
+} from './tool-definition.ts';
 
 /** Advice by decline code. The network itself explains the code's meaning. */
 const ADVICE: Readonly<Record<string, string>> = {

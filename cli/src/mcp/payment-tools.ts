@@ -11,7 +11,7 @@ import {
   type ToolDeps,
   ToolRefusal,
   YES_OR_NO,
-} from './tool.ts';
+} from './tool-definition.ts';
 
 const ORDER = {
   type: 'string',

@@ -1,6 +1,14 @@
 import { formatUsdc, type Payment, usdc } from 'tapline';
 import { AMOUNT } from './payment-tools.ts';
-import { holds, inputs, type Person, TEXT, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
+import {
+  holds,
+  inputs,
+  type Person,
+  TEXT,
+  type Tool,
+  type ToolDeps,
+  ToolRefusal,
+} from './tool-definition.ts';
 
 /** The next step for the model, by the user's answer. The answer alone never refunds anything. */
 const NEXT = {

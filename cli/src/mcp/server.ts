@@ -5,7 +5,6 @@ import { type Settings, someTerminal } from '../settings.ts';
 import { WrongUse } from '../wrong-use.ts';
 import { DEVELOPER_TOOLS } from './developer-tools.ts';
 import { EXPLAINING_TOOLS } from './explaining-tools.ts';
-import { serveOverHttp } from './http.ts';
 import { PAYMENT_TOOLS } from './payment-tools.ts';
 import { RefundsAsked } from './prepared-refunds.ts';
 import { REFUND_TOOL } from './refund-tool.ts';
@@ -19,6 +18,7 @@ import {
   StdioServerTransport,
   serveStdio,
 } from './sdk.ts';
+import { serveOverHttp } from './serve-over-http.ts';
 import {
   type Arguments,
   checkArguments,
@@ -27,7 +27,7 @@ import {
   type Tool,
   type ToolDeps,
   ToolRefusal,
-} from './tool.ts';
+} from './tool-definition.ts';
 
 /** All tools of the server, which serves the API with the official MCP SDK. */
 

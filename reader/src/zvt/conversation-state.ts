@@ -1,4 +1,3 @@
-import type { Frame } from './apdu.ts';
 import type { Command } from './read-command.ts';
 import type { Totals } from './reply-frames.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type SaleNews,
   type Stored,
 } from './stored-results.ts';
+import type { Frame } from './zvt-frames.ts';
 
 /**
  * The conversation with one register: a pure state machine. `step` maps an observation to the next

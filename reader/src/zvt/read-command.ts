@@ -1,6 +1,6 @@
-import { type Fields, type Frame, fromBcd, readFields } from './apdu.ts';
 import { type Charset, UTF8_TAG_VALUE } from './charset.ts';
 import { EUR, isCurrency, type Money } from './price-of-amount.ts';
+import { type Fields, type Frame, fromBcd, readFields } from './zvt-frames.ts';
 
 /** A command that a register sends. */
 export type Command =

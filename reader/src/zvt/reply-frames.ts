@@ -1,8 +1,8 @@
-import { type Frame, fieldBytes, type Tlv, tlvBytes, toBcd } from './apdu.ts';
 import { type Charset, encodeText, UTF8_TAG_VALUE } from './charset.ts';
 import { type Money, moneyText } from './price-of-amount.ts';
 import { CONTROL, FIELD, type Register, TAG } from './read-command.ts';
 import { type Closed, RESULT, type Refund, type Sale } from './stored-results.ts';
+import { type Frame, fieldBytes, type Tlv, tlvBytes, toBcd } from './zvt-frames.ts';
 
 /** The frames that this terminal sends to a register. */
 

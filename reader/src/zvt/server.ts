@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { DeviceApi } from '../device-api.ts';
 import { readRegister, saveRegister } from '../till-settings.ts';
-import { frameBytes, readFrame } from './apdu.ts';
 import { newConversation, step } from './conversation.ts';
 import type { Conversation, Effect, Observation } from './conversation-state.ts';
 import { UNREGISTERED } from './read-command.ts';
 import { Sales } from './sell-and-refund.ts';
 import { NOTHING_STORED, type Stored } from './stored-results.ts';
+import { frameBytes, readFrame } from './zvt-frames.ts';
 
 /** The port at which registers expect a terminal. */
 export const ZVT_PORT = 20007;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
 import { answerPresentation } from '#cells/answer-presentation.ts';
-import { CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
+import { CELLS_ROOT, type CellSettings } from '#cells/ask-other-cells.ts';
 import { readPresentation } from '#cells/presentation-schema.ts';
 import { deleteVisitingPasses } from '#cells/visit-queries.ts';
 import { equalInConstantTime, hashSecret } from '#core/bearer-secrets.ts';

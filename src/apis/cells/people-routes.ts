@@ -7,7 +7,7 @@ import { WaitingSchema } from '#apis/operator/cells-route.ts';
 import type { OtherCell } from '#apis/operator/operator-dependencies.ts';
 import { selectWaiting } from '#apis/operator/operator-queries.ts';
 import { FoundSchema, search } from '#apis/operator/support-search-routes.ts';
-import { askOthers, CELLS_ROOT, type CellSettings } from '#cells/peers.ts';
+import { askOthers, CELLS_ROOT, type CellSettings } from '#cells/ask-other-cells.ts';
 import { isRefusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { checkPassword } from '#people/sign-in.ts';

@@ -10,7 +10,7 @@ import {
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
-import type { CellSettings } from '#cells/peers.ts';
+import type { CellSettings } from '#cells/ask-other-cells.ts';
 import type { Realm } from '#people/user-queries.ts';
 import { addOwner, PASSWORD } from '#testing/people.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';

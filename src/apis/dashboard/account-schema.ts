@@ -9,7 +9,7 @@ import {
   RoleField,
 } from '#apis/dashboard/person-schema.ts';
 import { TerminalSchema } from '#apis/merchant/terminal-schema.ts';
-import { STATEMENT_FORMATS } from '#books/formats.ts';
+import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { LANGUAGES } from '#core/languages.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
 import {

@@ -6,7 +6,7 @@ import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 import type { Stream } from '#http/route.ts';
 import { giveBackAttempt, STAFF_CHANGES, takeAttempt } from '#people/attempt-limits.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 
 type Request = PersonRequest<never, never>;
 

@@ -4,13 +4,13 @@ import {
   type ReadCookies,
   readCookies,
   sessionCookie,
-} from '#apis/dashboard/cookies.ts';
+} from '#apis/dashboard/session-cookies.ts';
 import type { EntryListener } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { LATEST_API_VERSION } from '#http/choose-version.ts';
 import { addressKey } from '#http/rate-limit.ts';
 import type { Caller, Credentials } from '#http/route.ts';
-import type { PeopleDeps, Visit } from '#people/people.ts';
+import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import { hasRole, ROLES, type Role } from '#people/role-order.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 import { findSession, isCsrfToken } from '#people/sessions.ts';

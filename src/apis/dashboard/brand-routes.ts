@@ -1,12 +1,12 @@
 import Type from 'typebox';
+import { selectBrand } from '#accounts/brand-queries.ts';
 import {
   type BrandRef,
   MAX_LOGO_BYTES,
   removeLogo,
   setBrandColor,
   setLogo,
-} from '#accounts/brand.ts';
-import { selectBrand } from '#accounts/brand-queries.ts';
+} from '#accounts/set-brand.ts';
 import {
   ACCOUNT,
   actorOf,

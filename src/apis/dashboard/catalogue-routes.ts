@@ -1,11 +1,11 @@
 import Type from 'typebox';
+import { selectCatalogue } from '#accounts/catalogue-queries.ts';
 import {
   catalogueItem,
   createCatalogueItem,
   editCatalogueItem,
   removeCatalogueItem,
-} from '#accounts/catalogue.ts';
-import { selectCatalogue } from '#accounts/catalogue-queries.ts';
+} from '#accounts/edit-catalogue.ts';
 import {
   actorOf,
   MODE,

@@ -15,7 +15,7 @@ import {
 } from '#apis/dashboard/statistics-queries.ts';
 import { sumParts } from '#apis/dashboard/sum-hourly-statistics.ts';
 import { dayIn } from '#core/calendar.ts';
-import { daysBetween } from '#core/days.ts';
+import { daysBetween } from '#core/check-day-range.ts';
 import type { Tenant } from '#core/mode.ts';
 import { accountTime } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';

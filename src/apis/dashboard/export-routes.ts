@@ -9,9 +9,9 @@ import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-rout
 import { statementRoute } from '#apis/dashboard/statement-route.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { dayAfter, dayIn, dayStart } from '#core/calendar.ts';
+import { checkOrder } from '#core/check-day-range.ts';
 import type { ExportFormat } from '#core/csv.ts';
 import { BYTE_ORDER_MARK, csvHeader, csvLine } from '#core/csv.ts';
-import { checkOrder } from '#core/days.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database, Sql } from '#db/database.ts';
 import type { LocatedPage, Place } from '#db/paging.ts';

@@ -8,8 +8,8 @@ import {
 } from '#apis/dashboard/health-queries.ts';
 import type { DayOf, Span } from '#apis/dashboard/statistics-queries.ts';
 import { dayIn } from '#core/calendar.ts';
+import { daysBetween } from '#core/check-day-range.ts';
 import { addMs } from '#core/clock.ts';
-import { daysBetween } from '#core/days.ts';
 import type { Database } from '#db/database.ts';
 import {
   type DeliveriesRow,

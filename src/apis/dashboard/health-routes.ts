@@ -3,7 +3,7 @@ import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-rout
 import { count, listed } from '#apis/dashboard/person-schema.ts';
 import { openCharts } from '#apis/dashboard/share-chart-queries.ts';
 import { answerWith, refuse } from '#core/answer.ts';
-import { checkDays, daysBetween } from '#core/days.ts';
+import { checkDays, daysBetween } from '#core/check-day-range.ts';
 import { Day } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 

@@ -9,7 +9,7 @@ import { holdPayouts } from '#payouts/confirm-hold-link.ts';
 import type { HoldLinkRow, WalletLinkRow } from '#payouts/payout-hold-queries.ts';
 import { findHoldLink } from '#payouts/payout-holds.ts';
 import { describeOwnerChange, HOLD_PATH } from '#people/owner-changes.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 
 function gone(reply: FastifyReply): FastifyReply {
   const body =

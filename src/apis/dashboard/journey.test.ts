@@ -14,7 +14,7 @@ import { mailProposal } from '#payouts/foreign-wallet-mails.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { ownerChanges } from '#people/owner-change-queries.ts';
-import { decodeView } from '#settlement/chain/decode.ts';
+import { decodeView } from '#settlement/chain/decode-call-answers.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { selectAccount } from '#accounts/account-queries.ts';
-import { saveKybDetails, submitKyb } from '#accounts/kyb.ts';
 import {
   addDocument,
   DOCUMENT_KINDS,
@@ -11,6 +10,7 @@ import {
   removeDocument,
 } from '#accounts/kyb-documents.ts';
 import { type DocumentRow, selectDocuments, selectSubmission } from '#accounts/kyb-queries.ts';
+import { saveKybDetails, submitKyb } from '#accounts/kyb-review.ts';
 import { DocumentSchema, KybDetails, KybSchema } from '#apis/dashboard/account-schema.ts';
 import {
   ACCOUNT,

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
-import { noSessionCookie } from '#apis/dashboard/cookies.ts';
 import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import { Done, listed } from '#apis/dashboard/person-schema.ts';
+import { noSessionCookie } from '#apis/dashboard/session-cookies.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
 import { idOf, Timestamp, textOut } from '#http/schema.ts';
 import { deviceName, placeOf } from '#people/device-names.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#core/log.ts';
-import { type Mail, startMailWorker } from '#people/mail.ts';
+import { type Mail, startMailWorker } from '#people/mail-outbox.ts';
 import { FACTOR_AGE_MS, FACTORS_END_MS } from '#people/new-factor-delay.ts';
 import { Authenticator } from '#testing/authenticator.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';

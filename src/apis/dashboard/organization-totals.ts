@@ -10,7 +10,7 @@ import { sumTotals } from '#apis/merchant/shift-totals.ts';
 import { figuresOut, TotalsQuery } from '#apis/merchant/totals-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { type Days, dayBounds, dayIn } from '#core/calendar.ts';
-import { checkDays } from '#core/days.ts';
+import { checkDays } from '#core/check-day-range.ts';
 import { networkOf } from '#core/mode.ts';
 import { accountTime } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { PersonCaller, SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
-import { deviceCookie } from '#apis/dashboard/cookies.ts';
 import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import { Done, Email, MailToken, Password } from '#apis/dashboard/person-schema.ts';
+import { deviceCookie } from '#apis/dashboard/session-cookies.ts';
 import { type Answer, answerWith, isRefusal } from '#core/answer.ts';
 import { changePassword } from '#people/change-password.ts';
 import { requestPasswordReset } from '#people/email-links.ts';

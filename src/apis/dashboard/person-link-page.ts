@@ -6,7 +6,7 @@ import { newId } from '#core/ids.ts';
 import { limitByAddress, PAGES } from '#http/address-rate-limit.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { confirmPersonLink } from '#payouts/confirm-person-link.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import type { PersonLinkKind, PersonLinkRow } from '#people/person-link-queries.ts';
 import { findPersonLink, PERSON_LINK_BUTTONS, PERSON_LINK_PATH } from '#people/person-links.ts';
 

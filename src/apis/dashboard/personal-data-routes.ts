@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { Confirmation, confirmIdentity, hasFreshFactor } from '#apis/dashboard/confirm-identity.ts';
-import { noSessionCookie } from '#apis/dashboard/cookies.ts';
 import { actorOf, type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import { count, Done, RoleField } from '#apis/dashboard/person-schema.ts';
+import { noSessionCookie } from '#apis/dashboard/session-cookies.ts';
 import { answerWith } from '#core/answer.ts';
 import { idOf, nullable, objectType, Timestamp, textOut } from '#http/schema.ts';
 import { erasePerson } from '#people/erase-person.ts';

@@ -3,8 +3,8 @@ import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-rout
 import { listed } from '#apis/dashboard/person-schema.ts';
 import { statementStream } from '#apis/dashboard/statement-route.ts';
 import { selectExportByLink } from '#books/export-schedule-queries.ts';
-import { FORMATS, STATEMENT_FORMATS, type StatementFormat } from '#books/formats.ts';
 import { openDays } from '#books/statement.ts';
+import { FORMATS, STATEMENT_FORMATS, type StatementFormat } from '#books/statement-formats.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
 import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import { nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';

@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import type { PersonCaller, SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
-import { deviceCookie, noSessionCookie, sessionCookie } from '#apis/dashboard/cookies.ts';
 import { type PersonRoute, personRoute, sessionOf } from '#apis/dashboard/person-route.ts';
 import {
   Code,
@@ -11,6 +10,7 @@ import {
   SessionSchema,
   UsedPasskey,
 } from '#apis/dashboard/person-schema.ts';
+import { deviceCookie, noSessionCookie, sessionCookie } from '#apis/dashboard/session-cookies.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
@@ -18,7 +18,7 @@ import { knownDevice, rememberDevice } from '#people/known-devices.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
 import { beginPasskeySignIn, provePasskey, signInWithPasskey } from '#people/passkey-sign-in.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import { type FactorRef, proveSecondFactor } from '#people/second-factor.ts';
 import { countRecoveryCodes } from '#people/second-factor-queries.ts';
 import { deleteSession } from '#people/session-queries.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
-import { STATEMENT_FORMATS } from '#books/formats.ts';
+import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { isRefusal } from '#core/answer.ts';
 import { addMovements, addSales, parseJsonl } from '#testing/books.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';

@@ -5,7 +5,7 @@ import { count, listed } from '#apis/dashboard/person-schema.ts';
 import { openCharts } from '#apis/dashboard/share-chart-queries.ts';
 import type { DayRow, ReportRow } from '#apis/dashboard/statistics-queries.ts';
 import { answerWith, refuse } from '#core/answer.ts';
-import { checkDays, isDay } from '#core/days.ts';
+import { checkDays, isDay } from '#core/check-day-range.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { AtomsOut, Day, nullable, openObject, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';

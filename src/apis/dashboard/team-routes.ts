@@ -13,13 +13,13 @@ import { Done, Email, listed, RoleField, Version } from '#apis/dashboard/person-
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { changePin } from '#people/cashier-pins.ts';
 import { changeMember, removeMember } from '#people/change-member.ts';
 import { type InvitationRow, selectInvitations } from '#people/invitation-queries.ts';
 import { inviteMember, withdrawInvitation } from '#people/invite.ts';
 import { type MemberRow, selectMembers } from '#people/membership-queries.ts';
 import { type OrganizationMember, selectInheritedMembers } from '#people/organization-queries.ts';
 import type { TeamRef } from '#people/record-team-changes.ts';
-import { changePin } from '#people/store-pins.ts';
 
 const TAG = 'Team';
 

@@ -24,11 +24,11 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { hasRole } from '#people/role-order.ts';
 import { editTerminal, rotateDeviceKey } from '#terminals/change-terminal.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
-import { createPairingCode } from '#terminals/pairing.ts';
+import { createPairingCode } from '#terminals/pairing-code.ts';
 import { managedTerminal } from '#terminals/render.ts';
 import { switchSmartTap } from '#terminals/smart-tap.ts';
-import { rotateTag } from '#terminals/tag.ts';
 import { makeChip } from '#terminals/tag-chip.ts';
+import { rotateTag } from '#terminals/tag-url.ts';
 import { selectTerminal, selectTerminalPage } from '#terminals/terminal-queries.ts';
 
 const TAG = 'Terminals';

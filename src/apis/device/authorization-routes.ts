@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { getAddress } from 'viem';
-import { terminalInactive } from '#accounts/credential-ends.ts';
+import { terminalInactive } from '#accounts/recheck-credentials.ts';
 import {
   DEVICE_INTENT_EXAMPLE,
   DeviceIntentSchema,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createCatalogueItem } from '#accounts/catalogue.ts';
+import { createCatalogueItem } from '#accounts/edit-catalogue.ts';
 import { isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import { putRates } from '#testing/rates.ts';

@@ -1,4 +1,4 @@
-import { catalogueItem, readTillCatalogue } from '#accounts/catalogue.ts';
+import { catalogueItem, readTillCatalogue } from '#accounts/edit-catalogue.ts';
 import { CATALOGUE_ITEM_EXAMPLE, CatalogueList } from '#apis/merchant/catalogue-schema.ts';
 import { answerWith } from '#core/answer.ts';
 import type { Sql } from '#db/database.ts';

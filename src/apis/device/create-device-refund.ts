@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { terminalInactive } from '#accounts/credential-ends.ts';
+import { terminalInactive } from '#accounts/recheck-credentials.ts';
 import { countCodeTries } from '#apis/device/manager-code-tries.ts';
 import {
   CreateRefundBody,

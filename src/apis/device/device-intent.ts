@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import { nullable, oneOf } from '#http/schema.ts';
-import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+import { PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
 import { payToken } from '#payments/pay-link.ts';
 import type { IntentStatus } from '#payments/payment-intent.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';

@@ -1,4 +1,4 @@
-import { terminalInactive } from '#accounts/credential-ends.ts';
+import { terminalInactive } from '#accounts/recheck-credentials.ts';
 import { chipAuthorizationRoutes } from '#apis/device/authorization-routes.ts';
 import { catalogueRoute } from '#apis/device/catalogue-route.ts';
 import { createDeviceRefundRoute } from '#apis/device/create-device-refund.ts';

@@ -10,8 +10,8 @@ import { errorCodeOf } from '#testing/error-code.ts';
 import { addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
 import { addPayment, playRefunds, see } from '#testing/store-payments.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
-import { systemResolver } from '#webhooks/resolver.ts';
 
 const URL_IN_SHOP = 'https://signer.shop.test/receipts';
 const NETWORK = { policy: addressPolicy([], { ownMachine: true }), resolver: systemResolver() };

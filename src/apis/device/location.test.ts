@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createCatalogueItem } from '#accounts/catalogue.ts';
+import { createCatalogueItem } from '#accounts/edit-catalogue.ts';
 import { selectLookOfIntent, selectLookOfReceipt } from '#apis/pay/brand-queries.ts';
 import { sellerOf } from '#apis/pay/receipt-items.ts';
 import { withoutIsolates } from '#core/bidi-isolates.ts';

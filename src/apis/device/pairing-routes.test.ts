@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { createPairingCode } from '#terminals/pairing.ts';
+import { createPairingCode } from '#terminals/pairing-code.ts';
 import { addTerminal, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 

@@ -3,11 +3,11 @@ import { DeviceSchema, TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.t
 import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import { CURRENT_API_VERSION } from '#events/append.ts';
+import { CURRENT_API_VERSION } from '#events/append-events.ts';
 import { addressKey } from '#http/rate-limit.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
 import { idOf } from '#http/schema.ts';
-import { lookAtPairingCode, redeemPairingCode } from '#terminals/pairing.ts';
+import { lookAtPairingCode, redeemPairingCode } from '#terminals/pairing-code.ts';
 import { terminalObject } from '#terminals/render.ts';
 
 /** A device without a key. Only its IP address is known. */

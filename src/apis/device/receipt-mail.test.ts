@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import { localWakeups } from '#db/wakeups.ts';
-import { type Mail, sendDueMails } from '#people/mail.ts';
+import { type Mail, sendDueMails } from '#people/mail-outbox.ts';
 import { peopleKey } from '#settings/config.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';

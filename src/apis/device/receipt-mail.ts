@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { terminalInactive } from '#accounts/credential-ends.ts';
 import { selectShopAt } from '#accounts/locations.ts';
+import { terminalInactive } from '#accounts/recheck-credentials.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { LANGUAGES, type Language } from '#core/languages.ts';
@@ -13,7 +13,7 @@ import { selectPayment } from '#payments/payment-queries.ts';
 import { countReceiptMail, RECEIPT_MAILS } from '#payments/receipt-queries.ts';
 import { receiptUrl } from '#payments/receipt-url.ts';
 import { type Allowance, takeAttempt } from '#people/attempt-limits.ts';
-import { queueMail } from '#people/mail.ts';
+import { queueMail } from '#people/mail-outbox.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { writerFor } from '#texts/text.ts';
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { terminalInactive } from '#accounts/credential-ends.ts';
+import { terminalInactive } from '#accounts/recheck-credentials.ts';
 import { endShift, shiftView } from '#accounts/shift-rows.ts';
 import { startShift } from '#accounts/start-shift.ts';
 import { SHIFT_EXAMPLE, ShiftSchema } from '#apis/merchant/terminal-schema.ts';
@@ -7,7 +7,7 @@ import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { idOf, objectType, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { selectCashiers } from '#people/store-pins.ts';
+import { selectCashiers } from '#people/cashier-pins.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 const TAG = 'Terminal protocol';

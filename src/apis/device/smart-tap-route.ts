@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { terminalInactive } from '#accounts/credential-ends.ts';
+import { terminalInactive } from '#accounts/recheck-credentials.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';

@@ -17,7 +17,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { reportSoftware } from '#terminals/change-terminal.ts';
 import { terminalObject } from '#terminals/render.ts';
-import { tagUrl } from '#terminals/tag.ts';
+import { tagUrl } from '#terminals/tag-url.ts';
 import { selectTerminal, type TerminalRow, updateLastSeen } from '#terminals/terminal-queries.ts';
 
 const TAG = 'Terminal protocol';

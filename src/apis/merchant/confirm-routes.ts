@@ -5,7 +5,7 @@ import { refuse } from '#core/answer.ts';
 import { isSecret } from '#core/bearer-secrets.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+import { PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
 import { payIntent } from '#payments/pay.ts';
 
 const ConfirmBody = Type.Object({

@@ -9,7 +9,7 @@ import { ENDPOINT_EXAMPLE, EndpointSchema } from '#apis/merchant/webhook-schema.
 import { EVENT_FAMILIES, EVENT_TYPES } from '#events/event-types.ts';
 import { CURRENT_API_VERSION, renderEventForVersion } from '#events/event-versions.ts';
 import { compileCheck } from '#http/validate-by-schema.ts';
-import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
+import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
 
 const other = { schema: Type.Object({ object: Type.String() }), example: { object: 'other' } };
 

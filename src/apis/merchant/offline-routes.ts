@@ -10,9 +10,9 @@ import { answerPage, readPage } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { offlineObject } from '#payments/offline/offline-payment.ts';
 import { selectOfflinePage, selectOfflinePayment } from '#payments/offline/offline-queries.ts';
 import { OFFLINE_STATUSES } from '#payments/offline/offline-states.ts';
+import { offlineObject } from '#payments/offline/render-offline-payment.ts';
 
 const TAG = 'Offline payments';
 

@@ -5,9 +5,9 @@ import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
 import { cancelIntent } from '#payments/cancel-intent.ts';
 import { createIntent } from '#payments/create-intent.ts';
-import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent } from '#payments/render.ts';
 

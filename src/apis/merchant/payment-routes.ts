@@ -9,7 +9,7 @@ import { answerPage, readPage } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { PAYMENT_EXAMPLE } from '#payments/examples.ts';
+import { PAYMENT_EXAMPLE } from '#payments/api-examples.ts';
 import { PAYMENT_STATUSES } from '#payments/payment.ts';
 import { selectPayment, selectPaymentPage } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';

@@ -7,7 +7,7 @@ import { newId } from '#core/ids.ts';
 import { createOperator } from '#people/create-operator.ts';
 import type { StaffRole } from '#people/user-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { timelockOf } from '#settlement/contract/timelock.ts';
+import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addOwner } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { type AccountRow, selectAccount } from '#accounts/account-queries.ts';
 import { decideName, nobodyAsked } from '#accounts/edit-account.ts';
-import { decideKyb, mayNotApprove } from '#accounts/kyb.ts';
 import { DOCUMENT_TYPES, readDocument } from '#accounts/kyb-documents.ts';
 import { selectQueue } from '#accounts/kyb-queries.ts';
+import { decideKyb, mayNotApprove } from '#accounts/kyb-review.ts';
 import { selectNameRequests, selectRequestedName } from '#accounts/name-request-queries.ts';
 import { KybSchema } from '#apis/dashboard/account-schema.ts';
 import { fileAnswer, kybView } from '#apis/dashboard/kyb-routes.ts';

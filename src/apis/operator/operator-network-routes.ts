@@ -4,14 +4,18 @@ import { AuditQuery, answerAudit } from '#apis/dashboard/audit-routes.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { cellsRoute } from '#apis/operator/cells-route.ts';
 import { reviewedRoutes } from '#apis/operator/mark-reviewed-routes.ts';
-import { networkRoutes } from '#apis/operator/network-routes.ts';
+import { networkRoutes } from '#apis/operator/network-contract-routes.ts';
 import { offlineRuleRoutes } from '#apis/operator/offline-routes.ts';
 import type { OperatorParts } from '#apis/operator/operator-dependencies.ts';
 import { operatorPayerRoutes } from '#apis/operator/operator-payer-routes.ts';
 import { queueRoutes } from '#apis/operator/queue-routes.ts';
+import {
+  configurationRoute,
+  queuesRoute,
+  relayersRoute,
+} from '#apis/operator/service-state-routes.ts';
 import { smartTapRoutes } from '#apis/operator/smart-tap-routes.ts';
 import { staffRoutes } from '#apis/operator/staff-routes.ts';
-import { configurationRoute, queuesRoute, relayersRoute } from '#apis/operator/state-routes.ts';
 import { watchRoutes } from '#apis/operator/watch-routes.ts';
 import { NETWORK_AUDIT_LOG } from '#audit/audit.ts';
 import { idOf, listOf } from '#http/schema.ts';

@@ -1,5 +1,5 @@
 import { decideName, setAccountStatus } from '#accounts/edit-account.ts';
-import { decideKyb } from '#accounts/kyb.ts';
+import { decideKyb } from '#accounts/kyb-review.ts';
 import {
   decideProposal,
   lockProposal,
@@ -18,7 +18,7 @@ import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { Abandon, type Tx } from '#db/database.ts';
 import { updatePayerBlocked } from '#payers/payer-queries.ts';
-import type { PeopleDeps } from '#people/people.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import { updateStaffRole } from '#people/user-queries.ts';
 import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
 import { requestRecovery } from '#settlement/network-recovery-queries.ts';

@@ -6,7 +6,7 @@ import { type PayLink, readPayLink } from '#payments/pay-link.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { selectTaggedTerminal, type TaggedTerminal } from '#terminals/provisioning-queries.ts';
-import { tagOfToken } from '#terminals/tag.ts';
+import { tagOfToken } from '#terminals/tag-url.ts';
 
 /** Finds the terminal whose tag has this token now. */
 export async function findTag(

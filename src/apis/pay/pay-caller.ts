@@ -1,5 +1,5 @@
 import type { Tenant } from '#core/mode.ts';
-import { CURRENT_API_VERSION } from '#events/append.ts';
+import { CURRENT_API_VERSION } from '#events/append-events.ts';
 import { addressKey } from '#http/rate-limit.ts';
 
 /** Anyone with the link: paying needs no sign-in. */

@@ -13,8 +13,8 @@ import { tagRoutes } from '#apis/pay/tag-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
 import { authorizeLink } from '#payments/authorize-link.ts';
-import { PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 import { findPayLink, payLinkMissing } from '#payments/pay-link.ts';
 import { openPayLink } from '#payments/pay-terms.ts';
 

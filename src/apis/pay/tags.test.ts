@@ -5,13 +5,13 @@ import { setTimeout } from 'node:timers/promises';
 import fastify from 'fastify';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { createTagGate } from '#apis/pay/tag-page.ts';
-import { tagToken } from '#terminals/tag.ts';
+import { tagToken } from '#terminals/tag-url.ts';
 import type { Reply } from '#testing/api-client.ts';
 import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
 import { type LinkBody, sign, tokenOf } from '#testing/pay-links.ts';
 import { addIntent, addTerminal, intentMaker, TEST_ID_KEY } from '#testing/store.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
-import { ensureBuilt } from '#web/built.ts';
+import { ensureBuilt } from '#web/build-web-apps.ts';
 import { addWebRoutes } from '#web/serve-apps.ts';
 
 let ground: PayGround;

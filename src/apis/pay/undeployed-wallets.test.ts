@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zeroAddress } from 'viem';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 import { upsertReport } from '#settlement/readiness-queries.ts';

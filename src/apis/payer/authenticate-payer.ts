@@ -4,7 +4,7 @@ import { assert } from '#core/assert.ts';
 import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import { CURRENT_API_VERSION } from '#events/append.ts';
+import { CURRENT_API_VERSION } from '#events/append-events.ts';
 import { addressKey } from '#http/rate-limit.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { selectSessionPayer } from '#payers/session-queries.ts';

@@ -7,7 +7,7 @@ import {
   NewCardSchema,
 } from '#apis/payer/card-schema.ts';
 import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/page-of-own-objects.ts';
-import { consentRefusal } from '#apis/payer/wallet-consent.ts';
+import { consentRefusal } from '#apis/payer/require-fresh-signature.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { checkDirections } from '#core/name-rules.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';

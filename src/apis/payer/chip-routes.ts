@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { isAddress } from 'viem';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
-import { consentRefusal } from '#apis/payer/wallet-consent.ts';
+import { consentRefusal } from '#apis/payer/require-fresh-signature.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { checkDirections } from '#core/name-rules.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';

@@ -8,7 +8,7 @@ import {
   sealCursor,
 } from '#http/cursors.ts';
 import { pageParameters } from '#http/schema.ts';
-import { type OwnPage, type OwnPlace, placeOf } from '#payers/active-first.ts';
+import { type OwnPage, type OwnPlace, placeOf } from '#payers/list-active-first.ts';
 
 const { limit, cursor } = pageParameters;
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { appleUpdates, PKPASS } from '#apis/payer/apple-pass-service.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
-import { consentRefusal } from '#apis/payer/wallet-consent.ts';
+import { consentRefusal } from '#apis/payer/require-fresh-signature.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type AnyRoute, defineRoute, type Handled, type Stream } from '#http/route.ts';

@@ -8,7 +8,7 @@ import {
   PassSchema,
   PayerSchema,
 } from '#apis/payer/payer-schema.ts';
-import { consentRefusal } from '#apis/payer/wallet-consent.ts';
+import { consentRefusal } from '#apis/payer/require-fresh-signature.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { checkDirections } from '#core/name-rules.ts';

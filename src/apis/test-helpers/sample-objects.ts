@@ -5,8 +5,8 @@ import { TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { type IdKind, newId } from '#core/ids.ts';
 import type { EventType } from '#events/event-types.ts';
+import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
 import { paymentError } from '#payments/decline-codes.ts';
-import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 
 /** Every type can be triggered, except `ping`, which only an endpoint's own test sends. */
 export type SampleType = Exclude<EventType, 'ping'>;

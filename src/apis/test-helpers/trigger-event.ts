@@ -7,7 +7,7 @@ import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
-import { appendEvents } from '#events/append.ts';
+import { appendEvents } from '#events/append-events.ts';
 import { EVENT_TYPES, familyOf } from '#events/event-types.ts';
 
 type JsonObject = { [key: string]: Json };

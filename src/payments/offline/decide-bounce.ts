@@ -2,8 +2,8 @@ import type { Refusal } from '#core/answer.ts';
 import { addSeconds } from '#core/clock.ts';
 import { SECOND_MS } from '#core/durations.ts';
 import { assessPayment, type PaymentFacts } from '#payments/assess-payment.ts';
-import type { Candidate } from '#payments/offline/candidates.ts';
 import type { CardDay, UnderWay } from '#payments/offline/offline-queries.ts';
+import type { Candidate } from '#payments/offline/offline-sale-candidates.ts';
 import type { BounceReason } from '#payments/offline/offline-states.ts';
 import {
   type ChainVerdict,

@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { encodeFunctionData, keccak256, parseSignature, toHex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { judgeOnChain } from '#payments/offline/decide-bounce.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Caller, Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';

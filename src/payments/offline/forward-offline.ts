@@ -6,17 +6,16 @@ import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.t
 import { present } from '#core/assert.ts';
 import { perProcess } from '#core/once-per-process.ts';
 import { createBatcher } from '#db/batching.ts';
-import { EVENTS_TOPIC, eventsKey } from '#events/append.ts';
+import { EVENTS_TOPIC, eventsKey } from '#events/append-events.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
-import { numbersOf, withNumbers } from '#payments/drawn-numbers.ts';
-import type { Arrived, Forwarded } from '#payments/offline/candidates.ts';
 import { judgeOnChain, judgeTerms } from '#payments/offline/decide-bounce.ts';
-import { offlineObject } from '#payments/offline/offline-payment.ts';
 import {
   type OfflinePaymentRow,
   selectOfflineByIdentity,
 } from '#payments/offline/offline-queries.ts';
+import type { Arrived, Forwarded } from '#payments/offline/offline-sale-candidates.ts';
+import { offlineObject } from '#payments/offline/render-offline-payment.ts';
 import {
   type OfflineRates,
   readOfflineRates,
@@ -24,6 +23,7 @@ import {
   toPaymentAuthorization,
 } from '#payments/offline/signed-sale.ts';
 import { decideForwarded, offlineIsOff, type Taken } from '#payments/offline/take-forwarded.ts';
+import { numbersOf, withNumbers } from '#payments/reserve-settlement-numbers.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
 import { type AskedLines, needTaxSettings, readLines } from '#prices/check-asked-lines.ts';
 import type { SaleLines } from '#prices/sale-lines.ts';

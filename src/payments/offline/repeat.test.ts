@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { declineOverdue } from '#payments/apply-settlements.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { type KeptSale, setLimits, signOffline } from '#testing/offline-sales.ts';
 import { type PayGround, PULLED, startPayGround } from '#testing/pay-ground.ts';

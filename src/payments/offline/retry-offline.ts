@@ -5,11 +5,10 @@ import { describeError } from '#core/log.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import { appendEvents } from '#events/append.ts';
+import { appendEvents } from '#events/append-events.ts';
 import type { Decline } from '#payments/decline-codes.ts';
 import { lockIntents, selectPayable } from '#payments/intent-queries.ts';
 import { judgeOnChain } from '#payments/offline/decide-bounce.ts';
-import { offlineDraft } from '#payments/offline/offline-payment.ts';
 import {
   bounceOffline,
   type DueOffline,
@@ -19,6 +18,7 @@ import {
   selectDueOffline,
 } from '#payments/offline/offline-queries.ts';
 import type { BounceReason } from '#payments/offline/offline-states.ts';
+import { offlineDraft } from '#payments/offline/render-offline-payment.ts';
 import { type ChainVerdict, readOfflineRates } from '#payments/offline/signed-sale.ts';
 import { RETRY_MS } from '#payments/offline/take-forwarded.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';

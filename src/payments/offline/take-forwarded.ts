@@ -1,4 +1,4 @@
-import { readCredentialEnds } from '#accounts/credential-ends.ts';
+import { readCredentialEnds } from '#accounts/recheck-credentials.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
@@ -6,22 +6,14 @@ import type { IdKey } from '#core/ids.ts';
 import { ZERO } from '#core/money.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { appendEvents, type EventDraft } from '#events/append.ts';
+import { appendEvents, type EventDraft } from '#events/append-events.ts';
 import { lockChipsOf } from '#payers/chip-queries.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { lockPayers } from '#payers/payer-queries.ts';
 import { readActivities } from '#payments/assess-payment.ts';
 import { readShares } from '#payments/check-hourly-share.ts';
-import { requireFresh } from '#payments/drawn-numbers.ts';
 import { insertIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
-import {
-  type Candidate,
-  candidatesOf,
-  type Forwarded,
-  orderIdsOf,
-} from '#payments/offline/candidates.ts';
 import { decideSale, type SaleVerdict, sumsOf } from '#payments/offline/decide-bounce.ts';
-import { offlineDraft } from '#payments/offline/offline-payment.ts';
 import {
   type EndedOffline,
   insertOfflinePayments,
@@ -32,9 +24,17 @@ import {
   selectUnderWay,
   updateRebuiltOffline,
 } from '#payments/offline/offline-queries.ts';
+import {
+  type Candidate,
+  candidatesOf,
+  type Forwarded,
+  orderIdsOf,
+} from '#payments/offline/offline-sale-candidates.ts';
+import { offlineDraft } from '#payments/offline/render-offline-payment.ts';
 import { toPaymentAuthorization, utcDay } from '#payments/offline/signed-sale.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
+import { requireFresh } from '#payments/reserve-settlement-numbers.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save-intent-steps.ts';
 import { settlementOf } from '#payments/settlement-job.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';

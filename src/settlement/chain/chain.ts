@@ -4,8 +4,8 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 
-// `open-chain.ts` opens a chain, `read-chain.ts` queries its nodes, and `decode.ts` parses their
-// responses.
+// `open-chain.ts` opens a chain, `read-chain.ts` queries its nodes, and `decode-call-answers.ts`
+// parses their responses.
 
 export interface Block {
   readonly number: bigint;

@@ -6,7 +6,7 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
 import { roleId } from '#settlement/contract/contract-roles.ts';
-import { timelockOf } from '#settlement/contract/timelock.ts';
+import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
 import { cellOfNumber, isOfCell } from '#settlement/settlement-numbers.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';

@@ -3,7 +3,7 @@ import { decodeFunctionResult } from 'viem';
 import { present } from '#core/assert.ts';
 import { type Batcher, createBatcher } from '#db/batching.ts';
 import type { CallAnswer, Chain } from '#settlement/chain/chain.ts';
-import { decodeView } from '#settlement/chain/decode.ts';
+import { decodeView } from '#settlement/chain/decode-call-answers.ts';
 import {
   chargesOf,
   type FeeRates,

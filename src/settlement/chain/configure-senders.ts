@@ -8,13 +8,13 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig, SenderRole } from '#settlement/network-config.ts';
+import { type Signer, type SigningKey, signerOf } from '#settlement/remote-signer.ts';
 import {
   countUnfinished,
   lockConfiguration,
   selectSenders,
   upsertSender,
-} from '#settlement/senders.ts';
-import { type Signer, type SigningKey, signerOf } from '#settlement/signer.ts';
+} from '#settlement/sender-rows.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**

@@ -16,7 +16,7 @@ import {
   NO_PREDECESSOR,
   scheduleCall,
   timelockOf,
-} from '#settlement/contract/timelock.ts';
+} from '#settlement/contract/timelock-calls.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';

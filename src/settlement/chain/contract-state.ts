@@ -1,7 +1,7 @@
 import { type Abi, decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { Chain, EthCall } from '#settlement/chain/chain.ts';
-import { decodeView } from '#settlement/chain/decode.ts';
-import { readHoldings } from '#settlement/chain/holdings.ts';
+import { readHoldings } from '#settlement/chain/contract-holdings.ts';
+import { decodeView } from '#settlement/chain/decode-call-answers.ts';
 import { readAnnounced } from '#settlement/chain/merchant-wallets.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';

@@ -1,4 +1,4 @@
-import { quantity } from '#settlement/chain/decode.ts';
+import { quantity } from '#settlement/chain/decode-call-answers.ts';
 import {
   type LogPortion,
   type LogQuestion,

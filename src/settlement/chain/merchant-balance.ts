@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { type Atoms, atoms } from '#core/money.ts';
 import type { Block, CallAnswer, Chain } from '#settlement/chain/chain.ts';
-import { decodeView } from '#settlement/chain/decode.ts';
+import { decodeView } from '#settlement/chain/decode-call-answers.ts';
 import {
   type AnnouncedWallet,
   changeCall,

@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { BlockTag, Chain } from '#settlement/chain/chain.ts';
-import { decodeView } from '#settlement/chain/decode.ts';
+import { decodeView } from '#settlement/chain/decode-call-answers.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Log, silentLog } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { startFaultyNode } from '#testing/faulty-node.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';

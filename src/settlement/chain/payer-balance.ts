@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { decodeView } from '#settlement/chain/decode.ts';
+import { decodeView } from '#settlement/chain/decode-call-answers.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';

@@ -18,13 +18,13 @@ import {
   toReceipt,
   toRevert,
   unavailable,
-} from '#settlement/chain/decode.ts';
+} from '#settlement/chain/decode-call-answers.ts';
 import { readLogPortion } from '#settlement/chain/halve-log-ranges.ts';
 import type { LogPortion } from '#settlement/chain/next-log-portion.ts';
 import { type Rpc, type RpcAnswer, RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
-import { timelockOf } from '#settlement/contract/timelock.ts';
+import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { type Contracts, contractsOf } from '#settlement/contract-versions.ts';
 
 /** Creates the queries to a chain's nodes. */

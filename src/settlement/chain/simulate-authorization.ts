@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData, size } from 'viem';
 import type { CallAnswer, Chain } from '#settlement/chain/chain.ts';
 import type { CheckResult } from '#settlement/chain/check-payment.ts';
-import { decodeView, quantity } from '#settlement/chain/decode.ts';
+import { decodeView, quantity } from '#settlement/chain/decode-call-answers.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import {
   chargesOf,

@@ -1,6 +1,6 @@
 import { size } from 'viem';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { quantity } from '#settlement/chain/decode.ts';
+import { quantity } from '#settlement/chain/decode-call-answers.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { type Deployment, simulateDeployed } from '#settlement/chain/verify-signature.ts';
 import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';

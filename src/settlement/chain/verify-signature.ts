@@ -11,7 +11,7 @@ import {
 import { callProgram, type ProgramCall } from '#settlement/chain/call-program.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { isWord, readCodeSize } from '#settlement/chain/code-size.ts';
-import { quantity } from '#settlement/chain/decode.ts';
+import { quantity } from '#settlement/chain/decode-call-answers.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 

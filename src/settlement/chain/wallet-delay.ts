@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { decodeView } from '#settlement/chain/decode.ts';
+import { decodeView } from '#settlement/chain/decode-call-answers.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 

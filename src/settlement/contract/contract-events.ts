@@ -8,7 +8,7 @@ import {
 } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { type PaymentReason, paymentReason } from '#settlement/contract/contract-calls.ts';
-import { describeOperation, timelockOf } from '#settlement/contract/timelock.ts';
+import { describeOperation, timelockOf } from '#settlement/contract/timelock-calls.ts';
 import {
   type Contracts,
   contractsOf,

@@ -1,6 +1,6 @@
 import { encodeFunctionData } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { scheduleCall, timelockOf } from '#settlement/contract/timelock.ts';
+import { scheduleCall, timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { bookMovements } from '#books/book.ts';
+import { bookMovements } from '#books/book-movements.ts';
 import { addSeconds } from '#core/clock.ts';
 import { stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';

@@ -4,7 +4,7 @@ import {
   type ReconcileOptions,
   type Reconciliation,
   reconcileOnce,
-} from '#settlement/reconciliation/reconcile.ts';
+} from '#settlement/reconciliation/reconcile-once.ts';
 
 /** Exit code of `npm run reconcile`: 0 if chain and ledger agree, 1 if they differ. */
 export type ReconcileExit = 0 | 1;

@@ -3,11 +3,11 @@ import { present } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Announced } from '#settlement/chain/contract-state.ts';
-import { decodeView } from '#settlement/chain/decode.ts';
+import { decodeView } from '#settlement/chain/decode-call-answers.ts';
 import { ratesUntilOf, readOperations } from '#settlement/chain/timelock-operations.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { type RoleName, roleName } from '#settlement/contract/contract-roles.ts';
-import { timelockOf } from '#settlement/contract/timelock.ts';
+import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { contractVersionAt } from '#settlement/contract-versions.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 

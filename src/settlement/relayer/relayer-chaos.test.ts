@@ -5,7 +5,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
-import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { createRandom } from '#testing/random.ts';
 import { startOddWorld } from '#testing/relayer-scene.ts';

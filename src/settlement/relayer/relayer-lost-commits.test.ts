@@ -9,7 +9,7 @@ import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { localWakeups } from '#db/wakeups.ts';
-import { isRunning, signalProcess, waitUntil } from '#sandbox/processes.ts';
+import { isRunning, signalProcess, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { type Relayer, startRelayer } from '#settlement/relayer/relayer.ts';
 import { type ChaosDatabase, openDatabaseOf } from '#testing/chaos/chaos-ground.ts';

@@ -12,7 +12,7 @@ import { present } from '#core/assert.ts';
 import type { Failpoint } from '#core/failpoints.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
-import { signerOf } from '#settlement/signer.ts';
+import { signerOf } from '#settlement/remote-signer.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { askRefund, settledNumbers, settleSale } from '#testing/relayer-scene.ts';

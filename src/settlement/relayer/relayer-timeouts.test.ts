@@ -6,7 +6,7 @@ import { silentLog } from '#core/log.ts';
 import { CUSTOM, profileNamed } from '#settlement/chain-profiles.ts';
 import { NOT_IN_TIME } from '#settlement/chain-requests.ts';
 import type { CountsRule, NetworkConfig } from '#settlement/network-config.ts';
-import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
+import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';

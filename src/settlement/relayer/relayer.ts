@@ -7,7 +7,7 @@ import { CommitUnknown } from '#db/database.ts';
 import { blockInterval } from '#settlement/chain/block-times.ts';
 import { configuredSenders } from '#settlement/chain/configure-senders.ts';
 import { SenderLost } from '#settlement/relayer/jobs/sender-queries.ts';
-import { startReporter } from '#settlement/relayer/report.ts';
+import { startReporter } from '#settlement/relayer/report-worker-state.ts';
 import { startPayments, startUnbatched } from '#settlement/relayer/send/send-loops.ts';
 import { readFees } from '#settlement/relayer/senders/check-sender-balances.ts';
 import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { DAY_MS } from '#core/durations.ts';
-import { reportOf } from '#settlement/relayer/report.ts';
+import { reportOf } from '#settlement/relayer/report-worker-state.ts';
 import { checkBalances } from '#settlement/relayer/senders/check-sender-balances.ts';
 import { daysLeftOf, paymentsLeftOf, paymentsPerDay } from '#settlement/status/low-gas-balance.ts';
 import { readRelayerStatus } from '#settlement/status/relayer-status.ts';

@@ -3,11 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import type { Network } from '#core/mode.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
-import { type ContractDelays, prepareNetwork } from '#sandbox/deploy.ts';
+import { type ContractDelays, prepareNetwork } from '#sandbox/deploy-sandbox-network.ts';
+import { wallet } from '#sandbox/derive-wallets.ts';
+import {
+  findByArgument,
+  signalProcess,
+  waitUntil,
+  within,
+} from '#sandbox/find-and-stop-processes.ts';
 import { connectRpc } from '#sandbox/json-rpc.ts';
-import { findByArgument, signalProcess, waitUntil, within } from '#sandbox/processes.ts';
 import type { TemporaryFolder } from '#sandbox/temporary-folder.ts';
-import { wallet } from '#sandbox/wallets.ts';
 import { type ProfileName, profileNamed } from '#settlement/chain-profiles.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import { ENDED_MS, persistently } from '#testing/chaos/chaos-restart.ts';

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { replaceFile } from '#files/replace-file.ts';
 import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
-import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
-import type { SigningKey } from '#settlement/signer.ts';
+import type { SigningKey } from '#settlement/remote-signer.ts';
 import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
 import {
   type SpawnedNetwork,

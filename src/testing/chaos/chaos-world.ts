@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import type { DemoMode } from '#sandbox/demo.ts';
+import type { DemoMode } from '#sandbox/demo-account.ts';
 import { createDemoPayers } from '#sandbox/demo-payers.ts';
 import type { DemoWallet } from '#sandbox/demo-wallets.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { bookMovements, type Movement } from '#books/book.ts';
+import { bookMovements, type Movement } from '#books/book-movements.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import { Abandon, type Sql } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';

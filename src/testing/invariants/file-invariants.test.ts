@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Database } from '#db/database.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { caller } from '#testing/api-client.ts';
 import { enrolOwner } from '#testing/chaos/chaos-owner.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';

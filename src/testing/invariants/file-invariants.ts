@@ -4,7 +4,7 @@ import path from 'node:path';
 import { NAMES } from '#apis/dashboard/export-kinds.ts';
 import { selectAuditLogs } from '#audit/audit-queries.ts';
 import { verifyAuditLog } from '#audit/verify-audit-log.ts';
-import { STATEMENT_FORMATS } from '#books/formats.ts';
+import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';

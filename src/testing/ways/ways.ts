@@ -5,7 +5,7 @@ import { ExactEvmScheme } from '@x402/evm';
 import { describeError } from '#core/log.ts';
 import type { TappedType } from '#payments/credential.ts';
 import type { PaymentMethod } from '#payments/payment.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { chargesOf, type FeeRates } from '#settlement/chain/fee-rates.ts';
 import { offlineNonce } from '#settlement/chain/offline-authorization.ts';
 import type { Hex } from '#settlement/chain-requests.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 
 /**
  * A Debian PostgreSQL with pgBackRest and the configuration of deploy/backup, which the drill can

@@ -16,7 +16,7 @@ import {
   type OperationCall,
   scheduleCall,
   timelockOf,
-} from '#settlement/contract/timelock.ts';
+} from '#settlement/contract/timelock-calls.ts';
 import type { TestDatabase } from '#testing/database.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';

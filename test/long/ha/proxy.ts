@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '#sandbox/processes.ts';
+import { freePort } from '#sandbox/find-and-stop-processes.ts';
 
 const CONFIG = path.join(import.meta.dirname, '../../../deploy/ha/haproxy.cfg');
 /** HAProxy checks every machine once within this time. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { blocksUnder } from './guide.ts';
 import type { GuideMachine, Room } from './room.ts';
 

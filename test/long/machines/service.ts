@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { blockOf, blocksUnder, linesOf } from './guide.ts';
 import { HOST_NAME, SHARED_ADDRESS } from './outside.ts';
 import type { GuideMachine, Room } from './room.ts';

@@ -4,7 +4,7 @@ import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { freePort, waitUntil } from '#sandbox/processes.ts';
+import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 
 /** A PgBouncer with the files of deploy/pgbouncer in front of a test database. */
 export interface Pooler {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseEnv, promisify } from 'node:util';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 
 /**
  * A folder that replaces a machine without the repository: commands of the guides run with `/opt`,

@@ -5,8 +5,8 @@ import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
-import { useSend } from '../../desk/send.ts';
 import { ShownOnce } from '../../desk/shown-once.tsx';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -18,12 +18,12 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { useMerchant, useRead } from '../merchant.ts';
 import { KEY_FIELDS, type KeyDraft, KeyFields, keyBody } from '../parts/api-key-fields.tsx';
+import { type Scope, scopeWords } from '../parts/api-key-scopes.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { RoleNeeded } from '../parts/role-needed.tsx';
-import { type Scope, scopeWords } from '../parts/scopes.tsx';
+import { useMerchant, useRead } from '../use-merchant.ts';
 import type { ApiKey } from './api-keys.tsx';
 
 export function ApiKeyPage(): ReactNode {

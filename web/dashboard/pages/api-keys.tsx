@@ -1,22 +1,22 @@
 import { type ReactNode, useState } from 'react';
 import type { ListApiKeysResponse } from '../../data/types/dashboard.ts';
 import { Form } from '../../desk/form.tsx';
-import { List } from '../../desk/list.tsx';
-import { useSend } from '../../desk/send.ts';
+import { List } from '../../desk/short-list.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { useMerchant, useRead } from '../merchant.ts';
 import { KEY_FIELDS, KeyFields, keyBody, NEW_KEY } from '../parts/api-key-fields.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { RoleNeeded } from '../parts/role-needed.tsx';
+import { useMerchant, useRead } from '../use-merchant.ts';
 
 export type ApiKey = ListApiKeysResponse['data'][number];
 

@@ -15,15 +15,15 @@ import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
-import { useMerchant, usePages, useRead } from '../merchant.ts';
 import { DayReport } from '../parts/day-report.tsx';
 import { GoLive } from '../parts/go-live.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { SettlementWallet } from '../parts/settlement-wallet.tsx';
 import { WithdrawDialog } from '../parts/withdraw-dialog.tsx';
+import { useMerchant, usePages, useRead } from '../use-merchant.ts';
 
 /** Loads after the page, because few visits need it. */
 const Statements = partOf(async () => (await import('../parts/statements.tsx')).Statements);

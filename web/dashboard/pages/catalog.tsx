@@ -5,20 +5,20 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Money } from '../../ui/money-text.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { rateText } from '../../ui/percent.ts';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
-import { rich, unseen } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich, unseen } from '../../ui/text/tagged-text.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { useAccount, useMerchant, useRead } from '../merchant.ts';
+import { Money } from '../../ui/typed-money.tsx';
 import type { Account } from '../parts/account-settings.ts';
 import { CatalogDialog } from '../parts/catalog-dialog.tsx';
 import { CatalogIcon } from '../parts/catalog-icon.tsx';
 import { Swatch } from '../parts/color-choice.tsx';
 import { type CatalogItem, type Step, useMoves } from '../parts/use-move-item.ts';
+import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
 import '../parts/shop.css';
 
 /** The item in the open dialog; `null` for a new item. */

@@ -13,12 +13,12 @@ import { Page } from '../../ui/shell.tsx';
 import { type Column, Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { usePages, useRead } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { EVENT_TYPES, FAMILIES } from '../parts/event-types.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';
+import { usePages, useRead } from '../use-merchant.ts';
 
 const PAGE = 50;
 

@@ -12,17 +12,17 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
-import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/decline-words.ts';
 import { SaleSum } from '../parts/sale-sum.tsx';
 import { TerminalName, useEveryTerminal } from '../parts/terminal-names.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';
-import { useLive } from '../parts/use-live.ts';
+import { useLive } from '../parts/use-live-refresh.ts';
+import { usePages } from '../use-merchant.ts';
 
 const PAGE = 50;
 

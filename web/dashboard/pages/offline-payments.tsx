@@ -17,9 +17,8 @@ import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { useMerchant, usePages, useRead } from '../merchant.ts';
+import { dayBefore } from '../parts/day-bounds.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
-import { dayBefore } from '../parts/days.ts';
 import { ExportDialog } from '../parts/export-dialog.tsx';
 import { HandInDialog } from '../parts/hand-in-dialog.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
@@ -27,7 +26,8 @@ import { bounceWords, offlineColumns } from '../parts/offline-columns.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { TerminalLink, useEveryTerminal } from '../parts/terminal-names.tsx';
 import { useChosenDays, useDays, useTimeZone } from '../parts/time-zone.ts';
-import { useLive } from '../parts/use-live.ts';
+import { useLive } from '../parts/use-live-refresh.ts';
+import { useMerchant, usePages, useRead } from '../use-merchant.ts';
 
 const PAGE = 50;
 

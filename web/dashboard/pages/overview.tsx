@@ -2,19 +2,19 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { named } from '#core/bidi-isolates.ts';
 import { useFilters } from '../../desk/filters.tsx';
-import { List } from '../../desk/list.tsx';
 import { LoadTogether } from '../../desk/load-together.tsx';
+import { List } from '../../desk/short-list.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant, useRead } from '../merchant.ts';
 import { FirstSteps } from '../parts/first-steps.tsx';
 import { HealthCharts } from '../parts/health-charts.tsx';
 import { LiveSteps } from '../parts/live-steps.tsx';
 import { paymentColumns } from '../parts/payment-columns.tsx';
 import { SalesFigures } from '../parts/sales-figures.tsx';
-import { Today } from '../parts/today.tsx';
-import { useLive } from '../parts/use-live.ts';
+import { Today } from '../parts/sales-today.tsx';
+import { useLive } from '../parts/use-live-refresh.ts';
+import { useMerchant, useRead } from '../use-merchant.ts';
 
 /** Periods that the charts can show, in days. The URL omits the default. */
 const PERIODS = [7, 30, 90] as const;

@@ -14,14 +14,14 @@ import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { t } from '../../ui/text/t.ts';
-import { usePages } from '../merchant.ts';
 import { readSearch, searchProblem } from '../parts/classify-search-text.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { ExportDialog } from '../parts/export-dialog.tsx';
 import { paymentColumns } from '../parts/payment-columns.tsx';
 import { useEveryTerminal } from '../parts/terminal-names.tsx';
 import { useChosenDays, useDays } from '../parts/time-zone.ts';
-import { useLive } from '../parts/use-live.ts';
+import { useLive } from '../parts/use-live-refresh.ts';
+import { usePages } from '../use-merchant.ts';
 
 const PAGE = 50;
 

@@ -11,14 +11,14 @@ import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { useMerchant, useRead } from '../merchant.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { RateFacts } from '../parts/rate-facts.tsx';
+import { useMerchant, useRead } from '../use-merchant.ts';
 
 /** Polling interval. A pending refund settles within seconds. */
 const WATCH_MS = 3_000;

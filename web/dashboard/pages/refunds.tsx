@@ -10,15 +10,15 @@ import { priceOf } from '../../ui/quoted-price.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { ExportDialog } from '../parts/export-dialog.tsx';
 import { SaleSum } from '../parts/sale-sum.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';
-import { useLive } from '../parts/use-live.ts';
+import { useLive } from '../parts/use-live-refresh.ts';
+import { usePages } from '../use-merchant.ts';
 
 const PAGE = 50;
 

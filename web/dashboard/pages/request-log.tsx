@@ -19,15 +19,15 @@ import { formatNumber } from '../../ui/numbers.ts';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { usePages, useRead } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { type ErrorGroup, groupErrors } from '../parts/error-groups.ts';
 import { ObjectLink, RowLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';
+import { usePages, useRead } from '../use-merchant.ts';
 
 type Request = ListRequestsResponse['data'][number];
 

@@ -6,21 +6,21 @@ import type {
 import { ActionButton } from '../../desk/action-button.tsx';
 import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
-import { List } from '../../desk/list.tsx';
 import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
-import { useSend } from '../../desk/send.ts';
+import { List } from '../../desk/short-list.tsx';
+import { useSend } from '../../desk/use-send.ts';
 import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
-import { useMerchant, useRead } from '../merchant.ts';
 import { RiskPreview, type RulesDraft } from '../parts/risk-preview.tsx';
+import { useMerchant, useRead } from '../use-merchant.ts';
 
 export function RiskRules(): ReactNode {
   const query = useRead('GET /accounts/{account}/{mode}/risk_settings');

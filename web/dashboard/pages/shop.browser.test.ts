@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { DESKTOP, type TestWindow } from '../../testing/browser.ts';
 import { signInAt } from '../../testing/desk.ts';

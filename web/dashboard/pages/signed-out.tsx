@@ -5,12 +5,12 @@ import { createCall } from '../../data/typed-calls.ts';
 import type { LookUpInvitationResponse, Operations } from '../../data/types/dashboard.ts';
 import { AddressForm, newPassword, Sent, useTokenInLink } from '../../desk/email-link-pages.tsx';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
-import { Sheet } from '../../desk/sheet.tsx';
+import { Sheet } from '../../desk/single-task-page.tsx';
+import { useSend } from '../../desk/use-send.ts';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
 
 /**
  * Pages for users who are not signed in. A link in an email opens each page, or the page sends such

@@ -6,8 +6,8 @@ import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { useDesk } from '../../desk/desk-context.ts';
 import { Form } from '../../desk/form.tsx';
-import { List } from '../../desk/list.tsx';
-import { useSend } from '../../desk/send.ts';
+import { List } from '../../desk/short-list.tsx';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/shell.tsx';
@@ -15,11 +15,11 @@ import { Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { type Role, useMerchant, useRead } from '../merchant.ts';
 import { InviteDialog, invitationColumns } from '../parts/invitations.tsx';
 import { Organization } from '../parts/organization.tsx';
 import { choiceOf, RoleSelect } from '../parts/role-select.tsx';
 import { TillAccess } from '../parts/till-access-dialog.tsx';
+import { type Role, useMerchant, useRead } from '../use-merchant.ts';
 
 type Member = ListMembersResponse['data'][number];
 

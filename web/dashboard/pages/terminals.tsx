@@ -1,20 +1,20 @@
 import { type ReactNode, useState } from 'react';
 import type { DashboardTerminal as Terminal } from '../../data/types/dashboard.ts';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
-import { List } from '../../desk/list.tsx';
+import { List } from '../../desk/short-list.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { useMerchant, useRead } from '../merchant.ts';
 import { AddTerminalDialog } from '../parts/add-terminal-dialog.tsx';
 import { ManagerCode } from '../parts/manager-code.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { Software } from '../parts/terminal-software.tsx';
+import { useMerchant, useRead } from '../use-merchant.ts';
 
 const PAGE = 50;
 

@@ -6,18 +6,18 @@ import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { countriesByName } from '../../desk/countries.ts';
 import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { useMerchant, useRead } from '../merchant.ts';
 import { GoLive } from '../parts/go-live.tsx';
 import { RoleNeeded } from '../parts/role-needed.tsx';
 import { VerificationDocuments } from '../parts/verification-documents.tsx';
+import { useMerchant, useRead } from '../use-merchant.ts';
 
 /** Details that the operator requires. */
 const NAMES = [

@@ -13,17 +13,17 @@ import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { useMerchant, usePages, useRead } from '../merchant.ts';
 import { DeliveryAnswer } from '../parts/delivery-answer.tsx';
 import { deliveryColumns } from '../parts/delivery-columns.tsx';
 import { EndpointDialogs } from '../parts/endpoint-dialogs.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { ReceiverCheck } from '../parts/receiver-check.tsx';
+import { useMerchant, usePages, useRead } from '../use-merchant.ts';
 
 const PAGE = 50;
 /** Polling interval. Deliveries finish within seconds. */

@@ -2,9 +2,9 @@ import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { WebhookEndpoint, WebhookEndpointWithSecret } from '../../data/types/dashboard.ts';
 import { Form } from '../../desk/form.tsx';
-import { List } from '../../desk/list.tsx';
-import { useSend } from '../../desk/send.ts';
+import { List } from '../../desk/short-list.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
@@ -14,7 +14,6 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { useMerchant, useRead } from '../merchant.ts';
 import {
   ENDPOINT_FIELDS,
   type EndpointDraft,
@@ -23,7 +22,8 @@ import {
 } from '../parts/endpoint-fields.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { ReceiverCheck } from '../parts/receiver-check.tsx';
-import { Undelivered } from '../parts/undelivered.tsx';
+import { Undelivered } from '../parts/undelivered-events.tsx';
+import { useMerchant, useRead } from '../use-merchant.ts';
 
 const columns = (): readonly Column<WebhookEndpoint>[] => [
   { name: t('dashboard.field.endpoint'), cell: ({ id }) => <ObjectLink id={id} /> },

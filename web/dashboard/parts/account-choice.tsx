@@ -3,7 +3,7 @@ import { named } from '#core/bidi-isolates.ts';
 import { useDesk } from '../../desk/desk-context.ts';
 import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
-import type { MerchantPlace } from '../merchant.ts';
+import type { MerchantPlace } from '../use-merchant.ts';
 
 /** Shows the account's name, or a menu if the person belongs to several accounts. */
 export function AccountChoice({

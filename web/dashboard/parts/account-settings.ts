@@ -2,11 +2,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Account, UpdateAccountBody } from '../../data/types/dashboard.ts';
 import { storedNow, useOpened } from '../../desk/concurrent-change.tsx';
-import { readingOf } from '../../desk/reads.ts';
-import { useSend } from '../../desk/send.ts';
+import { readingOf } from '../../desk/use-reads.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 
 export type { Account };
 /** The fields of the account that a change sends. */

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
-import type { Sending } from '../../desk/send.ts';
+import type { Sending } from '../../desk/use-send.ts';
 import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
-import { ALL_SCOPES, type Scope, ScopeChoices } from './scopes.tsx';
+import { ALL_SCOPES, type Scope, ScopeChoices } from './api-key-scopes.tsx';
 
 /** The values in the form for an API key. */
 export interface KeyDraft {

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { useDesk } from '../../desk/desk-context.ts';
-import { Sheet } from '../../desk/sheet.tsx';
+import { Sheet } from '../../desk/single-task-page.tsx';
 import { Button } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
-import type { MerchantPlace } from '../merchant.ts';
+import type { MerchantPlace } from '../use-merchant.ts';
 import { AccountChoice } from './account-choice.tsx';
 
 /** Shown to a cashier, who works at tills and may not read anything in the dashboard. */

@@ -1,6 +1,6 @@
 /**
  * An item with its position in the catalog. The service moves items in the same way
- * (src/accounts/catalogue.ts).
+ * (src/accounts/edit-catalogue.ts).
  */
 
 interface Placed {

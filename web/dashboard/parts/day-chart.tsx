@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { withoutIsolates } from '#core/bidi-isolates.ts';
 import { dayAtKey, type Scale, scaleFor } from './chart-scale.ts';
-import { dayBefore } from './days.ts';
+import { dayBefore } from './day-bounds.ts';
 import './day-chart.css';
 import { t, textLocale } from '../../ui/text/t.ts';
 import { useTimeZone } from './time-zone.ts';

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { type Filters, FilterText } from '../../desk/filters.tsx';
 import { SavedFilters } from '../../desk/saved-filters.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 import { presets } from './day-presets.ts';
 import { useDays } from './time-zone.ts';
 

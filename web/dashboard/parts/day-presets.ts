@@ -1,5 +1,5 @@
 import { t } from '../../ui/text/t.ts';
-import { dayBefore } from './days.ts';
+import { dayBefore } from './day-bounds.ts';
 
 /**
  * Named periods. The URL contains the name, not the days, so that a link stays relative to today.

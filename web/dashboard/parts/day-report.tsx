@@ -4,8 +4,8 @@ import { Amount } from '../../ui/amount.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useRead } from '../merchant.ts';
-import { dayBefore } from './days.ts';
+import { useRead } from '../use-merchant.ts';
+import { dayBefore } from './day-bounds.ts';
 import { useTimeZone } from './time-zone.ts';
 
 /** Shows the day's additions to the balance, and its deductions. */

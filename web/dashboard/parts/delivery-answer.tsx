@@ -4,8 +4,8 @@ import type { WebhookDelivery } from '../../data/types/dashboard.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { formatNumber } from '../../ui/numbers.ts';
 import { Fact, FactList } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 
 /** Describes the receiver's response to one delivery in a few words. */

@@ -2,8 +2,8 @@ import { Link } from 'wouter';
 import type { WebhookDelivery } from '../../data/types/dashboard.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { answerWords } from './delivery-answer.tsx';
 

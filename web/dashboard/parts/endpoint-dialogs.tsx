@@ -4,12 +4,12 @@ import { ActionButton } from '../../desk/action-button.tsx';
 import { ChangedMeanwhile } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
 import { ShownOnce } from '../../desk/shown-once.tsx';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 import {
   ENDPOINT_FIELDS,
   type EndpointDraft,

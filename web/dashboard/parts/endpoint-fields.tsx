@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { storedNow } from '../../desk/concurrent-change.tsx';
-import type { Sending } from '../../desk/send.ts';
+import type { Sending } from '../../desk/use-send.ts';
 import { Choice } from '../../ui/choice.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 import { DownloadDialog } from './download-dialog.tsx';
 import type { ExportFormat } from './export-records.ts';
 import { useTimeZone } from './time-zone.ts';

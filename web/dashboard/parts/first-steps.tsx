@@ -2,9 +2,9 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { firstPartOf, partOf } from '../../ui/lazy-part.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant, useRead } from '../merchant.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
+import { useMerchant, useRead } from '../use-merchant.ts';
 import { Step } from './live-steps.tsx';
 import { ObjectLink } from './object-link.tsx';
 

@@ -3,9 +3,9 @@ import type { ReadGoLiveResponse } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { useAccount, useMerchant, useRead } from '../merchant.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
+import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
 import { Step, VerifiedStep } from './live-steps.tsx';
 import { ConsentDialog } from './sign-wallet-consent.tsx';
 

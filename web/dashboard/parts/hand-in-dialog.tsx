@@ -3,12 +3,12 @@ import { batchesOf } from '../../data/forward-offline-payments.ts';
 import type { ForwardedList, HandInOfflinePaymentsBody } from '../../data/types/dashboard.ts';
 import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 import { useEveryTerminal } from './terminal-names.tsx';
 
 type Records = HandInOfflinePaymentsBody['payments'];

@@ -3,9 +3,9 @@ import type { ReadHealthResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { formatNumber, formatTenths, percentText } from '../../ui/numbers.ts';
 import { t } from '../../ui/text/t.ts';
-import { useRead } from '../merchant.ts';
+import { useRead } from '../use-merchant.ts';
+import { dayBefore } from './day-bounds.ts';
 import { DayChart } from './day-chart.tsx';
-import { dayBefore } from './days.ts';
 import { useTimeZone } from './time-zone.ts';
 
 type Day = ReadHealthResponse['data'][number];

@@ -3,15 +3,15 @@ import type { Answer } from '../../data/api.ts';
 import type { ListInvitationsResponse } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import type { Role } from '../merchant.ts';
+import type { Role } from '../use-merchant.ts';
 import { RoleSelect } from './role-select.tsx';
 
 /** Invitations to an account and to an organization differ only in their routes and texts. */

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useAccount, useMerchant, useRead } from '../merchant.ts';
+import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
 
 export interface StepProps {
   readonly name: string;

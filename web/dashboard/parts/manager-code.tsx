@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 
 interface Code {
   readonly code: string;

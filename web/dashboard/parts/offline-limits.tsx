@@ -6,21 +6,21 @@ import type {
 } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { formatMoney } from '../../ui/format-price.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { formatNumber } from '../../ui/numbers.ts';
-import { formatMoney } from '../../ui/price.ts';
 import { Status } from '../../ui/status.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, sumIn, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
-import { useMerchant, useRead } from '../merchant.ts';
+import { useMerchant, useRead } from '../use-merchant.ts';
 
 type Limits = NonNullable<UpdateTerminalBody['offline']>;
 

@@ -4,7 +4,7 @@ import { fromRoot } from '../../data/root-path.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 
 const ASK_EVERY_MS = 300;
 /** Time-out for a registration, which takes seconds on a sandbox's chain. */

@@ -2,15 +2,15 @@ import { type ReactNode, useState } from 'react';
 import type { Location, Organization } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
-import { List } from '../../desk/list.tsx';
-import { useSend } from '../../desk/send.ts';
+import { List } from '../../desk/short-list.tsx';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant, useRead } from '../merchant.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
+import { useMerchant, useRead } from '../use-merchant.ts';
 
 interface LocationsProps {
   readonly organization: Organization;

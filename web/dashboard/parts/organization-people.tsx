@@ -3,11 +3,11 @@ import { named } from '#core/bidi-isolates.ts';
 import type { ListOrganizationMembersResponse } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { useDesk } from '../../desk/desk-context.ts';
-import { List } from '../../desk/list.tsx';
+import { List } from '../../desk/short-list.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant, useRead } from '../merchant.ts';
+import { useMerchant, useRead } from '../use-merchant.ts';
 import { InviteDialog, invitationColumns } from './invitations.tsx';
 
 type Member = ListOrganizationMembersResponse['data'][number];

@@ -7,9 +7,9 @@ import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formatNumber } from '../../ui/numbers.ts';
 import { type Column, Table } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant, useRead } from '../merchant.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
+import { useMerchant, useRead } from '../use-merchant.ts';
 import { ExportDownload } from './export-dialog.tsx';
 import { accountColumn } from './organization-locations.tsx';
 

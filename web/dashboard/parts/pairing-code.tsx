@@ -3,8 +3,8 @@ import { fromRoot } from '../../data/root-path.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Qr } from '../../ui/qr.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
 
 /**

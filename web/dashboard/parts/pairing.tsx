@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { partOf } from '../../ui/lazy-part.ts';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 
 const PairingCode = partOf(async () => (await import('./pairing-code.tsx')).PairingCode);
 

@@ -5,7 +5,7 @@ import { Timeline } from '../../desk/timeline.tsx';
 import { courseOf, deliverySteps, type Step } from '../../desk/timeline-steps.ts';
 import { CodeWords } from '../../ui/code-words.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useRead } from '../merchant.ts';
+import { useRead } from '../use-merchant.ts';
 import { pathOf } from './object-link.tsx';
 
 /** Polling interval, short enough to follow a tap until it settles. */

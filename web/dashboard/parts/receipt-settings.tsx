@@ -3,10 +3,10 @@ import { ChangedMeanwhile } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
+import { useMerchant } from '../use-merchant.ts';
 import {
   type Account,
   type AccountChange,

@@ -3,9 +3,9 @@ import type { CheckReceiverResponse, WebhookDelivery } from '../../data/types/da
 import { ActionButton } from '../../desk/action-button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import type { Tone } from '../../ui/status.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
+import { useMerchant } from '../use-merchant.ts';
 import { answerWords, DeliveryAnswer } from './delivery-answer.tsx';
 
 const GUIDE = 'docs/webhooks';

@@ -3,21 +3,21 @@ import { type RefundPart, refundFields } from '../../data/refund-part.ts';
 import { readRefund, refundLeft, usdcLeft } from '../../data/refund-sum.ts';
 import type { Payment, Refund } from '../../data/types/dashboard.ts';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { formatMoney, sumRules } from '../../ui/format-price.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { formatMoney, sumRules } from '../../ui/price.ts';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
-import { given } from '../../ui/text/fixed.ts';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 
 /** The service itself waits up to a minute for the chain, so wait a little longer. */
 const WITHIN = { timeoutMs: 75_000 };

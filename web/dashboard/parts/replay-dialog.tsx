@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant, useRead } from '../merchant.ts';
-import { dayBefore, dayEnd, dayStart } from './days.ts';
+import { useMerchant, useRead } from '../use-merchant.ts';
+import { dayBefore, dayEnd, dayStart } from './day-bounds.ts';
 import { useTimeZone } from './time-zone.ts';
 
 /** Polling interval, short enough to show progress. */

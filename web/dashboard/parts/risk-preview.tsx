@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { PreviewRiskSettingsResponse } from '../../data/types/dashboard.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useRead } from '../merchant.ts';
+import { useRead } from '../use-merchant.ts';
 
 /** Pause after the last key, because a preview per digit would not help. */
 const TYPED_MS = 400;

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { t } from '../../ui/text/t.ts';
-import { type Role, useMerchant } from '../merchant.ts';
+import { type Role, useMerchant } from '../use-merchant.ts';
 
 export interface RoleNeededProps {
   readonly title: string;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
-import type { Role } from '../merchant.ts';
+import type { Role } from '../use-merchant.ts';
 
 const ROLES: readonly Role[] = ['cashier', 'viewer', 'member', 'admin', 'owner'];
 

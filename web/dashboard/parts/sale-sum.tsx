@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Amount } from '../../ui/amount.tsx';
-import type { Price } from '../../ui/price.ts';
-import { rich } from '../../ui/text/rich.ts';
+import type { Price } from '../../ui/format-price.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
 import { RowLink } from './object-link.tsx';
 
 export interface SaleSumProps {

@@ -3,8 +3,8 @@ import { useLocation } from 'wouter';
 import { Button } from '../../ui/button.tsx';
 import { partOf } from '../../ui/lazy-part.ts';
 import { t } from '../../ui/text/t.ts';
-import { type Mode, useMerchant } from '../merchant.ts';
 import { pages } from '../pages.ts';
+import { type Mode, useMerchant } from '../use-merchant.ts';
 import type { Result } from './search-by-id.ts';
 
 /** Focuses the search on Ctrl+K, or on a slash typed outside a field. */

@@ -5,10 +5,10 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
-import { useMerchant, useRead } from '../merchant.ts';
+import { useMerchant, useRead } from '../use-merchant.ts';
 import { ConsentDialog } from './sign-wallet-consent.tsx';
 
 /** Shows the wallet that receives withdrawals, and a pending change of it. */

@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import type { Answer } from '../../data/api.ts';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 
 /** The message for the wallet to sign and its expiry. */
 interface Consent {

@@ -3,7 +3,7 @@ import type { DashboardTerminal } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 
 /** Shows settings for Google Wallet on this terminal's reader. */
 export function SmartTap({ terminal }: { readonly terminal: DashboardTerminal }): ReactNode {

@@ -1,16 +1,16 @@
 import { type ReactNode, useState } from 'react';
 import type { Account, ListAutomaticPayoutsResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
 import { formatTime } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { useAccount, useMerchant, useRead } from '../merchant.ts';
+import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
 import { StatementFile } from './statement-file.tsx';
 import { FormatChoice } from './statement-formats.tsx';
 

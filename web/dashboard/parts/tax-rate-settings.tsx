@@ -9,10 +9,10 @@ import { TextField } from '../../ui/field.tsx';
 import { rateText, readPercent, writePercent } from '../../ui/percent.ts';
 import { PercentField } from '../../ui/percent-field.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
-import { rich, unseen } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { rich, unseen } from '../../ui/text/tagged-text.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
+import { useMerchant } from '../use-merchant.ts';
 import { type Account, type AccountProps, useSaveAccount } from './account-settings.ts';
 
 type TaxRate = Account['tax_rates'][number];

@@ -3,12 +3,12 @@ import { named } from '#core/bidi-isolates.ts';
 import type { DashboardTerminal, Location } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile, useOpened } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useAccount, useMerchant, useRead } from '../merchant.ts';
+import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
 
 /** Shows a terminal's location in an account of an organization; admins can change it. */
 export function TerminalLocation({

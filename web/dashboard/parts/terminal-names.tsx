@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { named } from '#core/bidi-isolates.ts';
 import { valueIn } from '../../data/api.ts';
 import type { DashboardTerminal } from '../../data/types/dashboard.ts';
-import { useMerchant, useRead } from '../merchant.ts';
+import { useMerchant, useRead } from '../use-merchant.ts';
 
 /**
  * Maximum page size of the service. Terminals beyond it appear with their id instead of the label.

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import type { DashboardTerminal } from '../../data/types/dashboard.ts';
 import { Status } from '../../ui/status.tsx';
-import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { isBehind } from './outdated-software.ts';
 
 /** The releases that are part of the service that serves this page. */

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { ListMembersResponse } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -12,7 +12,7 @@ import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, writeSum } from '../../ui/typed-sum.ts';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 
 type Member = ListMembersResponse['data'][number];
 

@@ -1,7 +1,7 @@
 import type { Filters } from '../../desk/filters.tsx';
-import { useAccount } from '../merchant.ts';
+import { useAccount } from '../use-merchant.ts';
+import { dayEnd, dayStart } from './day-bounds.ts';
 import { type Days, presetDays } from './day-presets.ts';
-import { dayEnd, dayStart } from './days.ts';
 
 /** Returns the account's time zone for displayed times, or `undefined` while loading. */
 export function useKnownTimeZone(): string | undefined {

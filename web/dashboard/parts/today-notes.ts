@@ -1,4 +1,4 @@
-import { roundAtoms } from '../../ui/money.ts';
+import { roundAtoms } from '../../ui/format-usdc.ts';
 import { t, textLocale } from '../../ui/text/t.ts';
 
 /** The sales of the same weekday last week. */

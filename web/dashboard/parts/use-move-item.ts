@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { CatalogueItemList } from '../../data/types/dashboard.ts';
-import { useSend } from '../../desk/send.ts';
-import { useMerchant } from '../merchant.ts';
+import { useSend } from '../../desk/use-send.ts';
+import { useMerchant } from '../use-merchant.ts';
 import { positionAt, withMoved } from './catalog-order.ts';
 
 export type CatalogItem = CatalogueItemList['data'][number];

@@ -6,12 +6,12 @@ import type {
 } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Select, TextField } from '../../ui/field.tsx';
 import { sizeWords } from '../../ui/size-words.ts';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { useMerchant } from '../merchant.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
+import { useMerchant } from '../use-merchant.ts';
 
 type Kind = UploadVerificationDocumentQuery['kind'];
 

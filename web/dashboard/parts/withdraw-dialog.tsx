@@ -1,16 +1,16 @@
 import { type ReactNode, useState } from 'react';
 import type { CreateWithdrawalResponse } from '../../data/types/dashboard.ts';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { formatAtoms, formatUsdc } from '../../ui/money.ts';
+import { formatAtoms, formatUsdc } from '../../ui/format-usdc.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
-import { useMerchant } from '../merchant.ts';
+import { useMerchant } from '../use-merchant.ts';
 
 export interface WithdrawDialogProps {
   readonly available: bigint;

@@ -9,11 +9,11 @@ import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus, Status } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { useOperator, useRead } from '../operator.ts';
 import { saidOf } from '../parts/proposal-words.ts';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
+import { useOperator, useRead } from '../use-operator.ts';
 
 type Account = ReadAnyAccountResponse;
 type Mode = Account['modes'][number];

@@ -9,7 +9,7 @@ import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { usePages } from '../operator.ts';
+import { usePages } from '../use-operator.ts';
 
 type Found = SearchAccountsResponse['data'][number];
 

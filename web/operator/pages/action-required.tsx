@@ -9,12 +9,12 @@ import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useReconciled } from '../ledger-differences.ts';
-import { useNetworks } from '../networks.ts';
-import { useRead } from '../operator.ts';
 import { MeasuredAt } from '../parts/measured-at.tsx';
 import { NetworkTable } from '../parts/network-table.tsx';
 import { OtherCells } from '../parts/other-cells.tsx';
 import { type Need, needsOf } from '../required-actions.ts';
+import { useNetworks } from '../use-networks.ts';
+import { useRead } from '../use-operator.ts';
 
 const WATCH_MS = 10_000;
 /** Polling interval. Long, because each refresh queries every other cell. */

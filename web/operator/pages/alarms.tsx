@@ -9,11 +9,11 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useOperator, usePages } from '../operator.ts';
-import { Details } from '../parts/details.tsx';
 import { MeasuredAt } from '../parts/measured-at.tsx';
+import { Details } from '../parts/raw-fields.tsx';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
 import { Runbook } from '../parts/runbook.tsx';
+import { useOperator, usePages } from '../use-operator.ts';
 
 type Alarm = ListAlarmsResponse['data'][number];
 

@@ -6,8 +6,8 @@ import { LongList } from '../../desk/long-list.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { usePages } from '../operator.ts';
 import { VerifyLog } from '../parts/verify-log.tsx';
+import { usePages } from '../use-operator.ts';
 
 type Entry = ListNetworkAuditLogResponse['data'][number];
 

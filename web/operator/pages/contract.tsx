@@ -12,13 +12,13 @@ import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useOperator, usePages, useRead } from '../operator.ts';
 import { ContractState } from '../parts/contract-state.tsx';
 import { DecideProposal } from '../parts/decide-proposal.tsx';
-import { percent } from '../parts/percent.ts';
+import { percent } from '../parts/fee-percent.ts';
 import { isOpen, proposalWords } from '../parts/proposal-words.ts';
 import { ContractDialog, type ContractWish } from '../parts/propose-contract-change.tsx';
 import { Transactions } from '../parts/transactions-to-send.tsx';
+import { useOperator, usePages, useRead } from '../use-operator.ts';
 
 type Contract = ReadContractsResponse['data'][number];
 type Proposal = ListProposalsResponse['data'][number];

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { BlockAnyPayerResponse, SearchPayersResponse } from '../../data/types/operator.ts';
 import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
-import { List } from '../../desk/list.tsx';
+import { List } from '../../desk/short-list.tsx';
 import { endOfAddress } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
@@ -10,8 +10,8 @@ import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useOperator, useRead } from '../operator.ts';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
+import { useOperator, useRead } from '../use-operator.ts';
 
 type Payer = SearchPayersResponse['data'][number];
 

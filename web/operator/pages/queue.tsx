@@ -4,13 +4,13 @@ import { Link } from 'wouter';
 import type { RouteRequest } from '../../data/typed-calls.ts';
 import type { ListQueueEntriesResponse, Operations } from '../../data/types/operator.ts';
 import { useFilters } from '../../desk/filters.tsx';
-import { List } from '../../desk/list.tsx';
+import { List } from '../../desk/short-list.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useRead } from '../operator.ts';
+import { useRead } from '../use-operator.ts';
 
 type Entry = ListQueueEntriesResponse['data'][number];
 type Root = '/operator/v1';

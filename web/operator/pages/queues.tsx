@@ -6,9 +6,9 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type ChainQueue, useNetworks } from '../networks.ts';
-import { useRead } from '../operator.ts';
 import { MeasuredAt } from '../parts/measured-at.tsx';
+import { type ChainQueue, useNetworks } from '../use-networks.ts';
+import { useRead } from '../use-operator.ts';
 
 type Queue = ReadQueuesResponse['data'][number];
 type Request = ChainQueue & { readonly network: string };

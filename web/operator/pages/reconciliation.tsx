@@ -16,11 +16,11 @@ import {
   useDifferences,
   useReconciled,
 } from '../ledger-differences.ts';
-import { useOperator } from '../operator.ts';
-import { Details } from '../parts/details.tsx';
 import { MeasuredAt } from '../parts/measured-at.tsx';
+import { Details } from '../parts/raw-fields.tsx';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
 import { Recoveries } from '../parts/recovery.tsx';
+import { useOperator } from '../use-operator.ts';
 
 const CURSORS: readonly Column<ReadUpTo>[] = [
   { name: 'Network', cell: ({ livemode }) => networkName(livemode) },

@@ -6,8 +6,8 @@ import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type Network, type Sender, useNetworks } from '../networks.ts';
 import { MeasuredAt } from '../parts/measured-at.tsx';
+import { type Network, type Sender, useNetworks } from '../use-networks.ts';
 
 const WEI_DECIMALS = 18;
 const SHOWN_DECIMALS = 3;

@@ -1,23 +1,23 @@
 import { type ReactNode, useState } from 'react';
 import type { ListOperatorsResponse } from '../../data/types/operator.ts';
 import { useDesk } from '../../desk/desk-context.ts';
-import { List } from '../../desk/list.tsx';
 import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { OwnAccess } from '../../desk/own-access.tsx';
+import { List } from '../../desk/short-list.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { type Column, Facts } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { useOperator, useRead } from '../operator.ts';
 import { OfflineRules } from '../parts/offline-rule.tsx';
 import { PolicyForms } from '../parts/policy-form.tsx';
 import { saidOf } from '../parts/proposal-words.ts';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
 import { settingsOf } from '../parts/setting-words.ts';
 import { SmartTapKeys } from '../parts/smart-tap-keys.tsx';
+import { useOperator, useRead } from '../use-operator.ts';
 
 type Colleague = ListOperatorsResponse['data'][number];
 

@@ -11,11 +11,11 @@ import { Page } from '../../ui/shell.tsx';
 import { sizeWords } from '../../ui/size-words.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { useOperator, useRead } from '../operator.ts';
 import { saidOf } from '../parts/proposal-words.ts';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
+import { useOperator, useRead } from '../use-operator.ts';
 
 type Kyb = ReadSubmissionResponse;
 

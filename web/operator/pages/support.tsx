@@ -2,16 +2,16 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { SearchNetworkResponse } from '../../data/types/operator.ts';
 import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
-import { List } from '../../desk/list.tsx';
+import { List } from '../../desk/short-list.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus, Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { given } from '../../ui/text/fixed.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { useRead } from '../operator.ts';
+import { useRead } from '../use-operator.ts';
 
 type Found = SearchNetworkResponse['data'][number];
 

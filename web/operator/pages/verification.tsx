@@ -5,14 +5,14 @@ import type {
   ListNameRequestsResponse,
   ListVerificationQueueResponse,
 } from '../../data/types/operator.ts';
-import { List } from '../../desk/list.tsx';
+import { List } from '../../desk/short-list.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useRead } from '../operator.ts';
 import { MeasuredAt } from '../parts/measured-at.tsx';
+import { useRead } from '../use-operator.ts';
 
 type Waiting = ListVerificationQueueResponse['data'][number];
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ReadContractsResponse } from '../../data/types/operator.ts';
-import { formatUsdc } from '../../ui/money.ts';
+import { formatUsdc } from '../../ui/format-usdc.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';

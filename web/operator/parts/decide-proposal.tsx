@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { useDesk } from '../../desk/desk-context.ts';
 import { Button } from '../../ui/button.tsx';
-import { useOperator } from '../operator.ts';
+import { useOperator } from '../use-operator.ts';
 import { isOpen, type Proposal, proposalWords } from './proposal-words.ts';
 import { ReasonDialog } from './reason-dialog.tsx';
 

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { Network } from '../networks.ts';
+import type { Network } from '../use-networks.ts';
 
 function Funds({ senders }: Pick<Network, 'senders'>): ReactNode {
   const funded = senders.filter(({ low, balanceWei }) => !low && balanceWei !== null).length;

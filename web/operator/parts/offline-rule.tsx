@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { ReadOfflineRuleResponse } from '../../data/types/operator.ts';
 import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Choice } from '../../ui/choice.tsx';
@@ -13,7 +13,7 @@ import { SumField } from '../../ui/sum-field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
-import { useOperator, useRead } from '../operator.ts';
+import { useOperator, useRead } from '../use-operator.ts';
 
 type Rule = ReadOfflineRuleResponse;
 type Network = Rule['network'];

@@ -3,13 +3,13 @@ import type { ReadPolicyDefaultsResponse } from '../../data/types/operator.ts';
 import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { TextField } from '../../ui/field.tsx';
 import { readPercent } from '../../ui/percent.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
-import { useOperator, useRead } from '../operator.ts';
+import { useOperator, useRead } from '../use-operator.ts';
 
 type Defaults = ReadPolicyDefaultsResponse;
 type Field = Exclude<keyof Defaults, 'version'>;

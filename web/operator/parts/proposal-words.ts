@@ -1,5 +1,5 @@
 import type { ListProposalsResponse } from '../../data/types/operator.ts';
-import { percent } from './percent.ts';
+import { percent } from './fee-percent.ts';
 
 export type Proposal = ListProposalsResponse['data'][number];
 

@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import type { ProposeContractChangeBody } from '../../data/types/operator.ts';
 import { Form } from '../../desk/form.tsx';
-import { type Sending, useSend } from '../../desk/send.ts';
+import { type Sending, useSend } from '../../desk/use-send.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { readPercent } from '../../ui/percent.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { useOperator, useRead } from '../operator.ts';
-import { percent } from './percent.ts';
+import { useOperator, useRead } from '../use-operator.ts';
+import { percent } from './fee-percent.ts';
 
 export type ContractWish = ProposeContractChangeBody['kind'];
 

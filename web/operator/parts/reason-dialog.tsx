@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { Answer } from '../../data/api.ts';
 import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/send.ts';
+import { useSend } from '../../desk/use-send.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useToast } from '../../ui/toast.tsx';

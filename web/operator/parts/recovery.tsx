@@ -6,7 +6,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useRead } from '../operator.ts';
+import { useRead } from '../use-operator.ts';
 import { type Progress, progressOf } from './recovery-progress.ts';
 
 type Recovery = ReadRecoveriesResponse['data'][number];

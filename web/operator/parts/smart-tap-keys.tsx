@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import type { CollectorKey, MakeCollectorKeyResponse } from '../../data/types/operator.ts';
 import { Form } from '../../desk/form.tsx';
-import { List } from '../../desk/list.tsx';
-import { useSend } from '../../desk/send.ts';
+import { List } from '../../desk/short-list.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
+import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -12,7 +12,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useOperator, useRead } from '../operator.ts';
+import { useOperator, useRead } from '../use-operator.ts';
 import { ReasonDialog } from './reason-dialog.tsx';
 
 const WORDS: Readonly<Record<CollectorKey['status'], readonly [Tone, string]>> = {

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
-import { useRead } from '../operator.ts';
+import { useRead } from '../use-operator.ts';
 import type { Proposal } from './proposal-words.ts';
 
 const OF_THE_CONTRACT: readonly string[] = ['pause', 'unpause', 'change_rates'];

@@ -4,7 +4,7 @@ import { wordsOf } from '../../desk/error-texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { useOperator } from '../operator.ts';
+import { useOperator } from '../use-operator.ts';
 
 type Verified = VerifyAuditLogResponse;
 

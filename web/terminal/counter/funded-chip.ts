@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { valueIn } from '../../data/api.ts';
 import { createNonce, createPayerApi, listNetworks, signInPayer } from '../../data/payer-api.ts';
 import { fromRoot } from '../../data/root-path.ts';
-import { signInText } from '../../wallet/account.ts';
+import { signInText } from '../../wallet/private-key-account.ts';
 import { haloChip } from './virtual-halo-chip.ts';
 import type { Thing } from './virtual-nfc-field.ts';
 

@@ -7,8 +7,8 @@ import {
   useState,
 } from 'react';
 import type { TestPasses } from '../../data/types/device.ts';
-import { readNfc } from '../reader/nfc.ts';
 import type { Read } from '../reader/read-credential.ts';
+import { readNfc } from '../reader/read-nfc.ts';
 import { type Counter as Lying, NAMES, type Name, PIN, thingOf } from './counter-items.ts';
 import { driverOf, Field, type Thing } from './virtual-nfc-field.ts';
 import './virtual-counter.css';

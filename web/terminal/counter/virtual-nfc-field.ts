@@ -1,6 +1,6 @@
 import { contentOf, type NdefRecord, recordsOf } from '../../data/ndef.ts';
 import { t } from '../../ui/text/t.ts';
-import type { NdefReader, ReadRecord } from '../reader/nfc.ts';
+import type { NdefReader, ReadRecord } from '../reader/read-nfc.ts';
 
 /** An item for the virtual reader, as its antenna sees it. */
 export interface Thing {

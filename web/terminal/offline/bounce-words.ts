@@ -1,4 +1,4 @@
-import { formatUsdc } from '../../ui/money.ts';
+import { formatUsdc } from '../../ui/format-usdc.ts';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import type { HeldSale } from './held-sales.ts';
 import type { NotAccepted } from './offline-till.ts';

@@ -1,5 +1,5 @@
 import { type Chip, LIST_KEYS, signCommand } from './chip-commands.ts';
-import { firstKeyOf } from './nfc.ts';
+import { firstKeyOf } from './read-nfc.ts';
 
 /**
  * iPhones give pages no access to NFC, but their security-key dialog can talk to a chip of the HaLo

@@ -3,7 +3,7 @@ import { publicKeyToAddress } from 'viem/accounts';
 import type { ChipSignature, DeviceApi } from '../../data/device-api.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { type Limit, within } from '../../data/run-within.ts';
-import { formatAtoms } from '../../ui/money.ts';
+import { formatAtoms } from '../../ui/format-usdc.ts';
 import { t } from '../../ui/text/t.ts';
 import { type Chip, proofOf, refusalIn } from './chip-commands.ts';
 

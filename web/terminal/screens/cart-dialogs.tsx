@@ -3,7 +3,7 @@ import { named } from '#core/bidi-isolates.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatMoney, sumRules } from '../../ui/price.ts';
+import { formatMoney, sumRules } from '../../ui/format-price.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { readSum, writeSum } from '../../ui/typed-sum.ts';

@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Money } from '../../ui/money-text.tsx';
-import { formatMoney } from '../../ui/price.ts';
+import { formatMoney } from '../../ui/format-price.ts';
 import { t } from '../../ui/text/t.ts';
+import { Money } from '../../ui/typed-money.tsx';
 import {
   type Cart,
   type CartLine,

@@ -2,8 +2,8 @@ import { type CSSProperties, type ReactNode, useCallback, useEffect, useState } 
 import type { CatalogueItem } from '../../data/device-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { formatMoney } from '../../ui/format-price.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { formatMoney } from '../../ui/price.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { t } from '../../ui/text/t.ts';
 import { addItem } from '../cart.ts';

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { formatUsdc } from '../../ui/format-usdc.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { formatUsdc } from '../../ui/money.ts';
 import { Qr } from '../../ui/qr.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { TipChoice } from '../../ui/tip-choice.tsx';

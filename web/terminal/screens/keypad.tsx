@@ -1,8 +1,8 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { MAX_ATOMS } from '../../ui/money.ts';
+import { formatMoney, sumRules } from '../../ui/format-price.ts';
+import { MAX_ATOMS } from '../../ui/format-usdc.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { formatMoney, sumRules } from '../../ui/price.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { decimalKey, readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';

@@ -6,7 +6,7 @@ import { LockScreen } from '../../ui/lock-screen.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
-import type { ShownDevice } from '../pairing.ts';
+import type { ShownDevice } from '../pair-device.ts';
 import {
   become,
   type Change,
@@ -16,7 +16,7 @@ import {
   managerAgrees,
   type Proof,
   proofFor,
-} from '../pairing.ts';
+} from '../pair-device.ts';
 import { keptSettings } from '../till-storage.ts';
 
 function DeviceFacts({ title, device }: { title: string; device: ShownDevice | null }): ReactNode {

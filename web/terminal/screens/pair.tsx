@@ -2,7 +2,7 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { partOf } from '../../ui/lazy-part.ts';
-import { become, type Change, changeTo, lookAt, pairNew, proofFor } from '../pairing.ts';
+import { become, type Change, changeTo, lookAt, pairNew, proofFor } from '../pair-device.ts';
 import { hasCamera } from '../reader/camera.ts';
 import type { Pairing } from '../till-storage.ts';
 import './pair.css';

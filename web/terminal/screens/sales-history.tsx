@@ -12,7 +12,7 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { Time, ZoneNote } from '../../ui/time.tsx';
 import { goTo } from '../page-path.ts';
-import { paymentsSince } from '../payments.ts';
+import { paymentsSince } from '../payments-since.ts';
 import { FindLink } from './find-link.tsx';
 import { OfflineSales } from './lazy-parts.ts';
 import { ReceiptButton } from './receipt-part.tsx';

@@ -9,7 +9,7 @@ import { Facts } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { hasCamera } from '../reader/camera.ts';
-import { hasNfc } from '../reader/nfc.ts';
+import { hasNfc } from '../reader/read-nfc.ts';
 import { CashierField } from './cashier-field.tsx';
 import { FullScreenButton, OwnPin } from './cashiers.tsx';
 import { PrinterCard } from './printer.tsx';

@@ -2,11 +2,11 @@ import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
-import { Money } from '../../ui/money-text.tsx';
+import { formatMoney } from '../../ui/format-price.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { formatMoney } from '../../ui/price.ts';
-import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
+import { Money } from '../../ui/typed-money.tsx';
 import { equalParts, MOST_PARTS, remaining, type Split } from '../split-bill.ts';
 import type { TillContext } from './till-context.ts';
 

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
 import { askForCamera } from '../reader/camera.ts';
-import { hasNfc, readNfc } from '../reader/nfc.ts';
+import { hasNfc, readNfc } from '../reader/read-nfc.ts';
 import { CashierField } from './cashier-field.tsx';
 import { NoPeople, shiftOf, usePeople, useShiftApi } from './cashiers.tsx';
 import { PersonForm } from './person-form.tsx';

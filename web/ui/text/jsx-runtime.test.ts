@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import type { ReactElement, ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { named } from '#core/bidi-isolates.ts';
-import { partsOf } from './fixed.ts';
 import { Fragment, jsx, jsxs } from './jsx-runtime.ts';
+import { partsOf } from './untranslated-parts.ts';
 
 /** Creates an element as the compiler emits it, with several children in an array. */
 function made(

@@ -1,7 +1,7 @@
 import type { ElementType, Key, ReactElement, ReactNode } from 'react';
 import { jsx as draw, jsxs as drawAll, Fragment, type JSX } from 'react/jsx-runtime';
 import { withoutIsolates } from '#core/bidi-isolates.ts';
-import { partsOf, type TextPart } from './fixed.ts';
+import { partsOf, type TextPart } from './untranslated-parts.ts';
 
 /**
  * A JSX runtime like React's, but it gives every text an element of its own.

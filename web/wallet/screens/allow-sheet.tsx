@@ -3,13 +3,12 @@ import type { Wallet } from '../../data/payer-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
-import { formatUsdc } from '../../ui/money.ts';
+import { formatUsdc } from '../../ui/format-usdc.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import { formatTime } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum } from '../../ui/typed-sum.ts';
-import { formatRate } from '../allowance.ts';
 import {
   isRead,
   PERIODS,
@@ -22,6 +21,7 @@ import {
 } from '../spending-limits-form.ts';
 import { useApproval } from '../use-approval.ts';
 import { useHere } from '../wallet-context.tsx';
+import { formatRate } from '../wallet-status.ts';
 import { ApprovalNotice } from './approval-notice.tsx';
 import { OpenerField, openerOf } from './unlock-method.tsx';
 

@@ -8,9 +8,9 @@ import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { takeKey } from '../keyring.ts';
+import { problemOf } from '../problem-words.ts';
 import { useHere } from '../wallet-context.tsx';
 import { keep } from '../wallet-storage.ts';
-import { problemOf } from '../words.ts';
 import { OpenerField, openerOf } from './unlock-method.tsx';
 
 /**

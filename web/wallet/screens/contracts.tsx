@@ -5,11 +5,11 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
-import { rich } from '../../ui/text/rich.ts';
 import { type TextKey, t, textLocale } from '../../ui/text/t.ts';
-import { formatRate } from '../allowance.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
 import { changedFields, fieldsOf, type Pin, type PinnedField } from '../compare-contract-pins.ts';
 import { builtIn, pinOf, trustReported } from '../pinned-contracts.ts';
+import { formatRate } from '../wallet-status.ts';
 import { type Network, useKept } from '../wallet-storage.ts';
 import { PageLink } from './frame.tsx';
 

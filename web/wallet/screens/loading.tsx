@@ -3,9 +3,9 @@ import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { t } from '../../ui/text/t.ts';
+import { problemOf } from '../problem-words.ts';
 import { useHere } from '../wallet-context.tsx';
 import type { Pages } from '../wallet-reads.ts';
-import { problemOf } from '../words.ts';
 
 export function Waiting(): ReactNode {
   return <Skeleton />;

@@ -5,8 +5,14 @@ import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
-import { type ChainNode, type ChainTruth, OtherChain, readableCoin, readChain } from '../chain.ts';
 import type { ChainFacts } from '../sign-permit-and-transfer.ts';
+import {
+  type ChainNode,
+  type ChainTruth,
+  OtherChain,
+  readableCoin,
+  readChain,
+} from '../wallet-chain-node.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 
 export interface ChainTruthProps {

@@ -1,13 +1,13 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
-import { type ChainTruth, chainNode } from '../chain.ts';
 import type { Vault } from '../key-vault.ts';
+import { type ChainTruth, chainNode } from '../wallet-chain-node.ts';
 import { useKept } from '../wallet-storage.ts';
 import { PageLink } from './frame.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
 import { ChainTruthPart } from './on-chain-state.tsx';
-import { SignedEnd } from './signed-end.tsx';
+import { SignedEnd } from './revoke-by-own-transaction.tsx';
 
 /**
  * Shows on-chain approvals for this network and revokes them. Works without a session and without

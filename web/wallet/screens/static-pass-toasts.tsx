@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import type { Pass, PayerPayment } from '../../data/payer-api.ts';
 import { leftWallet } from '../../data/wallet-paid.ts';
-import { roundAtoms } from '../../ui/money.ts';
+import { roundAtoms } from '../../ui/format-usdc.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { notifyOfPass } from '../ring-by-push.ts';

@@ -4,7 +4,7 @@ import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { type Opener, SHORTEST_PASSWORD, type Vault } from '../key-vault.ts';
 import { isOpen } from '../keyring.ts';
-import { canUsePasskeys } from '../passkey.ts';
+import { canUsePasskeys } from '../passkey-secret.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 
 export interface NewOpenerProps {

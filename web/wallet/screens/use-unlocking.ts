@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react';
-import type { Account } from '../account.ts';
 import { type Vault, WrongOpener } from '../key-vault.ts';
 import { unlock } from '../keyring.ts';
-import { problemOf } from '../words.ts';
+import type { Account } from '../private-key-account.ts';
+import { problemOf } from '../problem-words.ts';
 import { openerOf } from './unlock-method.tsx';
 
 /** The state of a form that unlocks the wallet for an action, with its error messages. */

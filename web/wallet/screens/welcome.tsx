@@ -10,15 +10,15 @@ import { t } from '../../ui/text/t.ts';
 import { type Opener, sealKey } from '../key-vault.ts';
 import { holdKey } from '../keyring.ts';
 import { heldWallet } from '../last-wallet-cookie.ts';
+import { problemOf } from '../problem-words.ts';
 import { wayBack } from '../return-to-payment.ts';
 import { signIn } from '../sign-in.ts';
 import { keep } from '../wallet-storage.ts';
-import { problemOf } from '../words.ts';
 import { NewOpener } from './unlock-method.tsx';
 
 /** Encrypts the key and signs in. Stores the wallet even if the service is unreachable. */
 async function keepWallet(privateKey: Hex, opener: Opener, backedUp: boolean): Promise<void> {
-  const { accountOf } = await import('../account.ts');
+  const { accountOf } = await import('../private-key-account.ts');
   const account = accountOf(privateKey);
   const vault = await sealKey({ privateKey, address: account.address, opener });
   holdKey(privateKey, account.address);
@@ -44,7 +44,7 @@ function NewWallet({ way, onClose }: { readonly way: Way; onClose: () => void })
     setKeyProblem(null);
     setBusy(true);
     try {
-      const { newPrivateKey, readPrivateKey } = await import('../account.ts');
+      const { newPrivateKey, readPrivateKey } = await import('../private-key-account.ts');
       const key = way === 'create' ? newPrivateKey() : readPrivateKey(typed);
       if (key === null) setKeyProblem(t('wallet.problem.private_key'));
       else await keepWallet(key, opener, way === 'import');

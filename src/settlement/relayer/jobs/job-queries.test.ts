@@ -8,7 +8,7 @@ import {
   selectKnownOutcomes,
   writeOutcomes,
 } from '#settlement/relayer/jobs/job-queries.ts';
-import { raiseNextNonce } from '#settlement/senders.ts';
+import { raiseNextNonce } from '#settlement/sender-rows.ts';
 import { type SettledInBlock, upsertChainPayments } from '#settlement/settled/settled-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';

@@ -2,7 +2,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { HeldSender } from '#settlement/relayer/state-machine/relayer-state.ts';
-import type { SenderRow } from '#settlement/senders.ts';
+import type { SenderRow } from '#settlement/sender-rows.ts';
 
 // Leases use the database's clock, which all workers share.
 

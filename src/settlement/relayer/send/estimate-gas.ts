@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { quantity, toRevert } from '#settlement/chain/decode.ts';
+import { quantity, toRevert } from '#settlement/chain/decode-call-answers.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { TargetCall } from '#settlement/relayer/jobs/request-kinds.ts';

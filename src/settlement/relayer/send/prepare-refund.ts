@@ -1,7 +1,7 @@
 import { present } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { Alarm } from '#settlement/alarms.ts';
-import { decodeView } from '#settlement/chain/decode.ts';
+import { decodeView } from '#settlement/chain/decode-call-answers.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
   BATCH_COUNT_CALL,
@@ -22,8 +22,8 @@ import {
   type Result,
   refundTarget,
 } from '#settlement/relayer/jobs/request-kinds.ts';
-import { findRefund, type SettledPayment } from '#settlement/relayer/send/earlier-events.ts';
 import { estimateGas } from '#settlement/relayer/send/estimate-gas.ts';
+import { findRefund, type SettledPayment } from '#settlement/relayer/send/find-earlier-results.ts';
 import type { Planned, PreparedRefund } from '#settlement/relayer/send/plan-batches.ts';
 import {
   decided,

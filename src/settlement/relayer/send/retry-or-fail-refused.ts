@@ -11,7 +11,7 @@ import {
   type Result,
   whyItWaits,
 } from '#settlement/relayer/jobs/request-kinds.ts';
-import { doneBefore, endOfTransfer } from '#settlement/relayer/send/earlier-events.ts';
+import { doneBefore, endOfTransfer } from '#settlement/relayer/send/find-earlier-results.ts';
 import type { Planned } from '#settlement/relayer/send/plan-batches.ts';
 import type { RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
 import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';

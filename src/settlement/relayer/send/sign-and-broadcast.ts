@@ -32,7 +32,7 @@ import {
   type OpenTransaction,
   type Refusal,
 } from '#settlement/relayer/state-machine/transaction.ts';
-import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement/signer.ts';
+import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement/remote-signer.ts';
 
 /**
  * Signs the planned transactions with the sender's next nonces, and stores bytes, nonces and jobs

@@ -5,7 +5,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { RequestPayloads } from '#settlement/chain-requests.ts';
 import { transferCall } from '#settlement/contract/contract-calls.ts';
-import { endOfTransfer } from '#settlement/relayer/send/earlier-events.ts';
+import { endOfTransfer } from '#settlement/relayer/send/find-earlier-results.ts';
 import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
 import { signTransfer, transferPayload } from '#testing/sign-transfer.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';

@@ -7,7 +7,7 @@ import { present } from '#core/assert.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { createBalanceRound } from '#settlement/relayer/senders/check-sender-balances.ts';
 import { watchIdleNonces } from '#settlement/relayer/senders/detect-foreign-key-use.ts';
-import type { SigningKey } from '#settlement/signer.ts';
+import type { SigningKey } from '#settlement/remote-signer.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';

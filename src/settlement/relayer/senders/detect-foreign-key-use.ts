@@ -11,7 +11,7 @@ import type {
   Sighting,
 } from '#settlement/relayer/state-machine/relayer-state.ts';
 import type { OpenTransaction } from '#settlement/relayer/state-machine/transaction.ts';
-import { selectSenders, stopSender } from '#settlement/senders.ts';
+import { selectSenders, stopSender } from '#settlement/sender-rows.ts';
 
 /** If only one address shows a foreign transaction, it must show it again after this time. */
 const TWICE_MS = 30_000;

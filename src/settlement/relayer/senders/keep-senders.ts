@@ -25,7 +25,7 @@ import {
   type OnError,
   type RelayerState,
 } from '#settlement/relayer/state-machine/relayer-state.ts';
-import type { SenderRow } from '#settlement/senders.ts';
+import type { SenderRow } from '#settlement/sender-rows.ts';
 
 /** Renewals per lease, so that a few may fail. */
 const RENEWALS_PER_LEASE = 4;

@@ -22,7 +22,7 @@ import {
   type Result,
   whyItWaits,
 } from '#settlement/relayer/jobs/request-kinds.ts';
-import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
+import { doneBefore } from '#settlement/relayer/send/find-earlier-results.ts';
 import type { Held, RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
 import type {
   Observation,

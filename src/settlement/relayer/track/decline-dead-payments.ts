@@ -12,7 +12,7 @@ import {
   writeOutcomes,
 } from '#settlement/relayer/jobs/job-queries.ts';
 import { contractOfRequest, numberOf } from '#settlement/relayer/jobs/request-kinds.ts';
-import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
+import { doneBefore } from '#settlement/relayer/send/find-earlier-results.ts';
 import { timeoutBlocks } from '#settlement/relayer/state-machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
 

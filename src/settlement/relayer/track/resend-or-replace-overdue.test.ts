@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { waitUntil } from '#sandbox/processes.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';

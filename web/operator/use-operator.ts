@@ -1,0 +1,55 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import {
+  type Call,
+  createCall,
+  type ResponseOf,
+  type RouteName,
+  type RouteRequest,
+} from '../data/typed-calls.ts';
+import type { Operations } from '../data/types/operator.ts';
+import { useDesk } from '../desk/desk-context.ts';
+import { type Pages, type ReadOptions, readingOf, useReadOf } from '../desk/use-reads.ts';
+
+type Root = '/operator/v1';
+
+export interface Operator {
+  readonly call: Call<Operations, Root>;
+  readonly scope: readonly string[];
+  /** False for support staff, who are read-only. */
+  readonly mayChange: boolean;
+}
+
+const SCOPE = ['operator'];
+
+/** Returns the operator API with the signed-in user's session. */
+export function useOperator(): Operator {
+  const { people, session } = useDesk();
+  const mayChange = session.staff_role !== 'support';
+  return useMemo(
+    () => ({ call: createCall<Operations, Root>(people.api), scope: SCOPE, mayChange }),
+    [people, mayChange],
+  );
+}
+
+/** Reads a route of the operator API. */
+export function useRead<Route extends RouteName<Operations, Root>>(
+  name: Route,
+  request?: RouteRequest<Operations, Root, Route>,
+  options?: ReadOptions,
+): UseQueryResult<ResponseOf<Operations, Root, Route>> {
+  return useReadOf(useOperator(), { name, request }, options);
+}
+
+/** Reads the pages of a list, each by its cursor. */
+export function usePages<Route extends RouteName<Operations, Root>>(
+  name: Route,
+  requestAt: (cursor: string | undefined) => RouteRequest<Operations, Root, Route>,
+  options?: ReadOptions,
+): Pages<ResponseOf<Operations, Root, Route>> {
+  const asking = useOperator();
+  return {
+    scope: asking.scope,
+    at: (cursor) => readingOf(asking, { name, request: requestAt(cursor) }, options),
+  };
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import type { Device } from '../data/device-api.ts';
+import { forgetMerchant, isSameMerchant, type Target } from './pair-device.ts';
+import { keepSettings, keptSettings } from './till-storage.ts';
+
+/** Replaces the page's localStorage. */
+const kept = new Map<string, string>();
+Object.assign(globalThis, {
+  localStorage: {
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, text: string) => kept.set(name, text),
+    removeItem: (name: string) => kept.delete(name),
+  },
+});
+
+beforeEach(() => kept.clear());
+
+function device(id: string, merchant: string): Device {
+  return { id, merchant_name: merchant } as Device;
+}
+
+function changeTo(id: string, merchant: string, from: Device | null) {
+  const to: Target = { code: '', device: device(id, merchant), byFreshFactor: false };
+  return { pairing: { key: '', terminal: 'tml_own' }, from, to };
+}
+
+test('a till that moves to another merchant keeps neither PIN nor cashier nor shift', () => {
+  const now = device('tml_own', 'Blue Door');
+  assert.ok(isSameMerchant(changeTo('tml_own', 'Blue Door', now)), 'a new key of the same');
+  assert.ok(isSameMerchant(changeTo('tml_next', 'Blue Door', now)), 'the counter beside it');
+  assert.ok(!isSameMerchant(changeTo('tml_next', 'Somebody Else', now)));
+  assert.ok(!isSameMerchant(changeTo('tml_next', 'Blue Door', null)), 'nobody knows whose it was');
+  const pin = { salt: 's', hash: 'h' };
+  const shiftSince = '2026-10-01T08:00:00.000Z';
+  const printer = { width: 32, drawer: true } as const;
+  const own = { sound: false, display: true, printer };
+  keepSettings({ ...keptSettings(), pin, locked: true, cashier: 'Ada', shiftSince, ...own });
+  forgetMerchant();
+  const { sound, display, printer: kept, ...rest } = keptSettings();
+  assert.deepEqual({ sound, display, printer: kept }, own, 'what is the device’s own stays');
+  const nothing = {
+    ...{ shiftSince: null, cashier: '', asksForTips: false, pin: null, locked: false },
+    person: null,
+  };
+  assert.deepEqual(rest, nothing);
+});

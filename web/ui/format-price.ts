@@ -1,0 +1,36 @@
+import { digitsOf, minorText } from '#core/currency-digits.ts';
+import { formatUsdc } from './format-usdc.ts';
+import { textLocale } from './text/t.ts';
+import type { SumRules } from './typed-sum.ts';
+
+/** An amount in the minor units of the currency in which a shop priced a sale. */
+export interface Price {
+  readonly currency: string;
+  readonly units: bigint;
+}
+
+/**
+ * Formats a price, for example `€2.50`, `¥250` or `KWD 2.500`, with the decimals of ISO 4217, from
+ * which `Intl` sometimes differs.
+ */
+export function formatPrice({ currency, units }: Price): string {
+  const digits = digitsOf(currency);
+  const format = new Intl.NumberFormat(textLocale(), {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  const size = minorText(Number(units < 0n ? -units : units), currency);
+  return format.format(`${units < 0n ? '-' : ''}${size}` as `${number}`);
+}
+
+/** Returns the rules for typed amounts of a currency; `null` stands for USDC. */
+export function sumRules(currency: string | null): SumRules {
+  return currency === null ? {} : { decimals: digitsOf(currency), locale: textLocale() };
+}
+
+/** Formats a typed amount: in minor units of a currency, or in atoms of USDC. */
+export function formatMoney(units: bigint, currency: string | null): string {
+  return currency === null ? formatUsdc(units) : formatPrice({ currency, units });
+}
