@@ -30,28 +30,33 @@ function modules(named: Readonly<Record<string, string>>): RegExp {
 /** Modules that every app needs. One chunk compresses better than ten. */
 const BASE = modules({
   'web/ui':
-    'amount button error-boundary field icon lazy-part money mount notice result-names skeleton ' +
-    'skip-link status toast',
-  'web/ui/text': 'jsx-runtime rich',
+    'amount button error-boundary field format-usdc icon lazy-part mount notice result-names ' +
+    'skeleton skip-link status toast',
+  'web/ui/text': 'jsx-runtime tagged-text',
   'web/data': 'api refusal-text root-path run-within',
 });
 
 /** Text functions, also used by pages without React. */
-const TEXT =
-  /(web\/ui\/text\/(fixed|nodes|t)|src\/core\/(isolates|languages|text-format))\.ts$|icu-minify/;
+const TEXT = new RegExp(
+  [
+    String.raw`web/ui/text/(untranslated-parts|text-nodes|t)\.ts$`,
+    String.raw`src/core/(bidi-isolates|languages|text-format)\.ts$`,
+    'icu-minify',
+  ].join('|'),
+);
 
 /** Modules that a till always needs. */
 const TILL = modules({
   'web/terminal':
     'charge page-path split-bill till-currency till-machine till-phases till-storage till-words',
   'web/terminal/screens': 'catalogue-link find-link lazy-offline lazy-parts not-opened till-icon',
-  'web/ui': 'money-text',
+  'web/ui': 'typed-money',
   'web/data': 'device-api',
 });
 
 /** Modules of a paired till's readers: many small ones, which compress better as one chunk. */
 const READERS = modules({
-  'web/terminal/reader': 'chip-after-click chip-commands nfc',
+  'web/terminal/reader': 'chip-commands read-chip-on-iphone read-nfc',
   'web/terminal/screens': 'chip-prompts',
 });
 
@@ -61,8 +66,8 @@ const READERS = modules({
  */
 const DESK = modules({
   'web/desk':
-    'action-button desk-context error-texts factor-context factor-provider filters gate list ' +
-    'load-together loaded page-icon reads send sheet',
+    'action-button desk-context error-texts factor-context factor-provider filters ' +
+    'load-together loaded page-icon short-list sign-in-gate single-task-page use-reads use-send',
   'web/data': 'people-api typed-calls',
   'web/ui': 'empty-drawing history-entry numbers restore-scroll shell',
 });
@@ -70,10 +75,10 @@ const DESK = modules({
 /** Modules that most of the merchant's dashboard pages share. */
 const MERCHANT = modules({
   'src/core': 'calendar',
-  'web/dashboard': 'merchant',
+  'web/dashboard': 'use-merchant',
   'web/dashboard/parts':
-    'account-choice day-presets days decline-words event-types live-steps object-link ' +
-    'payment-columns sale-sum terminal-names time-zone use-live',
+    'account-choice day-bounds day-presets decline-words event-types live-steps object-link ' +
+    'payment-columns sale-sum terminal-names time-zone use-live-refresh',
 });
 
 /** First screen of the wallet, used by no other app. */
@@ -187,7 +192,7 @@ export default defineConfig({
             // till would then load.
             { name: 'bytes', test: /web\/data\/bytes\.ts$/ },
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
-            { name: 'price', test: /(web\/ui\/price|src\/core\/currency-digits)\.ts$/ },
+            { name: 'price', test: /(web\/ui\/format-price|src\/core\/currency-digits)\.ts$/ },
             { name: 'till', test: TILL },
             { name: 'readers', test: READERS, includeDependenciesRecursively: false },
             // Every app with lists uses all of these libraries.

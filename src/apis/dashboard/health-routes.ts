@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { count, listed } from '#apis/dashboard/person-schema.ts';
-import { openCharts } from '#apis/dashboard/share-chart-queries.ts';
+import { openCharts } from '#apis/dashboard/share-chart-reads.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { checkDays, daysBetween } from '#core/check-day-range.ts';
 import { Day } from '#http/schema.ts';

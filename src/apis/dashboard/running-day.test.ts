@@ -4,7 +4,7 @@ import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { readStatistics } from '#apis/dashboard/daily-statistics.ts';
 import { readHealth } from '#apis/dashboard/failures-by-day.ts';
 import { storeCalls } from '#apis/dashboard/health-queries.ts';
-import { openCharts } from '#apis/dashboard/share-chart-queries.ts';
+import { openCharts } from '#apis/dashboard/share-chart-reads.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';

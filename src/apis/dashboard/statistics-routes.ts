@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { readReport } from '#apis/dashboard/daily-statistics.ts';
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { count, listed } from '#apis/dashboard/person-schema.ts';
-import { openCharts } from '#apis/dashboard/share-chart-queries.ts';
+import { openCharts } from '#apis/dashboard/share-chart-reads.ts';
 import type { DayRow, ReportRow } from '#apis/dashboard/statistics-queries.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { checkDays, isDay } from '#core/check-day-range.ts';
