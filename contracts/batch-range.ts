@@ -68,8 +68,8 @@ function siblingsOf(batch: bigint, top: bigint): Span[] {
 }
 
 /**
- * Returns the batches whose nodes make up this node. For the first of them, the root is used
- * instead.
+ * Returns the batches whose nodes make up this node. The first of them contributes its root instead
+ * of its node.
  */
 function partsOf({ end, height }: Span): bigint[] {
   if (heightOf(end) === height) return [end];

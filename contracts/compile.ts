@@ -253,7 +253,9 @@ function read(path: string): string {
   return readFileSync(join(artifactsFolder, path), 'utf8');
 }
 
-/** Returns the artifacts that are older than their sources, compiler or settings. */
+/**
+ * Returns the artifacts whose sources, compiler or settings have changed since they were compiled.
+ */
 export function staleArtifacts(): string[] {
   return PRODUCTS.filter(({ contractName, exportName }) => {
     try {

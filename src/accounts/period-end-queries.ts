@@ -10,7 +10,7 @@ export const periodEnds = table('period_ends', {
   due: 'timestamptz',
 });
 
-/** What the service does at the end of a period. */
+/** The service's task at the end of a period. */
 export type PeriodTask = Row<typeof periodEnds>['task'];
 
 export interface DuePeriod {

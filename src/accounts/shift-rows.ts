@@ -32,7 +32,7 @@ export type Shift = Row<typeof SHOWN> & {
   readonly cashier_id: string | null;
 };
 
-/** What the till may do without a manager's code. */
+/** A shift, with the actions that the till may take without a manager's code. */
 export type ShiftRights = Shift & {
   readonly refund_limit: bigint;
   readonly may_discount: boolean;

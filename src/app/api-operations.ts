@@ -21,7 +21,7 @@ import { createRequestLog } from '#request-log/request-log.ts';
 /** This signal turns request lines in the log on and off. */
 const LINES_SIGNAL = 'SIGUSR2';
 
-/** What an API process has besides its surfaces: limits, log, metrics, health and reference. */
+/** The parts of an API process besides its surfaces: limits, log, metrics, health and reference. */
 export interface ApiOperations {
   readonly limiter: RateLimiter;
   onAnswered(request: FastifyRequest, call: Call, status: number): void;

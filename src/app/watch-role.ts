@@ -12,7 +12,7 @@ import type { NetworkConfig } from '#settlement/network-config.ts';
 import type { StepName } from '#watch/watch-queries.ts';
 import { type FoundPast, startWatchtower } from '#watch/watchtower.ts';
 
-/** What the role `watch` needs besides the context of every process. */
+/** The dependencies of the role `watch`, besides the context of every process. */
 interface WatchRole {
   readonly config: Pick<Config, 'watch' | 'databaseUrl' | 'chains' | 'publicUrl' | 'port' | 'lan'>;
   readonly chains: readonly Chain[];

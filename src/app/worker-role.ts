@@ -50,7 +50,7 @@ export interface WorkerContext extends ChainContext {
   readonly mailer: Mailer;
   /** The phone wallets that are notified when passes change. */
   readonly passFiles: PassFiles;
-  /** Where the heads of the audit log are sent. */
+  /** The destination of the audit logs' heads. */
   readonly anchorTarget: AnchorTarget;
 }
 

@@ -1,4 +1,4 @@
-/** Where the heads of the audit logs are stored, out of reach of the database's owner. */
+/** The destination of the audit logs' heads, out of reach of the database's owner. */
 export type AnchorTarget =
   | { readonly to: 'operators' }
   | { readonly to: 'mail'; readonly address: string }

@@ -12,7 +12,7 @@ type Rewrite = (values: JsonObject) => JsonObject;
 export interface VersionChange {
   /** The first version that has the change, `YYYY-MM-DD`. */
   readonly version: string;
-  /** What changed, in words, for the reference. */
+  /** A description of the change, for the reference. */
   readonly summary: string;
   /** By operationId: upgrades the body or query of an older client to the new shape. */
   readonly upgradeRequest?: Readonly<Record<string, Rewrite>>;

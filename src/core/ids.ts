@@ -150,7 +150,7 @@ export interface Numbered {
   readonly number: bigint;
 }
 
-/** An Idempotency-Key and who sent it (see `IdempotentRequest`). */
+/** An Idempotency-Key and its sender (see `IdempotentRequest`). */
 export interface KeyedRequest {
   readonly tenant: Tenant;
   readonly caller: string;

@@ -45,7 +45,7 @@ export interface Tracing {
   readonly ratio: number;
 }
 
-/** Where spans are sent: the base URL of an OTLP/HTTP receiver. */
+/** The destination of spans: the base URL of an OTLP/HTTP receiver. */
 export interface TraceSettings {
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;

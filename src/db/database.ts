@@ -37,7 +37,9 @@ export interface Sql {
 /** An open transaction. Statements of a use case take it as their first parameter. */
 export interface Tx extends Sql {
   readonly inTransaction: true;
-  /** The cell of this database. Objects that may be used in another cell contain it. */
+  /**
+   * The cell of this database. Ids of objects that may be used in another cell contain its digit.
+   */
   readonly cell: number;
   /** The tracker of the database to which this transaction is connected. */
   readonly watch: DatabaseWatch;
@@ -74,7 +76,7 @@ export interface Database extends Sql {
    * locks.
    */
   connect(): Promise<pg.Client>;
-  /** What this process knows about the database behind its connections. */
+  /** The tracker of the database behind this process's connections. */
   readonly watch: DatabaseWatch;
   /** The cell of this database. */
   readonly cell: number;

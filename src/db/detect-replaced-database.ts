@@ -14,7 +14,7 @@ export interface DatabaseView {
   readonly timeline: string;
   /** The end of the server's log, in bytes. */
   readonly position: bigint;
-  /** Where the newest checkpoint starts, and its timeline. */
+  /** The start of the newest checkpoint, and its timeline. */
   readonly checkpoint: { readonly timeline: string; readonly position: bigint };
 }
 
@@ -190,8 +190,8 @@ export class DatabaseWatch {
   }
 
   /**
-   * Closes a network to requests until its guard has checked the ledger. `onTurn` is called at each
-   * change.
+   * Closes a network to requests until its guard has checked the ledger. `onTurn` is called when
+   * the database changes or a connection breaks.
    * @returns a function that removes the guard
    */
   guard(livemode: boolean, onTurn: () => void): () => void {

@@ -30,6 +30,7 @@ export async function requireSameDirect(db: Database): Promise<string> {
 
 /**
  * Verifies that the session settings reach the server through a pooler.
+ * @returns a line that confirms it
  * @throws if one does not
  */
 export async function requireSessionSettings(sql: Sql): Promise<string> {

@@ -10,8 +10,8 @@ export const DURABILITIES = ['single', 'asynchronous', 'synchronous'] as const;
 export type Durability = (typeof DURABILITIES)[number];
 
 /**
- * What the operator may declare about durability. `managed` means that a provider keeps replicas
- * that are invisible to us.
+ * The levels of durability that an operator may declare. `managed` means that a provider keeps
+ * replicas that are invisible to us.
  */
 export const DECLARED_DURABILITIES = ['managed', 'single', 'asynchronous'] as const;
 

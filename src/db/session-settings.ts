@@ -10,8 +10,8 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   enable_seqscan: 'off',
   /**
    * In memory and on SSDs, a random page read costs about as much as a sequential one. With the
-   * default of 4, PostgreSQL planned to sort all rows that an index finds when a table was nearly
-   * empty.
+   * default of 4, a plan that was made while a table was nearly empty sorted all rows that an index
+   * finds.
    */
   random_page_cost: '1.1',
   /**

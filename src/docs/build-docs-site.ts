@@ -111,7 +111,7 @@ function onThisPage({ sections }: RenderedPage): string {
   return `<details class="toc"><summary>On this page</summary>${list}</details>`;
 }
 
-/** What the pages need to know about the network. */
+/** The facts about the network that pages depend on. */
 export interface SiteOptions {
   /** True if the examples can be tried out with the demo account. */
   readonly isSandbox: boolean;

@@ -43,8 +43,8 @@ export async function sayRestored(db: Database, input: AdminInput): Promise<Outc
 }
 
 /**
- * Starts a recovery of both networks, because they share the database. Settlements that seemed
- * foreign were lost from the ledger, so the recovery books them.
+ * Starts a recovery of both networks, because they share the database. The settlements that seemed
+ * foreign are ones that the ledger has lost, so the recovery books them.
  */
 async function recover(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string> {
   await deleteUndecided(tx, livemode);

@@ -116,7 +116,7 @@ function wordsOf(settlement: Hex, operation: Operation): string {
   return `${id}: ${says} From ${timeOf(readyAt)} to ${timeOf(lapsesAt)}.`;
 }
 
-/** Number of merchants read per call, within the gas limits of nodes. */
+/** Number of merchants read per call, because nodes limit the gas of a call. */
 const MERCHANTS_PER_CALL = 500;
 
 /** Reads all proposed wallets, by merchant. */

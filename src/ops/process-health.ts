@@ -13,9 +13,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 
-/**
- * What a process reports about itself to operators, on the API's port and on the operations port.
- */
+/** The state that a process reports to operators, on the API's port and on the operations port. */
 export interface ProcessHealth {
   readonly checks: readonly HealthCheck[];
   readonly readiness: Readiness;

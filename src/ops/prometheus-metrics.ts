@@ -28,7 +28,10 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
-/** In seconds, with buckets around the promised times: 20 ms for a create, 30 s for a route. */
+/**
+ * In seconds. The buckets include the promised times: 20 ms for a create, and at most 30 s for any
+ * route.
+ */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 /**
  * Minimum interval between queries of the database and the chains, however often Prometheus

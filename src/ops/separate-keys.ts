@@ -6,10 +6,11 @@ interface HeldKeys {
 }
 
 /**
- * Describes the problem if one process holds both kinds of keys: a thief of both could register a
- * shop and settle payments to it.
+ * Checks that no process holds both kinds of keys, because a thief of both could register a shop
+ * and settle payments to it.
  * @param worker The keys in the worker's settings.
  * @param registrar The keys in the registrar's settings.
+ * @returns a line that confirms it.
  * @throws Error if one process holds both kinds, or one key has both roles.
  */
 export function describeSeparateKeys(worker: HeldKeys, registrar: HeldKeys): string {

@@ -21,7 +21,10 @@ function sample(name: string, help: string, value: number, labels: Labels = {}):
   return { name: `tapline_${name}`, help, labels, value };
 }
 
-/** Samples the amount of waiting work, and whether the database is still fast enough as a queue. */
+/**
+ * Samples the amount of waiting work, and values that show whether the database is still fast
+ * enough as a queue.
+ */
 export function databaseSamples(db: Database): SampleSource {
   return {
     name: 'database',

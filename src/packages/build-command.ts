@@ -35,8 +35,7 @@ const SMALL = { compress: true, mangle: { keepNames: { class: true, function: fa
 const BARE: ReadonlySet<string> = new Set(['sdk', 'cli']);
 
 /**
- * The bundle of the MCP SDK in the command line's package, so that nothing must come from a
- * registry.
+ * The bundle of the MCP SDK in the command line's package, so that installing it needs no registry.
  */
 const BUNDLE = 'mcp/sdk.ts';
 const BUNDLED = ['@modelcontextprotocol/server', '@modelcontextprotocol/core', 'zod'];

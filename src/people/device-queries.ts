@@ -38,7 +38,7 @@ export async function updateDeviceUsed(
   return rows.length === 1;
 }
 
-/** Deletes all but the most recently used devices. */
+/** Deletes all of a person's devices except the most recently used ones. */
 export async function deleteDevicesBeyond(
   tx: Tx,
   which: { readonly userId: string; readonly keep: number },

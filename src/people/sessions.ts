@@ -45,7 +45,7 @@ const ROTATE_EVERY_MS = HOUR_MS;
 const ROTATION_GRACE_MS = MINUTE_MS;
 /** Minimum time between updates of `last_seen_at`, so that not every request costs a write. */
 const SEEN_EVERY_MS = MINUTE_MS;
-/** A session's ID, its token and its end. Only this response contains the token. */
+/** A session's ID, its token and its end. Only the token's hash is stored. */
 export interface OpenedSession {
   readonly sessionId: string;
   readonly token: string;

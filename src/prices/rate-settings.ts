@@ -1,7 +1,7 @@
 import { StartError } from '#core/start-error.ts';
 import type { RateRules } from '#prices/combine-rate-feeds.ts';
 
-/** Where rates come from, and the rules for accepting them. */
+/** The source of rates, and the rules for accepting them. */
 export interface RateSettings extends RateRules {
   /** Two URLs; `made-up` for the sandbox's constant rates; `null` if no feeds are configured. */
   readonly feeds: readonly [string, string] | 'made-up' | null;

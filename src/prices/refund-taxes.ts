@@ -12,7 +12,7 @@ import { type RateTax, type SaleLines, taxTable } from '#prices/sale-lines.ts';
 
 /** The refunds of a sale, in minor units of its currency (atoms for a sale in USDC). */
 export interface Returned {
-  /** What the customer paid, including the tip. */
+  /** The amount that the customer paid, including the tip. */
   readonly whole: bigint;
   /** The amounts of the refunds booked before this one, in order. */
   readonly before: readonly bigint[];

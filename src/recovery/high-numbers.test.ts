@@ -20,7 +20,7 @@ import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/
 const ABOVE_COLUMN = 2n ** 63n;
 const LAST = 2n ** 64n - 1n;
 /**
- * A merchant number without an account here. Its settlement contains a name that is not valid text.
+ * A merchant number without an account here. Its settlement has an order ID that is not valid text.
  */
 const OTHERS = 8n;
 const NO_TEXT = 'O\u0100Hÿ\u0001R';

@@ -99,8 +99,8 @@ interface Root {
 /** Variables that npm needs to reach its registry: npm's settings, proxies and certificates. */
 const PASSED = /^(npm_config_\w+|(https?|all|no)_proxy|NODE_EXTRA_CA_CERTS)$/i;
 /**
- * Settings that name this machine's files and folders. They are left out, because `npm run` always
- * sets them.
+ * Settings that name this machine's files and folders. `npm run` always sets them, but a stage
+ * lacks these folders, so they are left out.
  */
 const PLACES =
   /^npm_config_(cache|(user|global)config|(local_|global_)?prefix|init_module|node_gyp)$/i;

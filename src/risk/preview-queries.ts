@@ -11,7 +11,7 @@ interface PastRow {
   readonly paid_before: boolean;
 }
 
-/** Returns the newest payments since a time, oldest first, from a range of the list's index. */
+/** Returns the newest payments since a time, in ascending order, from the list's index. */
 export async function selectPastPayments(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly since: Date; readonly limit: number },

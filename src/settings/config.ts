@@ -97,7 +97,7 @@ export interface Config {
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
   /** Maximum gas per day and network for deploying payers' wallets. */
   readonly walletDeploymentGas: number;
-  /** Where prices in a shop's currency come from. */
+  /** The source of exchange rates for prices in a shop's currency. */
   readonly rates: RateSettings;
   /**
    * Percent of the hourly ceiling that one account may use. `commonShare` defines what `null`
@@ -119,7 +119,7 @@ export interface Config {
   /** The sender of all mails. */
   readonly mailFrom: string;
   /**
-   * Where the audit log's anchors are sent; `null` to mail them to the operators, or to write a
+   * The destination of the audit log's anchors; `null` to mail them to the operators, or to write a
    * file in the data folder if there is no mail server.
    */
   readonly auditAnchors: AnchorTarget | null;

@@ -192,7 +192,8 @@ function addPage(
       const { cookie } = request.headers;
       const own = [...ownReaderOf(page.name, cookie), ...signerOf(page.name, cookie)];
       const policy = policyOf([...mayAsk, ...own]);
-      // Whoever has the URL of a payment or a receipt can open it, so other sites must not see it.
+      // Anyone with the URL of a payment or a receipt can open it, so other sites must not receive
+      // it.
       reply
         .header('Content-Security-Policy', policy)
         .header('Permissions-Policy', permissions)
