@@ -25,7 +25,7 @@ const PROBE = numberToHex(0x7ee_0001, { size: 20 });
  * the same height.
  */
 const COUNT = 900;
-/** How many batches one transaction adds to the probe. */
+/** Number of batches that one transaction adds to the probe. */
 const AT_ONCE = 300;
 
 /** Returns the root of a batch; the probe computes the same one. */

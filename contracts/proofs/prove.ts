@@ -11,7 +11,7 @@ import { runAllPaths } from './symbolic-evm.ts';
 /** The solver's result for one claim. */
 export interface Verdict {
   readonly claim: string;
-  /** How many paths through the code return a value. */
+  /** Number of paths through the code that return a value. */
   readonly ways: number;
   /** `unknown`: the solver gave up. `empty`: no arguments satisfy the claim's preconditions. */
   readonly says: 'holds' | 'broken' | 'unknown' | 'empty';

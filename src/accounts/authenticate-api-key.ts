@@ -11,9 +11,9 @@ import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 
 /**
- * How long a key's row is cached: a revocation takes effect everywhere within a second. Only reads
- * rely on this cache; requests that change something check again (`Credentials.mustStand`, or in
- * their transaction).
+ * Lifetime of a cached key row, so that a revocation takes effect everywhere within a second. Only
+ * reads rely on this cache; requests that change something check again (`Credentials.mustStand`, or
+ * in their transaction).
  */
 const CACHE_MS = 750;
 /** Maximum number of cached keys. Other keys are read from the database. */

@@ -8,8 +8,8 @@ import type { Tx } from '#db/database.ts';
 /** The time for which a code is valid: enough to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
 /**
- * How long a used code's row, which names the refund that used it, is kept. After that, the
- * refund's own record is enough.
+ * Retention of a used code's row, which names the refund that used it. After that, the refund's own
+ * record is enough.
  */
 const KEPT_MS = 30 * DAY_MS;
 

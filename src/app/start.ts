@@ -318,7 +318,7 @@ function withKeysOf({ roles, production }: Config, network: NetworkSettings): Ne
   };
 }
 
-/** How long a start waits for the first heartbeat of its own worker. */
+/** Maximum time that a start waits for the first heartbeat of its own worker. */
 const OWN_WORKER_MS = 5_000;
 
 interface Served {

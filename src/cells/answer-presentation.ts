@@ -29,8 +29,8 @@ import { readUnknownDecline } from '#payments/unknown-credential.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
 /**
- * How long an answer is kept: as long as an idempotency key, because a tap repeated within that
- * time counts as the same tap.
+ * Retention of an answer: as long as an idempotency key, because a tap repeated within that time
+ * counts as the same tap.
  */
 const KEPT_MS = 48 * HOUR_MS;
 /**

@@ -1,5 +1,5 @@
 /**
- * Why a wait was aborted although its client is still connected: the process is about to end and
+ * The reason for aborting a wait whose client is still connected: the process is about to end and
  * responds with the current state.
  */
 export const PROCESS_ENDS = 'the process ends';

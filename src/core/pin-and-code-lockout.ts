@@ -10,8 +10,8 @@ const WRONG_ALLOWED = 5;
 const WRONG_WINDOW_MS = 10 * MINUTE_MS;
 const BLOCKED_MS = 10 * MINUTE_MS;
 /**
- * How far a try's time may be ahead of `now`, because requests are not counted in the order in
- * which they arrived. Times further ahead date from before the clock was set back.
+ * Maximum time by which a try may be ahead of `now`, because requests are not counted in the order
+ * in which they arrived. Tries further ahead date from before the clock was set back.
  */
 const AHEAD_MS = MINUTE_MS;
 

@@ -3,7 +3,7 @@
  * failover, a point-in-time restore or a restored copy.
  */
 
-/** What a new connection reports about its server. */
+/** A new connection's report about its server. */
 export interface DatabaseView {
   /**
    * System identifier of the server and OID of the database. They differ in a database that was
@@ -22,9 +22,9 @@ export interface DatabaseView {
 export type DatabasePlace = Pick<DatabaseView, 'system' | 'timeline' | 'position'>;
 
 /**
- * What this process may do on a network's ledger. `closed`: only read. `serving`: serve requests,
- * because no data loss is known. `signing`: also sign, because the chain knows nothing that the
- * ledger lacks.
+ * The actions that this process may take on a network's ledger. `closed`: only read. `serving`:
+ * serve requests, because no data loss is known. `signing`: also sign, because the chain knows
+ * nothing that the ledger lacks.
  */
 export type LedgerState = 'closed' | 'serving' | 'signing';
 

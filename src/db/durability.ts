@@ -2,7 +2,7 @@ import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
 /**
- * How much data is lost with the primary. `synchronous`: none, because each commit waits for a
+ * The data that is lost with the primary. `synchronous`: none, because each commit waits for a
  * standby. `asynchronous`: the last commits. `single`: everything since the last backup.
  */
 export const DURABILITIES = ['single', 'asynchronous', 'synchronous'] as const;
@@ -25,7 +25,7 @@ export interface ReplicationRow {
   readonly standbys: number;
   /** The number of standbys that commits wait for. */
   readonly synchronous: number;
-  /** How many bytes the slowest standby lags behind. */
+  /** Number of bytes by which the slowest standby lags behind. */
   readonly lag_bytes: number;
 }
 

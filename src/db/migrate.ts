@@ -17,7 +17,7 @@ const MIGRATION_LOCK = 7_218_344_190;
  */
 const LOOK_MS = 500;
 
-/** How long a migration may wait for locks, and how long its statements may run. */
+/** Time limits of a migration: for waiting for locks, and for its statements. */
 interface MigrationLimits {
   readonly lockMs: number;
   readonly statementMs: number;

@@ -11,9 +11,9 @@ const KIND = /^-- (concurrently|batched)$/gm;
 const BASELINE = /^-- baseline$/m;
 
 /**
- * How a migration runs. `at_once`: in one transaction, with limits on locks and statements.
- * `concurrently`: builds indexes without blocking writes. `batched`: repeats one statement, each
- * time for some of the rows.
+ * The way in which a migration runs. `at_once`: in one transaction, with limits on locks and
+ * statements. `concurrently`: builds indexes without blocking writes. `batched`: repeats one
+ * statement, each time for some of the rows.
  */
 export type MigrationKind = 'at_once' | 'concurrently' | 'batched';
 

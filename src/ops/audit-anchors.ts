@@ -19,7 +19,7 @@ export interface AnchorDelivery {
 }
 
 /**
- * How long a process holds its claim on a day, and so the delay before a retry. Longer than a mail
+ * Lifetime of a process's claim on a day, and so the delay before a retry. Longer than a mail
  * server or receiver may take to respond.
  */
 const CLAIM_MS = 300_000;

@@ -4,7 +4,7 @@ export interface WorkRow {
   /** Name of the queue. */
   readonly queue: string;
   readonly count: number;
-  /** How long the oldest item has been due, in seconds. */
+  /** Seconds since the oldest item became due. */
   readonly oldest_seconds: number;
 }
 

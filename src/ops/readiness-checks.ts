@@ -68,7 +68,7 @@ export function databaseCheck(db: Database): HealthCheck {
 }
 
 /**
- * How long a node's answer is reused: probes come every few seconds, and each request to a node
+ * Lifetime of a node's cached answer: probes come every few seconds, and each request to a node
  * costs money.
  */
 const CHAIN_FRESH_MS = 15_000;

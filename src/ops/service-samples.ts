@@ -163,7 +163,7 @@ function daysSamples({ network, daysLeft }: RelayerStatus): Sample[] {
 }
 
 /**
- * How long a sample is reused: scrapes come every few seconds, and requests to nodes cost money.
+ * Lifetime of a cached sample: scrapes come every few seconds, and requests to nodes cost money.
  */
 const CHAIN_SAMPLE_MS = 60_000;
 

@@ -48,7 +48,7 @@ export interface Found {
   readonly quotedAt: Date;
 }
 
-/** How far a feed's clock may be ahead of ours. */
+/** Maximum time by which a feed's clock may be ahead of ours. */
 const MAX_AHEAD_MS = 60_000;
 const WHOLE_SPREAD = 10_000n;
 

@@ -20,7 +20,7 @@ import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 /** Interval at which the depth of the newest blocks is checked. */
 const LOOK_MS = 250;
 /**
- * How long to wait for results to be applied, because a refund cannot be booked before its payment.
+ * Maximum wait for results to be applied, because a refund cannot be booked before its payment.
  * Shorter than the recovery's lease.
  */
 const APPLIED_MS = 4_000;

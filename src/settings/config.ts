@@ -50,7 +50,10 @@ export interface Config {
   readonly port: number;
   /** A port for probes and metrics only; `null` if `port` serves them. */
   readonly opsPort: number | null;
-  /** How long a stopping process keeps serving, so that load balancers notice its failing probe. */
+  /**
+   * Time for which a stopping process keeps serving, so that load balancers notice its failing
+   * probe.
+   */
   readonly drainSeconds: number;
   /**
    * The bearer token that `/metrics` on `port` requires. `mayReadMetrics` defines what `null`
@@ -67,8 +70,7 @@ export interface Config {
   readonly databaseDirectUrl: string | null;
   readonly maxConnections: number;
   /**
-   * How much data may be lost if the primary fails, as declared; `null` if undeclared, which
-   * production refuses.
+   * The declared loss of data if the primary fails; `null` if undeclared, which production refuses.
    */
   readonly durability: DeclaredDurability | null;
   readonly redisUrl: string | null;
@@ -123,7 +125,7 @@ export interface Config {
    * file in the data folder if there is no mail server.
    */
   readonly auditAnchors: AnchorTarget | null;
-  /** Which requests get a line in the log, until a signal changes it. */
+  /** The requests that get a line in the log, until a signal changes the selection. */
   readonly logRequests: LoggedRequests;
   /** `null` if tracing is off. */
   readonly tracing: TraceSettings | null;

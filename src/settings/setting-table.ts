@@ -6,7 +6,7 @@ export interface SettingRow {
   readonly name: string;
   /** The default as an operator would write it; empty if it is not fixed. */
   readonly default: string;
-  /** What happens if the setting is omitted. Present only if no value has the same effect. */
+  /** The effect of omitting the setting. Present only if no value has the same effect. */
   readonly without?: string;
   readonly unit?: string;
   /** One or two sentences; the first is the comment in `.env.example`. */

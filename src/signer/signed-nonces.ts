@@ -53,10 +53,11 @@ export interface Memory {
  * transaction with the same nonce.
  */
 const RAISED_BY = 10n;
-/** How many of the highest nonces are remembered. Nodes queue fewer transactions per account. */
+/** Number of the highest nonces that are remembered. Nodes queue fewer transactions per account. */
 const KEPT_NONCES = 256;
 /**
- * How far a nonce may be above the highest signed one. A sender has at most 16 open transactions.
+ * Maximum distance of a nonce above the highest signed one. A sender has at most 16 open
+ * transactions.
  */
 const MOST_AHEAD = 64;
 /** Maximum number of lines, after which the file is rewritten. */

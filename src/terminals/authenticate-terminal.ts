@@ -32,7 +32,9 @@ export interface DeviceCaller {
   readonly apiVersion: string;
 }
 
-/** How long a key's row is cached for reads, so that a revocation takes effect within a second. */
+/**
+ * Lifetime of a cached key row, for reads only, so that a revocation takes effect within a second.
+ */
 const CACHE_MS = 750;
 /** Maximum number of cached keys. Other keys are read from the database each time. */
 const CACHE_SIZE = 10_000;

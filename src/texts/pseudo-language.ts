@@ -11,8 +11,8 @@ const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
 
 const VOWEL = /[aeiou]/i;
 /**
- * How much longer the pseudo-language is than English, as a fraction. German and French are about
- * this much longer, too.
+ * The extra length of the pseudo-language compared with English, as a fraction. German and French
+ * are about this much longer, too.
  */
 const LONGER = 0.4;
 

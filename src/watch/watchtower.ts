@@ -69,14 +69,14 @@ export interface FoundPast {
  */
 const LOOK_MS = 1_000;
 /**
- * How long providers may disagree before the operators are alerted and the watchtower continues
- * with later blocks.
+ * Time for which providers may disagree before the operators are alerted and the watchtower
+ * continues with later blocks.
  */
 const DIFFER_MS = 15_000;
 /** The period over which unexplained sums are added up. */
 const SUM_MS = DAY_MS;
 /**
- * How long the watchtower waits after its database connections broke before it judges events. A
+ * Time that the watchtower waits after its database connections broke before it judges events. A
  * restore breaks all connections, and this process may not notice every lost row. Workers see more
  * of the database's log, poll each second, and close the network if something is missing.
  */
@@ -90,7 +90,7 @@ const MAIL_EVERY_MS = 60_000;
 interface Memory {
   nextBlock: bigint | null;
   differsSince: number | null;
-  /** How many times this process's connections found a different database. */
+  /** Number of times that this process's connections found a different database. */
   changes: number;
   /** When rows may have gone missing; `null` if none have, or once a recovery has ended. */
   changedAt: Date | null;

@@ -20,7 +20,7 @@ async function readOwn() {
   const place = `/accounts/${account.id}/test`;
   const [tills, keys] = await Promise.all([
     read(`${place}/terminals?limit=1`),
-    // Not everybody may see keys.
+    // Not every role may see keys.
     read(`${place}/api_keys`).catch(() => ({ data: [] })),
   ]);
   return {

@@ -176,7 +176,7 @@ function isOwnSandbox() {
   return isHere && document.documentElement.dataset.sandbox !== undefined;
 }
 
-/** Returns the last figure of a request's languages, which the button follows. */
+/** Returns the last of a request's figures (one per language). The button is placed after it. */
 function lastOfGroup(figure) {
   const next = figure.nextElementSibling;
   const isOther = next?.matches('figure.code') && LANGUAGES.includes(languageOf(next));
@@ -184,7 +184,8 @@ function lastOfGroup(figure) {
 }
 
 /**
- * Adds a button to each request, with the code as served, because own.js replaces the demo's IDs.
+ * Adds a button to each request. The button gets the code as served, because own.js later replaces
+ * the demo's IDs in the page.
  */
 function addTryButtons() {
   for (const figure of document.querySelectorAll('main figure.code')) {
