@@ -62,7 +62,6 @@ test('a withdrawal that is paid succeeds, with its event', async () => {
 for (const [reason, words] of [
   ['wallet_changed', /settlement wallet changed/],
   ['insufficient_balance', /does not cover/],
-  ['transfer_blocked', /less at a time/],
   ['transaction_reverted', /refused/],
 ] as const) {
   test(`a withdrawal that fails with ${reason} explains why, and holds nothing`, async () => {

@@ -12,10 +12,6 @@ export const WITHDRAWAL_FAILURES: { readonly [code: string]: string } = {
   wallet_changed:
     'The settlement wallet changed before this withdrawal was paid. Nothing was moved. If ' +
     'the new wallet is the right one, withdraw again.',
-  transfer_blocked:
-    "For 24 hours, this withdrawal would have exceeded the settlement contract's hourly " +
-    'limit. Nothing was moved. Withdraw less at a time, or withdraw with the settlement ' +
-    'wallet itself.',
   transaction_reverted: 'The settlement contract refused the withdrawal. Nothing was moved.',
 };
 

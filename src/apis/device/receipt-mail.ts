@@ -35,7 +35,7 @@ function mailOf(language: Language, url: string) {
 }
 
 const ReceiptMailBody = Type.Object({
-  email: text(254, 'Where the receipt is sent. Used for this one mail and not stored.', 3),
+  email: text(254, 'Where the receipt is sent. Deleted once the mail is sent or given up.', 3),
   language: Type.Optional(
     oneOf(LANGUAGES, 'The language of the mail. Default: the shop’s, or else English.'),
   ),
