@@ -5,9 +5,8 @@
 //   node contracts/mutations.ts --limit 20 at most 20 in this run
 // A mutation takes about 15 s of one core. The test that detected the bug in an earlier version of
 // the contract runs first. Results are kept in mutations/results.json: a stopped run continues
-// where
-// it stopped, and a mutation is judged again only if it survived or its file has changed. Exits
-// with 1 if a mutation survives and mutations/equivalent.ts does not explain why.
+// where it stopped, and a mutation is judged again only if it survived or its file has changed.
+// Exits with 1 if a mutation survives and mutations/equivalent.ts does not explain why.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -21,7 +21,7 @@ async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal |
   return refuse(
     'unexpected_state',
     'Every owner and admin needs a second factor before the account can take real money. ' +
-      `Without one:  ${without.map(({ email }) => email).join(', ')}.`,
+      `Without one: ${without.map(({ email }) => email).join(', ')}.`,
   );
 }
 

@@ -53,7 +53,10 @@ export interface FacilitatorOptions {
    * elsewhere none
    */
   readonly walletFactories?: readonly Address[];
-  /** Interval between sweeps for money to return, in milliseconds. @default 60000 */
+  /**
+   * Interval between sweeps for money to return, in milliseconds. The first sweep runs at the
+   * start. @default 60000
+   */
   readonly sweepMs?: number;
   /** Receives errors outside of a response. @default writes to standard error */
   readonly onError?: (error: unknown) => void;
@@ -73,7 +76,10 @@ export interface Facilitator {
    */
   settle(payload: unknown, requirements: unknown): Promise<Settled>;
   supported(): object;
-  /** Returns the money of sales that ended without a payment. Also runs every `sweepMs`. */
+  /**
+   * Returns the money of sales that ended without a payment. Also runs at the start and every
+   * `sweepMs`.
+   */
   sweep(): Promise<string[]>;
   close(): void;
 }
