@@ -1,6 +1,9 @@
 import { redact } from '#core/redact.ts';
 
-/** Logs events that matter to operators. Entries must never contain secrets or personal data. */
+/**
+ * Logs events that matter to operators. Entries never contain secrets. The only personal data in
+ * them is the IP address of a client that sent a malformed request.
+ */
 export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;

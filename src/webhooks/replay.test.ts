@@ -7,7 +7,7 @@ import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
-import { forgetDeliveryDays } from '#webhooks/delivery-days.ts';
+import { forgetDeliveryDays } from '#webhooks/count-deliveries-by-day.ts';
 import { lockEndpoint } from '#webhooks/endpoint-queries.ts';
 import {
   expandTypes,
