@@ -4,10 +4,10 @@ import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.t
 import { only } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { factorNotFresh } from '#people/fresh-factor.ts';
+import { noteOwnerChange } from '#people/hold-after-owner-change.ts';
 import { selectMembers } from '#people/membership-queries.ts';
 import { selectOrganizationMembers } from '#people/organization-queries.ts';
 import { lockOrganization, selectAccountsIn } from '#people/organizations.ts';
-import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people-context.ts';
 
 /** Maximum number of accounts, because an organization's lists and totals read each one. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { PAGES } from '#http/address-rate-limit.ts';
 import { CARD_PATH } from '#payers/card-url.ts';
-import { HOLD_PATH } from '#people/owner-changes.ts';
+import { HOLD_PATH } from '#people/hold-after-owner-change.ts';
 import { PERSON_LINK_PATH } from '#people/person-links.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 

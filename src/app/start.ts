@@ -53,7 +53,7 @@ import { describeProfile } from '#settlement/chain-profiles.ts';
 import { whenItCounts } from '#settlement/choose-confirmations.ts';
 import { hasContracts, keepContracts } from '#settlement/contract-queries.ts';
 import { keepCell } from '#settlement/database-cell.ts';
-import { WHOLE_HOUR } from '#settlement/hourly-ceiling.ts';
+import { WHOLE_HOUR } from '#settlement/hourly-ceiling-and-shares.ts';
 import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/network-config.ts';
 import { watchReadiness } from '#settlement/network-readiness.ts';
 import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';
@@ -585,7 +585,7 @@ async function checkDatabase(db: Database, config: Config): Promise<void> {
     );
     const version = rows[0]?.version ?? 0;
     if (version < MIN_SERVER_VERSION) {
-      throw new StartError(`${name}: PostgreSQL 15 or newer is required, not ${version}`);
+      throw new StartError(`${name}: PostgreSQL 15 or newer is needed, this is ${version}`);
     }
     if (config.production) await requireDurability(db, config.durability);
     if (config.databaseDirectUrl !== null) await requireSameDirect(db);

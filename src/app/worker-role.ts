@@ -40,7 +40,7 @@ import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import type { RequestKind } from '#settlement/chain-requests.ts';
 import { startReconciler } from '#settlement/reconciliation/reconcile-every-minute.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
-import { startWebhookWorker } from '#webhooks/delivery-worker.ts';
+import { startWebhookWorker } from '#webhooks/delivery-loops.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 

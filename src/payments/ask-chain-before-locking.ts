@@ -7,7 +7,7 @@ import type { PayRequest, Preflight } from '#payments/pay-request.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import type { Outlook } from '#payments/read-before-lock.ts';
 import { checkTip } from '#payments/tip-limits.ts';
-import { hourIsFull } from '#settlement/hourly-ceiling.ts';
+import { hourIsFull } from '#settlement/hourly-ceiling-and-shares.ts';
 
 /**
  * Asks the chain, before the transaction begins, whether it would accept a payment. `null` if there

@@ -4,7 +4,7 @@ import { lockOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
-import { shareIsUsed } from '#settlement/hourly-ceiling.ts';
+import { shareIsUsed } from '#settlement/hourly-ceiling-and-shares.ts';
 import { selectUses } from '#settlement/hourly-ceiling-queries.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 

@@ -5,7 +5,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
 import { selectWalletChange } from '#payouts/wallet-change-queries.ts';
-import { checkOwnersSettled } from '#people/owner-changes.ts';
+import { checkOwnersSettled } from '#people/hold-after-owner-change.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 export interface WalletChangeRef {

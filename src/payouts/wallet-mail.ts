@@ -1,9 +1,9 @@
 import { addMs } from '#core/clock.ts';
 import type { Tx } from '#db/database.ts';
+import { issueHoldLink } from '#people/hold-after-owner-change.ts';
 import { queueMail } from '#people/mail-outbox.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 import { hasHoldLink, type ProposedWallet } from '#people/owner-change-queries.ts';
-import { issueHoldLink } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people-context.ts';
 
 export interface WalletMail {

@@ -5,6 +5,7 @@ import { readEmail } from '#core/name-rules.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { LINK_LIKE } from '#people/account-name-in-mail.ts';
 import { factorNotFresh } from '#people/fresh-factor.ts';
+import { noteOwnerChange } from '#people/hold-after-owner-change.ts';
 import { type InvitationRow, revokeInvitation } from '#people/invitation-queries.ts';
 import { sendInvitation, takeInvitationAttempts } from '#people/invite.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
@@ -15,7 +16,6 @@ import {
   selectOrganizationMembers,
 } from '#people/organization-queries.ts';
 import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
-import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people-context.ts';
 import { describeTeamChange, type TeamChange } from '#people/record-team-changes.ts';
 import type { Role } from '#people/role-order.ts';

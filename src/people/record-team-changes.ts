@@ -1,8 +1,8 @@
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import type { Tx } from '#db/database.ts';
+import { noteOwnerChange } from '#people/hold-after-owner-change.ts';
 import { type MemberRow, selectOwnerEmails } from '#people/membership-queries.ts';
 import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
-import { noteOwnerChange } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people-context.ts';
 import type { Role } from '#people/role-order.ts';
 

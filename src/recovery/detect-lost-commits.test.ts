@@ -87,12 +87,12 @@ describe('whether the ledger is trusted', () => {
       () => judge({ chainNonces: new Map([[SENDER, 8n]]), trust: 'unknown' }, { clusterId: null }),
     ],
     [
-      'a recovery is running',
+      'somebody recovers it',
       'closed',
       () => judge({ chainNonces: new Map([[SENDER, 8n]]) }, { status: 'recovering' }),
     ],
     [
-      'a loss is detected during its recovery',
+      'a loss is seen while somebody recovers it',
       'recover: position, loss shown',
       () => judge({ trust: 'confirmed' }, { status: 'recovering' }),
     ],

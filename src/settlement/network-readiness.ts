@@ -10,7 +10,7 @@ import {
   commonShare,
   hourIsFull,
   isFull,
-} from '#settlement/hourly-ceiling.ts';
+} from '#settlement/hourly-ceiling-and-shares.ts';
 import { selectOwnShares } from '#settlement/hourly-ceiling-queries.ts';
 import { type NetworkRow, selectNetworks } from '#settlement/readiness-queries.ts';
 

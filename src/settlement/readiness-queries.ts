@@ -1,5 +1,5 @@
 import type { Sql } from '#db/database.ts';
-import type { Ceiling } from '#settlement/hourly-ceiling.ts';
+import type { Ceiling } from '#settlement/hourly-ceiling-and-shares.ts';
 import { hourOf } from '#settlement/hourly-ceiling-queries.ts';
 
 /** A worker's report about its network. */

@@ -2,7 +2,7 @@ import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
-import type { WebhookWorker } from '#webhooks/delivery-worker.ts';
+import type { WebhookWorker } from '#webhooks/delivery-loops.ts';
 import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 
 /**

@@ -3,7 +3,7 @@ import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { LOCAL_CIDRS } from '#testing/webhooks.ts';
-import { startWebhookWorker } from '#webhooks/delivery-worker.ts';
+import { startWebhookWorker } from '#webhooks/delivery-loops.ts';
 
 /**
  * Runs a webhook worker in a process of its own, for tests that kill it. Its arguments are the

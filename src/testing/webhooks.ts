@@ -6,7 +6,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { startWebhookWorker, type WebhookWorker } from '#webhooks/delivery-worker.ts';
+import { startWebhookWorker, type WebhookWorker } from '#webhooks/delivery-loops.ts';
 import { type Resolver, systemResolver } from '#webhooks/dns-resolver.ts';
 import type { WebhookDeps } from '#webhooks/endpoint-rules.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
-import { checkOwnersSettled } from '#people/owner-changes.ts';
+import { checkOwnersSettled } from '#people/hold-after-owner-change.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addMember, addOwner, addTotp, mailedUrl, PASSWORD, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';

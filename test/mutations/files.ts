@@ -52,7 +52,7 @@ const SENDERS = [
 const SIGNERS = ['src/settlement/relayer/relayer-signer.test.ts'];
 const DELIVERIES = [
   'src/webhooks/delivery-queue-queries.test.ts',
-  'src/webhooks/delivery-worker.test.ts',
+  'src/webhooks/delivery-loops.test.ts',
   'src/webhooks/failing.test.ts',
   'src/webhooks/resend.test.ts',
 ];

@@ -188,7 +188,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   {
     name: 'the result of an expired lease is recorded',
     file: 'src/webhooks/delivery-queue-queries.ts',
-    by: 'src/webhooks/delivery-worker.test.ts',
+    by: 'src/webhooks/delivery-loops.test.ts',
     from: '    where c.ok\n',
     to: '',
   },

@@ -85,7 +85,7 @@ const SALES: readonly Shot[] = [
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Amount' }).fill('5');
     await dialog.getByRole('button', { name: /^Refund/ }).click();
-    await dialog.getByText(/can be given back/).waitFor();
+    await dialog.getByText(/can be refunded/).waitFor();
   }),
   deskShot('intent-declined', async ({ sandbox, open }) => {
     const { id: terminal } = await addTestTerminal(sandbox, RIGHT_TO_LEFT_NAME);

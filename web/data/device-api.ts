@@ -1,6 +1,6 @@
 import type { SaleLines } from '#prices/sale-lines.ts';
 import { type Answer, type Api, createApi } from './api.ts';
-import { type RefundPart, refundFields } from './refund-part.ts';
+import { type RefundPart, refundFields } from './refund-request-fields.ts';
 import type {
   CatalogueItemList,
   ChipAuthorization,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { roundAtoms } from '../ui/format-usdc.ts';
 import { writeSum } from '../ui/typed-sum.ts';
-import { refundFields } from './refund-part.ts';
+import { refundFields } from './refund-request-fields.ts';
 import { type RefundSum, readRefund, refundLeft, usdcLeft } from './refund-sum.ts';
 
 /** Returns the refundable rest of a sale in USDC. */

@@ -3,7 +3,7 @@ import { nearestCent } from '../ui/format-usdc.ts';
 import { type PaidQuoted, paidPrice, sharePrice } from '../ui/quoted-price.ts';
 import { t } from '../ui/text/t.ts';
 import { readSum, type TypedSum } from '../ui/typed-sum.ts';
-import type { RefundPart } from './refund-part.ts';
+import type { RefundPart } from './refund-request-fields.ts';
 
 /** Minimum remainder in atoms. A smaller one is shown as `< 0.01`, which cannot be typed. */
 const LEAST_REST = 10_000n;

@@ -1,5 +1,5 @@
 import { fromBase64, toBase64 } from '../data/bytes.ts';
-import type { RefundPart } from '../data/refund-part.ts';
+import type { RefundPart } from '../data/refund-request-fields.ts';
 import { canSeal, seal, unseal } from './sealed-storage.ts';
 import { NEW_TILL, type Till } from './till-phases.ts';
 

@@ -8,7 +8,7 @@ import { plainPage, sendPage } from '#http/plain-page.ts';
 import { holdPayouts } from '#payouts/confirm-hold-link.ts';
 import type { HoldLinkRow, WalletLinkRow } from '#payouts/payout-hold-queries.ts';
 import { findHoldLink } from '#payouts/payout-holds.ts';
-import { describeOwnerChange, HOLD_PATH } from '#people/owner-changes.ts';
+import { describeOwnerChange, HOLD_PATH } from '#people/hold-after-owner-change.ts';
 import type { PeopleDeps } from '#people/people-context.ts';
 
 function gone(reply: FastifyReply): FastifyReply {

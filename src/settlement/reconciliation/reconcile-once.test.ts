@@ -157,13 +157,13 @@ describe('reconciliation', () => {
     const alarms = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
     assert.equal(await world.count(alarms), 1);
     assert.equal(await selectKeptBack(db, tenant), 7_050_000n);
-    assert.equal((await selectUnknownHere(db, false)).count, 0, 'no recovery is requested');
+    assert.equal((await selectUnknownHere(db, false)).count, 0, 'no recovery is asked for');
     const upTo = present(await selectNewestForeign(db, tenant), 'foreign payment');
     const decided = { decision: 'refused', now: new Date() } as const;
     assert.equal(await db.transaction((tx) => decideForeign(tx, { ...tenant, upTo }, decided)), 1);
     assert.equal(await selectKeptBack(db, tenant), 7_050_000n, 'it stays out of payouts');
     await kinds();
-    assert.deepEqual(await kinds(), [], 'a refused foreign settlement is not reported again');
+    assert.deepEqual(await kinds(), [], 'nobody is reminded of what was refused');
     await query('delete from foreign_settlements');
     await query('update reconciliation_differences set resolved_at = now()');
     await query(`delete from chain_alarms where kind = 'foreign_key_used'`);
@@ -290,7 +290,7 @@ describe('reconciliation', () => {
       found.map((row) => row.found),
       ['refund 900000', 'withdrawal 70000'],
     );
-    assert.equal((await selectUnknownHere(db, false)).count, 0, 'no recovery is requested');
+    assert.equal((await selectUnknownHere(db, false)).count, 0, 'no recovery is asked for');
     assert.equal(await selectKeptBack(db, tenant), 970_000n);
     const alarms = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
     assert.equal(await world.count(alarms), 1, 'one for the merchant');
@@ -299,7 +299,7 @@ describe('reconciliation', () => {
     assert.equal(await db.transaction((tx) => decideForeign(tx, { ...tenant, upTo }, decided)), 2);
     assert.equal(await selectKeptBack(db, tenant), 0n, 'they have left the balance');
     await kinds();
-    assert.deepEqual(await kinds(), [], 'a refused foreign settlement is not reported again');
+    assert.deepEqual(await kinds(), [], 'nobody is reminded of what was refused');
   });
 
   it('finds refunds and withdrawals that only the chain or only the ledger has', async () => {

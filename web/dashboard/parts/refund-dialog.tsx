@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { type RefundPart, refundFields } from '../../data/refund-part.ts';
+import { type RefundPart, refundFields } from '../../data/refund-request-fields.ts';
 import { readRefund, refundLeft, usdcLeft } from '../../data/refund-sum.ts';
 import type { Payment, Refund } from '../../data/types/dashboard.ts';
 import { Form } from '../../desk/form.tsx';

@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import type { Payment, Refund } from '../../data/device-api.ts';
-import type { RefundPart as Part } from '../../data/refund-part.ts';
+import type { RefundPart as Part } from '../../data/refund-request-fields.ts';
 import { type RefundLeft, readRefund, refundLeft } from '../../data/refund-sum.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { Amount } from '../../ui/amount.tsx';

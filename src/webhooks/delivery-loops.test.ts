@@ -11,10 +11,10 @@ import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+import type { WebhookWorker } from '#webhooks/delivery-loops.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 import { claimEndpoints, fetchDue, recordResults } from '#webhooks/delivery-queue-queries.ts';
 import type { DeliveryStatus } from '#webhooks/delivery-tables.ts';
-import type { WebhookWorker } from '#webhooks/delivery-worker.ts';
 
 const WORKER_PROCESS = path.join(import.meta.dirname, '../testing/webhook-worker-process.ts');
 
