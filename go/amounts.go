@@ -15,8 +15,8 @@ var inWords = regexp.MustCompile(`^([0-9]{1,9})(?:\.([0-9]{1,6}))?$`)
 func USDC(amount string) (int64, error) {
 	found := inWords.FindStringSubmatch(amount)
 	if found == nil {
-		return 0, &UsageError{fmt.Sprintf("USDC was given %q. It takes text with at most 6 decimals"+
-			" and a point: USDC(\"2.50\").", amount)}
+		return 0, &UsageError{fmt.Sprintf("USDC received %q. It takes a string with up to 6"+
+			" decimals: USDC(\"2.50\").", amount)}
 	}
 	return strconv.ParseInt(found[1]+(found[2] + "000000")[:6], 10, 64)
 }
@@ -42,7 +42,8 @@ var short = regexp.MustCompile(`^[A-Za-z0-9_-]{1,8}$`)
 // two orders are never paid as one.
 func OrderID(order string) (string, error) {
 	if order == "" {
-		return "", &UsageError{"OrderID was given an empty text."}
+		return "", &UsageError{"OrderID received \"\". It takes the name of an order:" +
+			" OrderID(\"order_01HZX\")."}
 	}
 	if short.MatchString(order) {
 		return order, nil

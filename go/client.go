@@ -76,19 +76,21 @@ func New(options Options) (*Client, error) {
 		key = os.Getenv("TAPLINE_API_KEY")
 	}
 	if key == "" {
-		return nil, &UsageError{"No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or give" +
-			" Options{APIKey, BaseURL}."}
+		return nil, &UsageError{"No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or pass" +
+			" Options{APIKey, BaseURL}. TAPLINE_API_KEY is sent to TAPLINE_BASE_URL only, or to the" +
+			" sandbox."}
 	}
 	found := secretKey.FindStringSubmatch(key)
 	if found == nil {
-		return nil, &UsageError{"That is not a secret key of the API: it begins with tlsk_test_ or" +
-			" tlsk_live_."}
+		return nil, &UsageError{"That is not a secret API key, which begins with tlsk_test_ or" +
+			" tlsk_live_. (Terminal keys begin with tldk_, signing secrets with whsec_.)"}
 	}
 	if address == "" {
 		address = os.Getenv("TAPLINE_BASE_URL")
 	}
 	if found[1] == "live" && address == "" {
-		return nil, &UsageError{"A live key needs the BaseURL of its network: https://.../api."}
+		return nil, &UsageError{"A live key needs the BaseURL of its network:" +
+			" https://.../api. Pass it or set TAPLINE_BASE_URL."}
 	}
 	if address == "" {
 		address = sandbox

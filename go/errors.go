@@ -32,7 +32,7 @@ func (e *UsageError) Error() string { return e.Message }
 // OutcomeUnknownError instead.
 type ConnectionError struct{ Cause error }
 
-func (e *ConnectionError) Error() string { return fmt.Sprintf("No answer: %v.", e.Cause) }
+func (e *ConnectionError) Error() string { return fmt.Sprintf("No response: %v.", e.Cause) }
 
 // Unwrap returns the error of the connection.
 func (e *ConnectionError) Unwrap() error { return e.Cause }
@@ -50,8 +50,8 @@ type OutcomeUnknownError struct {
 }
 
 func (e *OutcomeUnknownError) Error() string {
-	return fmt.Sprintf("%v The outcome is not known: ask with Resolve, or send the same call with"+
-		" the same IdempotencyKey again. Never send it with another key.", e.Cause)
+	return fmt.Sprintf("%v The result is unknown: call Resolve, or repeat the same call with the"+
+		" same IdempotencyKey. Never repeat it with another key.", e.Cause)
 }
 
 // Resolve finds out the result of the call. If it succeeded, Resolve reads the object in its

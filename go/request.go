@@ -44,7 +44,8 @@ type Call struct {
 // Request makes a call and reads the response into a value, such as a *PaymentIntent.
 func (c *Client) Request(ctx context.Context, call Call, into any) error {
 	if strings.HasPrefix(call.Path, "/test_helpers") && strings.HasPrefix(c.apiKey, "tlsk_live") {
-		return &UsageError{"Test helpers play the customer in test mode: use a tlsk_test_ key."}
+		return &UsageError{"Test helpers simulate the customer in test mode only: use a" +
+			" tlsk_test_... key."}
 	}
 	if call.Method == http.MethodPost && call.IdempotencyKey == "" {
 		random := make([]byte, 16)
@@ -238,8 +239,8 @@ func refusedBy(response *http.Response, answer []byte, keyed bool) *failure {
 		refused.Type, refused.Code, refused.Message = one.Type, one.Code, one.Message
 		refused.Param, refused.RequestID = one.Param, one.RequestID
 	} else {
-		refused.Message = fmt.Sprintf("The answer (%d) is not from a Tapline API. Check BaseURL:"+
-			" it ends with /api.", status)
+		refused.Message = fmt.Sprintf("The response (%d) is not from a Tapline API. Check"+
+			" BaseURL: it must end with /api.", status)
 	}
 	// Only this code guarantees that nothing was done. After any other server error, the action may
 	// have been performed.

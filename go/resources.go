@@ -139,7 +139,7 @@ func (r *PaymentIntents) WaitFor(ctx context.Context, id string) (*PaymentIntent
 			return intent, nil
 		}
 		if !sleep(ctx, time.Second) {
-			return intent, fmt.Errorf("%s has not come to an end. It may yet: %w", id, ctx.Err())
+			return intent, fmt.Errorf("%s has not reached a final state, but still may: %w", id, ctx.Err())
 		}
 	}
 }

@@ -40,7 +40,7 @@ func standardOf(key []byte) http.Header {
 	}
 }
 
-func TestVerifyProvesAnEvent(t *testing.T) {
+func TestVerifyReturnsASignedEvent(t *testing.T) {
 	key := []byte("0123456789abcdef01234567")
 	secret := "whsec_" + base64.StdEncoding.EncodeToString(key)
 	for name, header := range map[string]http.Header{"own": own(secret), "standard": standardOf(key)} {
@@ -51,7 +51,7 @@ func TestVerifyProvesAnEvent(t *testing.T) {
 	}
 }
 
-func TestVerifyRefuses(t *testing.T) {
+func TestVerifyRefusesInvalidMessages(t *testing.T) {
 	secret := "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
 	late, early := now.Add(6*time.Minute), now.Add(-6*time.Minute)
 	cases := []struct {
@@ -60,13 +60,13 @@ func TestVerifyRefuses(t *testing.T) {
 		secret     string
 		at         time.Time
 	}{
-		{"another secret", event, own(secret), "whsec_y", now},
-		{"a changed body", event + " ", own(secret), secret, now},
-		{"an old message", event, own(secret), secret, late},
-		{"a message of the future", event, own(secret), secret, early},
-		{"no header", event, http.Header{}, secret, now},
-		{"no secret", event, own(""), "", now},
-		{"an empty key of the standard", event, standardOf(nil), "whsec_", now},
+		{"wrong secret", event, own(secret), "whsec_y", now},
+		{"altered body", event + " ", own(secret), secret, now},
+		{"message too old", event, own(secret), secret, late},
+		{"message from the future", event, own(secret), secret, early},
+		{"missing header", event, http.Header{}, secret, now},
+		{"empty secret", event, own(""), "", now},
+		{"empty Standard Webhooks key", event, standardOf(nil), "whsec_", now},
 	}
 	for _, one := range cases {
 		_, err := VerifyAt([]byte(one.body), one.header, one.secret, one.at)
@@ -77,7 +77,7 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
-func TestAmountsAndOrders(t *testing.T) {
+func TestAmountsAndOrderIDsConvert(t *testing.T) {
 	for words, atoms := range map[string]int64{"2.50": 2_500_000, "0.000001": 1, "7": 7_000_000} {
 		if got, err := USDC(words); err != nil || got != atoms {
 			t.Errorf("USDC(%q) = %d, %v", words, got, err)
@@ -85,7 +85,7 @@ func TestAmountsAndOrders(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "2,50", "-1", "1.1234567", "1e3"} {
 		if _, err := USDC(wrong); err == nil {
-			t.Errorf("USDC(%q) was taken", wrong)
+			t.Errorf("USDC(%q) was accepted", wrong)
 		}
 	}
 	for atoms, words := range map[int64]string{2_500_000: "2.50", 1: "0.000001", -7_000_000: "-7.00"} {
@@ -129,12 +129,12 @@ func TestListsFetchTheirPages(t *testing.T) {
 		t.Errorf("%v, %v", ids, payments.Err())
 	}
 	if strings.Join(asked, " ") != "status=succeeded cursor=c&status=succeeded cursor=d&status=succeeded" {
-		t.Errorf("asked %v", asked)
+		t.Errorf("requested %v", asked)
 	}
 }
 
 // A caller that gives up does not learn the result, so the call must not be reported as refused.
-func TestACallThatIsGivenUpIsUnknown(t *testing.T) {
+func TestACanceledCallHasAnUnknownResult(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadAll(r.Body)
@@ -151,29 +151,29 @@ func TestACallThatIsGivenUpIsUnknown(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentsKeyStaysWithItsAddress(t *testing.T) {
+func TestTheEnvironmentsKeyIsSentOnlyToTheEnvironmentsURL(t *testing.T) {
 	t.Setenv("TAPLINE_API_KEY", "tlsk_test_x")
 	t.Setenv("TAPLINE_BASE_URL", "")
 	if _, err := New(Options{}); err != nil {
 		t.Error(err)
 	}
 	for name, options := range map[string]Options{
-		"an address of the program's": {BaseURL: "https://elsewhere.example/api"},
-		"a live key without one":      {APIKey: "tlsk_live_x"},
-		"no key at all":               {APIKey: "x"},
+		"the program's own URL":    {BaseURL: "https://elsewhere.example/api"},
+		"a live key without a URL": {APIKey: "tlsk_live_x"},
+		"an invalid key":           {APIKey: "x"},
 	} {
 		if _, err := New(options); err == nil {
-			t.Errorf("%s: was taken", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 }
 
-func TestPlainHTTPIsForThisMachineAndTestKeys(t *testing.T) {
+func TestPlainHTTPIsAllowedForThisMachineAndTestKeysOnly(t *testing.T) {
 	for _, address := range []string{
 		"http://x/api", "http://127.0.0.1:80@x/api", "http://localhost.x/api", "x",
 	} {
 		if _, err := New(Options{APIKey: "tlsk_live_x", BaseURL: address}); err == nil {
-			t.Errorf("%s: took a live key", address)
+			t.Errorf("%s: a live key was accepted", address)
 		}
 	}
 	for _, address := range []string{

@@ -35,7 +35,7 @@ func VerifyAt(body []byte, header http.Header, secret string, now time.Time) (*E
 	}
 	age := now.Sub(time.Unix(proof.timestamp, 0))
 	if age > WebhookTolerance || age < -WebhookTolerance {
-		return nil, unproved("The signature is too old, or this clock is wrong.")
+		return nil, unproved("The signature is too old, or the local clock is wrong.")
 	}
 	key := []byte(secret)
 	if proof.isStandard {
@@ -51,11 +51,11 @@ func VerifyAt(body []byte, header http.Header, secret string, now time.Time) (*E
 		fits = hmac.Equal(expected, given) || fits
 	}
 	if !fits {
-		return nil, unproved("The signature does not fit: another secret, or a changed body.")
+		return nil, unproved("The signature does not match: wrong secret or altered body.")
 	}
 	event := new(Event)
 	if err := json.Unmarshal(body, event); err != nil {
-		return nil, unproved("The body is no event: " + err.Error())
+		return nil, unproved("The body is not an event: " + err.Error())
 	}
 	return event, nil
 }
@@ -84,7 +84,7 @@ func proofIn(header http.Header) (*proof, error) {
 	id, time := header.Get("Webhook-Id"), header.Get("Webhook-Timestamp")
 	signatures := header.Get("Webhook-Signature")
 	if id == "" || time == "" || signatures == "" {
-		return nil, unproved("There is no Service-Signature header, nor the webhook-... headers" +
+		return nil, unproved("The request has neither a Service-Signature nor webhook-... headers" +
 			" (id, timestamp, signature).")
 	}
 	found := &proof{head: id + "." + time + ".", isStandard: true}
@@ -94,7 +94,7 @@ func proofIn(header http.Header) (*proof, error) {
 			found.signatures = append(found.signatures, bytes)
 		}
 	}
-	return found.at(time, "The webhook-signature header is not v1,... with a time.")
+	return found.at(time, "The webhook-signature is not v1,... with a timestamp.")
 }
 
 func ownProof(header string) (*proof, error) {
@@ -113,10 +113,10 @@ func ownProof(header string) (*proof, error) {
 		}
 	}
 	if len(times) != 1 {
-		return nil, unproved("The Service-Signature header is not t=...,v1=....")
+		return nil, unproved("The Service-Signature is not t=...,v1=....")
 	}
 	found.head = times[0] + "."
-	return found.at(times[0], "The Service-Signature header is not t=...,v1=....")
+	return found.at(times[0], "The Service-Signature is not t=...,v1=....")
 }
 
 func (p *proof) at(time, otherwise string) (*proof, error) {
@@ -132,7 +132,7 @@ func decoded(secret string) ([]byte, error) {
 	key, err := base64.RawStdEncoding.DecodeString(text)
 	// Anyone could sign with an empty key.
 	if err != nil || len(key) == 0 {
-		return nil, unproved("The secret is not whsec_... in base64.")
+		return nil, unproved("The secret is not whsec_ followed by base64.")
 	}
 	return key, nil
 }

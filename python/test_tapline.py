@@ -26,7 +26,7 @@ def tap(intent):
 
 
 class Sale(unittest.TestCase):
-    def test_a_sale_and_its_refund(self):
+    def test_a_sale_can_be_paid_and_refunded(self):
         intent = tapline.payment_intents.create(amount=usdc("2.50"), terminal=TERMINAL)
         tap(intent)
         paid = tapline.payment_intents.wait_for(intent["id"], timeout=30, every=0.1)
@@ -49,7 +49,7 @@ class Sale(unittest.TestCase):
                 break
         self.assertEqual(listed, ids[::-1])
 
-    def test_the_same_key_is_the_same_payment(self):
+    def test_the_same_key_returns_the_same_payment(self):
         asked = dict(amount=1000000, terminal=TERMINAL, idempotency_key="python-order-1")
         first = tapline.payment_intents.create(**asked)
         self.assertEqual(tapline.payment_intents.create(**asked)["id"], first["id"])
@@ -96,14 +96,14 @@ class Faults(unittest.TestCase):
         return (status, {"error": {"type": type, "code": code, "message": code, "param": None,
                                    "request_id": "req_1", "doc_url": ""}})
 
-    def test_every_try_of_a_call_has_the_same_key(self):
+    def test_all_attempts_of_a_call_send_the_same_key(self):
         broken = self.refusal(500, "api_error", "internal_error")
         self.script = ["cut", broken, (201, {"id": "re_1"})]
         self.assertEqual(self.client.refunds.create(payment="pay_1"), {"id": "re_1"})
         self.assertEqual(len(self.seen), 3)
         self.assertEqual(len({key for _, _, key in self.seen}), 1)
 
-    def test_a_lost_answer_is_unknown_and_can_be_asked_for(self):
+    def test_a_lost_response_is_unknown_until_resolved(self):
         self.script = ["cut"]
         with self.assertRaises(OutcomeUnknownError) as lost:
             self.client.payment_intents.create(amount=1, terminal="tml_1", order_id="A")
@@ -119,12 +119,12 @@ class Faults(unittest.TestCase):
         self.assertEqual(lost.exception.resolve()["status"], "succeeded")
         self.assertTrue(all(method == "GET" for method, _, _ in self.seen))
 
-    def test_what_only_reads_is_never_unknown(self):
+    def test_a_read_never_has_an_unknown_result(self):
         self.script = ["cut"]
         with self.assertRaises(ConnectionFailed):
             self.client.payments.retrieve("pay_1")
 
-    def test_a_refusal_is_not_repeated(self):
+    def test_a_refused_call_is_not_retried(self):
         self.script = [self.refusal(409, "invalid_request_error", "order_id_in_use")]
         with self.assertRaises(TaplineError):
             self.client.payment_intents.create(amount=1, terminal="tml_1")
@@ -132,7 +132,7 @@ class Faults(unittest.TestCase):
 
 
 class Async(unittest.TestCase):
-    def test_calls_are_awaited_and_lists_iterated(self):
+    def test_calls_can_be_awaited_and_lists_iterated(self):
         async def sell():
             client = AsyncTapline(API_KEY, base_url=BASE_URL)
             asked = [client.payment_intents.create(amount=1, terminal=TERMINAL) for _ in range(3)]
@@ -148,7 +148,7 @@ class Async(unittest.TestCase):
 
 
 class Environment(unittest.TestCase):
-    def test_both_are_read_and_the_key_meets_no_other_address(self):
+    def test_the_key_is_sent_only_to_the_url_of_the_environment(self):
         with unittest.mock.patch.dict(os.environ, {}, clear=True):
             with self.assertRaisesRegex(UsageError, "set TAPLINE_API_KEY and TAPLINE_BASE_URL"):
                 Tapline()
@@ -160,11 +160,11 @@ class Environment(unittest.TestCase):
 
 
 class BadInput(unittest.TestCase):
-    def test_it_says_what_to_do(self):
+    def test_the_message_names_the_remedy(self):
         cases = [
             (lambda: usdc("2,50"), r"usdc\('2.50'\)"),
             (lambda: usdc(2.5), r"usdc\('2.50'\)"),
-            (lambda: tapline.refunds.create(payment="pay_1", amount=2.5), "has to be an integer"),
+            (lambda: tapline.refunds.create(payment="pay_1", amount=2.5), "must be an integer"),
             (lambda: tapline.payments.retrieve(""), "id is missing"),
             (lambda: Tapline("tldk_test_x"), "begins with tlsk_test_"),
             (lambda: Tapline("tlsk_live_x"), "needs the base_url"),
@@ -178,15 +178,15 @@ class BadInput(unittest.TestCase):
             with self.assertRaisesRegex(UsageError, words):
                 act()
 
-    def test_plain_http_is_for_this_machine_and_test_keys(self):
+    def test_plain_http_is_allowed_for_this_machine_and_test_keys_only(self):
         for address in ("http://localhost/api", "http://127.0.0.1:4242", "http://[::1]:1/api"):
             self.assertIsNotNone(Tapline("tlsk_live_x", address))
         self.assertIsNotNone(Tapline("tlsk_test_x", "http://x/api"))
 
-    def test_order_ids_are_those_of_the_other_clients(self):
+    def test_order_ids_match_those_of_the_other_clients(self):
         self.assertEqual([order_id("A-1001"), order_id("order_01HZX3V0M7"),
                           order_id("Bestellung Nr. 12 – Köln")], ["A-1001", "r-Nyt8hN", "9uMFAlKK"])
-        with self.assertRaisesRegex(UsageError, "takes text"):
+        with self.assertRaisesRegex(UsageError, "takes a string"):
             order_id(1001)
 
     def test_amounts_are_exact(self):
@@ -202,11 +202,11 @@ class Webhooks(unittest.TestCase):
         signed = f"{at}.".encode() + self.body
         return f"t={at},v1={hmac.new(self.secret.encode(), signed, hashlib.sha256).hexdigest()}"
 
-    def test_a_good_message_is_its_event(self):
+    def test_a_valid_message_returns_its_event(self):
         headers = {"Service-Signature": self.sign(int(time.time()))}
         self.assertEqual(verify(self.body, headers, self.secret)["id"], "evt_1")
 
-    def test_others_are_refused(self):
+    def test_invalid_messages_are_refused(self):
         good = {"service-signature": self.sign(int(time.time()))}
         old = {"service-signature": self.sign(int(time.time()) - 301)}
         for body, headers, secret in [(self.body, good, "whsec_y"), (b"{}", good, self.secret),
@@ -229,12 +229,12 @@ class StandardWebhooks(unittest.TestCase):
                    "webhook-signature": f"v1,{other} v1,{base64.b64encode(digest).decode()}"}
         return {**headers, **{name.replace("_", "-"): value for name, value in changed.items()}}
 
-    def test_a_good_message_is_its_event_whatever_the_case_of_its_headers(self):
+    def test_a_valid_message_returns_its_event_in_any_header_case(self):
         self.assertEqual(verify(self.body, self.headers(), self.secret)["id"], "evt_1")
         self.assertEqual(verify(self.body.decode(), self.headers(5), self.secret, now=9)["id"],
                          "evt_1")
 
-    def test_the_message_of_the_specification(self):
+    def test_the_example_of_the_specification_is_valid(self):
         secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         headers = {"webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
                    "webhook-timestamp": "1614265330",
@@ -242,15 +242,15 @@ class StandardWebhooks(unittest.TestCase):
         event = verify(b'{"test": 2432232314}', headers, secret, now=1614265330)
         self.assertEqual(event, {"test": 2432232314})
 
-    def test_others_are_refused(self):
+    def test_invalid_messages_are_refused(self):
         cases = [
-            (self.headers(Webhook_Id="evt_2"), self.secret, "does not fit"),
+            (self.headers(Webhook_Id="evt_2"), self.secret, "does not match"),
             (self.headers(int(time.time()) - 301), self.secret, "too old"),
             (self.headers(webhook_signature="v1a,AAAA"), self.secret, "is not v1"),
             (self.headers(**{"WEBHOOK_TIMESTAMP": "9" * 5000}), self.secret, "is not v1"),
-            (self.headers(**{"WEBHOOK_TIMESTAMP": ""}), self.secret, "nor the webhook-"),
+            (self.headers(**{"WEBHOOK_TIMESTAMP": ""}), self.secret, "nor webhook-"),
             ({**self.headers(), "Service-Signature": "t=1,v1=" + "0" * 64}, self.secret, "too old"),
-            (self.headers(), "whsec_ü", "in base64"),
+            (self.headers(), "whsec_ü", "followed by base64"),
             (self.headers(), "whsec_", "secret is empty"),
             (self.headers(), "", "secret is empty"),
         ]

@@ -36,16 +36,18 @@ final class Client
         // come from an untrusted file.
         $key = $apiKey ?? ($baseUrl === null ? (getenv('TAPLINE_API_KEY') ?: null) : null);
         if ($key === null) {
-            throw new UsageError('No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or say'
-                . ' new Tapline\\Client($key, $baseUrl).');
+            throw new UsageError('No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or call'
+                . ' new Tapline\\Client($key, $baseUrl). TAPLINE_API_KEY is sent to'
+                . ' TAPLINE_BASE_URL only, or to the sandbox.');
         }
         if (preg_match('/^tlsk_(test|live)_[0-9A-Za-z]+$/D', $key, $found) !== 1) {
-            throw new UsageError('That is not a secret key of the API: it begins with tlsk_test_ or'
-                . ' tlsk_live_.');
+            throw new UsageError('That is not a secret API key, which begins with tlsk_test_ or'
+                . ' tlsk_live_. (Terminal keys begin with tldk_, signing secrets with whsec_.)');
         }
         $address = $baseUrl ?? (getenv('TAPLINE_BASE_URL') ?: null);
         if ($found[1] === 'live' && $address === null) {
-            throw new UsageError('A live key needs the base URL of its network: https://.../api.');
+            throw new UsageError('A live key needs the base URL of its network:'
+                . ' https://.../api. Pass it or set TAPLINE_BASE_URL.');
         }
         $this->apiKey = $key;
         $trimmed = rtrim($address ?? 'http://127.0.0.1:4242/api', '/');
@@ -114,12 +116,14 @@ final class Client
     ): array {
         foreach ($body ?? [] as $name => $value) {
             if (is_float($value)) {
-                throw new UsageError("$name is $value, and has to be an integer. Amounts are in USDC"
-                    . " atoms: usdc('2.50').", param: (string) $name);
+                throw new UsageError("$name is $value but must be an integer. Amounts are in USDC"
+                    . " atoms: 2500000 is 2.50 USDC, which usdc('2.50') returns.",
+                    param: (string) $name);
             }
         }
         if (str_starts_with($path, '/test_helpers') && str_starts_with($this->apiKey, 'tlsk_live')) {
-            throw new UsageError('Test helpers play the customer in test mode: use a tlsk_test_ key.');
+            throw new UsageError('Test helpers simulate the customer in test mode only: use a'
+                . ' tlsk_test_... key.');
         }
         $key = $method === 'POST' ? ($idempotencyKey ?? bin2hex(random_bytes(16))) : null;
         return $this->send([$method, $path, $body, $query, $key, $keyed]);
@@ -174,10 +178,10 @@ final class Client
             [$status, $answered, $answer] = $ask($method, $url, $headers, $text, $this->timeout);
             $parsed = json_decode($answer, true);
             if ($status >= 200 && $status < 300 && !is_array($parsed)) {
-                throw new \RuntimeException('the answer was cut off');
+                throw new \RuntimeException('the response was truncated');
             }
         } catch (\Exception $cause) {
-            $lost = new ConnectionFailed("No answer: {$cause->getMessage()}.", previous: $cause);
+            $lost = new ConnectionFailed("No response: {$cause->getMessage()}.", previous: $cause);
             return [null, $lost, $keyed, null];
         }
         if ($status >= 200 && $status < 300) {
@@ -196,8 +200,8 @@ final class Client
     {
         $error = is_array($parsed) ? ($parsed['error'] ?? null) : null;
         if (!is_array($error) || !is_string($error['type'] ?? null)) {
-            return new TaplineError("The answer ($status) is not from a Tapline API. Check the base"
-                . ' URL: it ends with /api.', $status);
+            return new TaplineError("The response ($status) is not from a Tapline API. Check the"
+                . ' base URL: it must end with /api.', $status);
         }
         return new TaplineError(
             $error['message'] ?? $error['type'],
@@ -306,13 +310,13 @@ final class Client
         ] + ($body === null ? [] : ['content' => $body]);
         $stream = @fopen($url, 'r', false, stream_context_create(['http' => $http]));
         if ($stream === false) {
-            throw new \RuntimeException(error_get_last()['message'] ?? 'the connection broke');
+            throw new \RuntimeException(error_get_last()['message'] ?? 'the connection was lost');
         }
         $text = stream_get_contents($stream);
         $meta = stream_get_meta_data($stream);
         fclose($stream);
         if ($text === false || $meta['timed_out']) {
-            throw new \RuntimeException('no answer came in time');
+            throw new \RuntimeException('no response arrived in time');
         }
         $answered = [];
         $status = 0;

@@ -16,8 +16,8 @@ class OutcomeUnknownError extends TaplineError
         TaplineError $cause,
     ) {
         parent::__construct(
-            $cause->getMessage() . ' The outcome is not known: ask with resolve(), or send the same'
-                . ' call with the same key again. Never send it with another key.',
+            $cause->getMessage() . ' The result is unknown: call resolve(), or repeat the same call'
+                . ' with the same key. Never repeat it with another key.',
             $cause->status,
             $cause->errorType,
             $cause->errorCode ?? 'outcome_unknown',

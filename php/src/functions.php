@@ -11,9 +11,9 @@ function usdc(mixed $amount): int
     // not 0.3.
     $text = is_string($amount) ? $amount : '';
     if (preg_match('/^([0-9]{1,9})(?:\.([0-9]{1,6}))?$/D', $text, $found) !== 1) {
-        $given = is_string($amount) ? "'$amount'" : 'a value of the type ' . get_debug_type($amount);
-        throw new UsageError("usdc() was given $given. It takes text with at most 6 decimals and"
-            . " a point: usdc('2.50').");
+        $given = is_string($amount) ? "'$amount'" : 'a value of type ' . get_debug_type($amount);
+        throw new UsageError("usdc() received $given. It takes a string with up to 6"
+            . " decimals: usdc('2.50').");
     }
     return (int) ($found[1] . str_pad($found[2] ?? '', 6, '0'));
 }
@@ -25,7 +25,8 @@ function usdc(mixed $amount): int
 function order_id(string $order): string
 {
     if ($order === '') {
-        throw new UsageError("order_id() was given an empty text: order_id('order_01HZX').");
+        throw new UsageError("order_id() received ''. It takes the name of an order:"
+            . " order_id('order_01HZX').");
     }
     if (preg_match('/^[A-Za-z0-9_-]{1,8}$/D', $order) === 1) {
         return $order;
@@ -56,13 +57,13 @@ function verify(string $rawBody, ?string $header, string $secret, int $tolerance
     // Two timestamps would make the header ambiguous.
     $timestamp = count($times) === 1 ? $times[0] : '';
     if (preg_match('/^[0-9]{1,12}\z/', $timestamp) !== 1 || $given === []) {
-        throw new WebhookVerificationError('There is no Service-Signature header t=...,v1=....');
+        throw new WebhookVerificationError('The Service-Signature is not t=...,v1=....');
     }
     if ($secret === '') {
         throw new WebhookVerificationError('The secret is empty: it begins with whsec_.');
     }
     if (abs(time() - (int) $timestamp) > $tolerance) {
-        throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
+        throw new WebhookVerificationError('The signature is too old, or the local clock is wrong.');
     }
     $expected = hash_hmac('sha256', "$timestamp.$rawBody", $secret);
     foreach ($given as $one) {
@@ -70,6 +71,6 @@ function verify(string $rawBody, ?string $header, string $secret, int $tolerance
             return json_decode($rawBody, true, flags: JSON_THROW_ON_ERROR);
         }
     }
-    throw new WebhookVerificationError('The signature does not fit: another secret, or a changed'
+    throw new WebhookVerificationError('The signature does not match: wrong secret or altered'
         . ' body.');
 }

@@ -87,8 +87,8 @@ class OutcomeUnknownError(TaplineError):
     def __init__(self, why: str, idempotency_key: str, resolve: Callable[[], Json],
                  cause: TaplineError) -> None:
         super().__init__(
-            f"{why} The outcome is not known: ask with resolve(), or send the same call with the "
-            "same idempotency_key again. Never send it with another key.",
+            f"{why} The result is unknown: call resolve(), or repeat the same call with the "
+            "same idempotency_key. Never repeat it with another key.",
             status=cause.status, code=cause.code or "outcome_unknown", request_id=cause.request_id)
         self.idempotency_key = idempotency_key
         self.resolve = resolve
@@ -99,8 +99,8 @@ def usdc(amount: str) -> int:
     text = amount if isinstance(amount, str) else ""
     found = re.fullmatch(r"([0-9]{1,9})(?:\.([0-9]{1,6}))?", text)
     if found is None:
-        raise UsageError(f"usdc() was given {amount!r}. It takes text with at most 6 decimals and "
-                         "a point: usdc('2.50').")
+        raise UsageError(f"usdc() received {amount!r}. It takes a string with up to 6 decimals: "
+                         "usdc('2.50').")
     return int(found[1] + (found[2] or "").ljust(6, "0"))
 
 
@@ -119,7 +119,8 @@ def order_id(order: str) -> str:
     with order_id_in_use, so two orders are never paid as one.
     """
     if not isinstance(order, str) or order == "":
-        raise UsageError(f"order_id() was given {order!r}. It takes text: order_id('order_01HZX').")
+        raise UsageError(f"order_id() received {order!r}. It takes a string: "
+                         "order_id('order_01HZX').")
     if re.fullmatch("[A-Za-z0-9_-]{1,8}", order):
         return order
     value = 0xCBF29CE484222325
@@ -144,8 +145,8 @@ def verify(raw_body: bytes | str, headers: WebhookHeaders, secret: str,
     WebhookVerificationError if the message is not valid.
     """
     if not isinstance(raw_body, (bytes, str)):
-        raise WebhookVerificationError("The body was parsed already. Give verify() the raw bytes: "
-                                       "in Flask request.get_data(), in Django request.body.")
+        raise WebhookVerificationError("The body was already parsed. Pass the raw bytes: in Flask "
+                                       "request.get_data(), in Django request.body.")
     body = raw_body.encode() if isinstance(raw_body, str) else raw_body
     named: dict[str, str] = {}
     for name, value in headers.items():
@@ -156,12 +157,12 @@ def verify(raw_body: bytes | str, headers: WebhookHeaders, secret: str,
     if not secret:
         raise WebhookVerificationError("The secret is empty: it begins with whsec_.")
     if not abs((time.time() if now is None else now) - int(timestamp)) <= tolerance:
-        raise WebhookVerificationError("The signature is too old, or this clock is wrong.")
+        raise WebhookVerificationError("The signature is too old, or the local clock is wrong.")
     key = _decoded(secret) if of_standard else secret.encode()
     expected = hmac.new(key, head.encode() + body, hashlib.sha256).digest()
     if not any([hmac.compare_digest(expected, one) for one in given]):
-        raise WebhookVerificationError("The signature does not fit: another secret, or a "
-                                       "changed body.")
+        raise WebhookVerificationError("The signature does not match: wrong secret or altered "
+                                       "body.")
     event: Json = json.loads(body)
     return event
 
@@ -178,17 +179,17 @@ def _proof(headers: Mapping[str, str]) -> Tuple[str, str, List[bytes], bool]:
         given = [bytes.fromhex(value) for name, value in parts
                  if name == "v1" and re.fullmatch("[0-9a-f]{64}", value)]
         if not re.fullmatch("[0-9]{1,12}", timestamp) or not given:
-            raise WebhookVerificationError("The Service-Signature header is not t=...,v1=....")
+            raise WebhookVerificationError("The Service-Signature is not t=...,v1=....")
         return timestamp, f"{timestamp}.", given, False
     id, timestamp = headers.get("webhook-id"), headers.get("webhook-timestamp", "")
     standard = headers.get("webhook-signature")
     if not (id and timestamp and standard):
-        raise WebhookVerificationError("There is no Service-Signature header, nor the webhook-... "
+        raise WebhookVerificationError("The request has neither a Service-Signature nor webhook-... "
                                        "headers (id, timestamp, signature).")
     given = [base64.b64decode(one[len("v1,"):]) for one in standard.split(" ")
              if re.fullmatch("v1,[0-9A-Za-z+/]{43}=", one)]
     if not re.fullmatch("[0-9]{1,12}", timestamp) or not given:
-        raise WebhookVerificationError("The webhook-signature header is not v1,... with a time.")
+        raise WebhookVerificationError("The webhook-signature is not v1,... with a timestamp.")
     return timestamp, f"{id}.{timestamp}.", given, True
 
 
@@ -197,7 +198,7 @@ def _decoded(secret: str) -> bytes:
     try:
         key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError) as error:
-        raise WebhookVerificationError("The secret is not whsec_... in base64.") from error
+        raise WebhookVerificationError("The secret is not whsec_ followed by base64.") from error
     if not key:
         # Anyone could sign with an empty key.
         raise WebhookVerificationError("The secret is empty: it begins with whsec_.")
@@ -230,18 +231,19 @@ class Tapline:
         if api_key is None and base_url is None:
             api_key = os.environ.get("TAPLINE_API_KEY") or None
         if api_key is None:
-            raise UsageError("No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or say "
+            raise UsageError("No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or call "
                              "Tapline(key, base_url). TAPLINE_API_KEY is sent to TAPLINE_BASE_URL "
                              "only, or to the sandbox.")
         if base_url is None:
             base_url = os.environ.get("TAPLINE_BASE_URL") or None
         found = re.fullmatch("tlsk_(test|live)_[0-9A-Za-z]+", api_key)
         if found is None:
-            raise UsageError("That is not a secret key of the API: it begins with tlsk_test_ or "
-                             "tlsk_live_.")
+            raise UsageError("That is not a secret API key, which begins with tlsk_test_ or "
+                             "tlsk_live_. (Terminal keys begin with tldk_, signing secrets with "
+                             "whsec_.)")
         if found[1] == "live" and base_url is None:
-            raise UsageError("A live key needs the base_url of its network: https://.../api: give "
-                             "it, or set TAPLINE_BASE_URL.")
+            raise UsageError("A live key needs the base_url of its network: https://.../api. Pass "
+                             "it or set TAPLINE_BASE_URL.")
         self._api_key, self._timeout, self._max_retries = api_key, timeout, max_retries
         self._base_url = re.sub("/v1$", "", (base_url or _SANDBOX).rstrip("/"))
         # Only a port or a path may follow the host: the text before an @ would be a user name.
@@ -264,11 +266,11 @@ class Tapline:
         """
         for name, value in (body or {}).items():
             if isinstance(value, float):
-                raise UsageError(f"{name} is {value}, and has to be an integer. Amounts are in "
-                                 "USDC atoms: usdc('2.50').", param=name)
+                raise UsageError(f"{name} is {value} but must be an integer. Amounts are in USDC "
+                                 "atoms: 2500000 is 2.50 USDC, which usdc('2.50') returns.", param=name)
         if path.startswith("/test_helpers") and self._api_key.startswith("tlsk_live"):
-            raise UsageError("Test helpers play the customer in test mode: use a tlsk_test_... "
-                             "key.")
+            raise UsageError("Test helpers simulate the customer in test mode only: use a "
+                             "tlsk_test_... key.")
         key = (idempotency_key or str(uuid.uuid4())) if method == "POST" else None
         sent: _Sent = (method, path, body, query, key, keyed)
         retries, attempt, doubtful = self._max_retries, 0, False
@@ -314,7 +316,7 @@ class Tapline:
             return self._lost(error, keyed)
 
     def _lost(self, error: Exception, keyed: bool) -> _Failure:
-        lost = ConnectionFailed(f"No answer: {getattr(error, 'reason', None) or error}.")
+        lost = ConnectionFailed(f"No response: {getattr(error, 'reason', None) or error}.")
         lost.__cause__ = error
         return _Failure(lost, keyed)
 
@@ -325,8 +327,8 @@ class Tapline:
             refusal = TaplineError(error["message"], status, error["type"], error["code"],
                                    error["param"], error["request_id"])
         except Exception:
-            refusal = TaplineError(f"The answer ({status}) is not from a Tapline API. Check "
-                                   "base_url: it ends with /api.", status)
+            refusal = TaplineError(f"The response ({status}) is not from a Tapline API. Check "
+                                   "base_url: it must end with /api.", status)
         # Only this code guarantees that nothing was done. After any other server error, the action
         # may have been performed.
         fault = status >= 500 and refusal.code != "service_unavailable"
@@ -437,7 +439,8 @@ class _PaymentIntents(_Readable):
             if intent["status"] in ("succeeded", "canceled"):
                 return intent
             if time.monotonic() > deadline:
-                raise TaplineError(f"{id} has not come to an end in {timeout} s. It may yet.")
+                raise TaplineError(f"{id} has not reached a final state after {timeout} s, but still "
+                                   "may.")
             time.sleep(every)
 
 
