@@ -188,7 +188,7 @@ test('there is one way to create an intent, and one place that decides about key
     const users = product.filter(({ name, text }) => {
       return folderOf(name) !== 'testing' && names.test(text);
     });
-    assert.ok(users.length > 0, `nobody ${does}`);
+    assert.ok(users.length > 0, `no file ${does}`);
     assert.deepEqual(
       users.filter(({ name }) => !only.test(name)).map(({ name }) => `${name} ${does}`),
       [],

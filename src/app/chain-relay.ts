@@ -70,13 +70,13 @@ export function addChainRelay(
       reply.header('Cache-Control', 'no-store');
       const asked = questionOf(request.body);
       if (asked === null) {
-        const message = `only ${RELAYED.join(', ')}`;
+        const message = `supported methods: ${RELAYED.join(', ')}`;
         return reply.code(400).send({ jsonrpc: '2.0', id: null, error: { code: -32601, message } });
       }
       const { id = null, method, params = [] } = asked;
       const result = await call(method, params).catch(() => undefined);
       if (result !== undefined) return reply.send({ jsonrpc: '2.0', id, result });
-      const error = { code: -32603, message: 'the chain did not answer' };
+      const error = { code: -32603, message: 'the chain node did not respond' };
       return reply.send({ jsonrpc: '2.0', id, error });
     });
   }

@@ -585,7 +585,7 @@ async function checkDatabase(db: Database, config: Config): Promise<void> {
     );
     const version = rows[0]?.version ?? 0;
     if (version < MIN_SERVER_VERSION) {
-      throw new StartError(`${name}: PostgreSQL 15 or newer is needed, this is ${version}`);
+      throw new StartError(`${name}: PostgreSQL 15 or newer is required, not ${version}`);
     }
     if (config.production) await requireDurability(db, config.durability);
     if (config.databaseDirectUrl !== null) await requireSameDirect(db);

@@ -19,8 +19,8 @@ async function requireClosedWay({ url }: CellAddress): Promise<void> {
   const outside = addresses.find((address) => !isOwnAddress(address));
   if (outside === undefined) return;
   throw new StartError(
-    `CELL_ADDRESSES: ${url} leads to ${outside}, and CELL_SECRET is sent there: use https ` +
-      '(http is for private networks only)',
+    `CELL_ADDRESSES: ${url} resolves to ${outside}, which would receive CELL_SECRET unencrypted: ` +
+      'use https (http is allowed only in private networks)',
   );
 }
 

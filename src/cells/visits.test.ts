@@ -295,7 +295,8 @@ test('cells call each other over http in private networks only', async () => {
   for (const address of ['http://203.0.113.7:4242', 'http://8.8.8.8', 'http://[2001:4860::1]']) {
     await assert.rejects(checkPeers(at(address)), {
       name: 'StartError',
-      message: /^CELL_ADDRESSES: http:\S+ leads to \S+, and CELL_SECRET [^\n]+use https[^\n]+$/,
+      message:
+        /^CELL_ADDRESSES: http:\S+ resolves to \S+, which [^\n]+CELL_SECRET[^\n]+use https[^\n]+$/,
     });
   }
   for (const address of ['http://127.0.0.1:1', 'http://localhost:1', 'http://nowhere.invalid']) {

@@ -42,7 +42,7 @@ export async function selectReplication(sql: Sql): Promise<ReplicationRow> {
        coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), flush_lsn)), 0)::float as lag_bytes
      from pg_stat_replication`,
   );
-  if (row === undefined) throw new Error('an aggregate without a row');
+  if (row === undefined) throw new Error('the aggregate query returned no row');
   return row;
 }
 

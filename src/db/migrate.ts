@@ -154,8 +154,8 @@ function requireBaseline(all: readonly Migration[], applied: ReadonlyMap<string,
   if (baseline === undefined || applied.size === 0 || applied.has(baseline.name)) return;
   const newest = [...applied.keys()].sort().at(-1);
   throw new StartError(
-    'a build from before the first release made this database (its newest migration is ' +
-      `${newest}), and there is no upgrade from it: keep that build for its refunds and ` +
+    'a build from before the first release created this database (newest migration: ' +
+      `${newest}), and this release cannot upgrade it: keep that build for its refunds and ` +
       'withdrawals, and start this one with a new data folder or an empty database ' +
       '(docs/guides/upgrading.md)',
   );

@@ -45,7 +45,7 @@ test('a folder that others may write to, or that another user owns, is not used'
   }
   for (const mode of [0o770, 0o720, 0o702, 0o777, 0o1777]) {
     await fs.chmod(folder, mode);
-    const words = new RegExp(`others may write to it \\(mode ${mode.toString(8).padStart(4, '0')}`);
+    const words = new RegExp(`others can write to it \\(mode ${mode.toString(8).padStart(4, '0')}`);
     await assert.rejects(makeOwnFolder(folder), isOneLine(words));
   }
   await fs.chmod(folder, 0o700);

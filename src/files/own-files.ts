@@ -36,7 +36,7 @@ export async function requireOwnFolder(folder: string): Promise<void> {
   if (isOwn(stats)) return;
   const who = `mode ${modeOf(stats)}, owner ${stats.uid}`;
   throw new StartError(
-    `${folder} is not used, because others may write to it (${who}): ` +
+    `${folder} is not used, because others can write to it (${who}): ` +
       `change its owner to this user, and run chmod go-w ${folder}`,
   );
 }
@@ -50,7 +50,7 @@ export async function requireClosedFolder(folder: string): Promise<void> {
   if ((stats.mode & ALL_MAY_WRITE) === 0) return;
   const mode = `mode ${modeOf(stats)}`;
   throw new StartError(
-    `${folder} is not used, because others may write to it (${mode}): run chmod o-w ${folder}`,
+    `${folder} is not used, because others can write to it (${mode}): run chmod o-w ${folder}`,
   );
 }
 
@@ -72,7 +72,7 @@ export async function refuseLinksIn(folder: string): Promise<void> {
   const link = entries.find((entry) => entry.isSymbolicLink());
   if (link === undefined) return;
   throw new StartError(
-    `${path.join(folder, link.name)} is a link, and links are not followed: remove it`,
+    `${path.join(folder, link.name)} is a link, which the service does not follow: remove it`,
   );
 }
 
@@ -87,7 +87,7 @@ export async function requireClosedFile(file: string, isSecret: boolean): Promis
   const verb = (wrong & READABLE_BY_ALL) === 0 ? 'write' : 'read';
   const mode = `mode ${modeOf(stats)}`;
   throw new StartError(
-    `${file} is not used, because others may ${verb} it (${mode}): run chmod o-rwx on it`,
+    `${file} is not used, because others can ${verb} it (${mode}): run chmod o-rwx on it`,
   );
 }
 
@@ -113,7 +113,9 @@ function requirePlain(stats: Stats, file: string, purpose: Purpose): void {
 function asRefusal(cause: unknown, file: string): unknown {
   const isLink = cause instanceof Error && 'code' in cause && cause.code === 'ELOOP';
   if (!isLink) return cause;
-  return new StartError(`${file} is a link, and links are not followed: remove it`, { cause });
+  return new StartError(`${file} is a link, which the service does not follow: remove it`, {
+    cause,
+  });
 }
 
 /** Opens a file (mode 0600 if it is created). @throws StartError if it is a link. */

@@ -78,7 +78,7 @@ function checkTarget(target: Target, request: FastifyRequest): Refusal | null {
   }
   const allow = target.allow.join(', ');
   return {
-    ...refuse('method_not_allowed', `This path takes ${allow}, not ${request.method}.`),
+    ...refuse('method_not_allowed', `This path supports ${allow}, not ${request.method}.`),
     headers: { Allow: allow },
   };
 }

@@ -167,7 +167,7 @@ test('without a key the object itself is the response', async () => {
   assert.deepEqual(answer, { id: begun.id, status: 'done', by: 'waiter' });
 });
 
-test('if the database becomes unreachable, no caller is told that nothing was done', async () => {
+test('if the database becomes unreachable, no response claims that nothing was done', async () => {
   const begun = await begin();
   const away = {
     ...polls(),

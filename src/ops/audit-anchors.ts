@@ -68,7 +68,7 @@ async function post(url: string, body: string): Promise<void> {
     signal: AbortSignal.timeout(POST_TIMEOUT_MS),
   });
   await response.body?.cancel();
-  if (!response.ok) throw new Error(`the receiver of anchors answered ${response.status}`);
+  if (!response.ok) throw new Error(`the anchor receiver responded with status ${response.status}`);
 }
 
 /** Appends the line and syncs it to disk, because the day then counts as anchored. */

@@ -128,7 +128,7 @@ async function deploy(args: readonly string[]): Promise<void> {
   console.error(`settles in "${told.name}", version ${told.version}, of 6 decimals`);
   console.error(`its address will be ${addressOf(deployment).settlement}`);
   const key = await readSecret('Private key that pays');
-  if (!HEX_KEY.test(key)) throw new StartError('the key must be 0x and 64 hex digits');
+  if (!HEX_KEY.test(key)) throw new StartError('the key must be 0x followed by 64 hex digits');
   const deployed = await deployContract(deployment, key as Hex);
   const prefix = `CHAIN_${network.toUpperCase()}_`;
   console.log(`${prefix}CHAIN_ID=${deployed.chainId}`);

@@ -113,7 +113,7 @@ async function describeDatabase(db: Database, { maxConnections }: Config): Promi
   if (maxConnections >= all) {
     throw new Error(
       `DATABASE_CONNECTIONS=${maxConnections} is for each process, but the server allows ` +
-        `only ${all} in all`,
+        `only ${all} in total`,
     );
   }
   return `PostgreSQL ${Math.floor(version / 10_000)}, ${all} connections`;
@@ -181,7 +181,8 @@ async function lookAtChain(
         const left = balances.map((balance) => paymentsLeftOf(balance, price));
         const poor = addresses.filter((_, index) => isLow(left[index] ?? null, lowBalance));
         const { symbol } = opened.config.profile.coin;
-        if (poor.length > 0) throw new Error(`send ${symbol} to ${poor.join(', ')}`);
+        if (poor.length > 0)
+          throw new Error(`too low on gas funds: send ${symbol} to ${poor.join(', ')}`);
         return `${addresses.length} addresses have enough for ${lowBalance} payments each`;
       }),
     );
@@ -229,7 +230,7 @@ function lookAtTls(publicUrl: string): Promise<string> {
       socket.end();
       if (days >= CERTIFICATE_DAYS)
         resolve(`the certificate of ${hostname} is valid for ${days} days`);
-      else reject(new Error(`the certificate of ${hostname} ends in ${days} days: renew it`));
+      else reject(new Error(`the certificate of ${hostname} expires in ${days} days: renew it`));
     });
     socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error(`${hostname} does not answer`)));
     socket.once('error', (error: NodeJS.ErrnoException) => {

@@ -67,7 +67,7 @@ export async function requireToken(
 ): Promise<{ readonly name: string; readonly version: string }> {
   const reader = createPublicClient({ transport: http(place.rpcUrl) });
   const contract = { address: place.usdc, abi: TOKEN_ABI } as const;
-  const refuse = (what: string) => new StartError(`--usdc ${place.usdc}: ${what}`);
+  const refuse = (what: string) => new StartError(`--usdc: the contract ${place.usdc} ${what}`);
   const code = await reader.getCode({ address: place.usdc });
   if (code === undefined) throw refuse('has no code');
   const told = async <T>(read: Promise<T>) => read.catch(() => null);

@@ -222,7 +222,8 @@ async function restoreCeiling(options: Options, view: ContractView): Promise<Con
   const value = integer(String(wanted), 'usdc-per-hour');
   if (value > approved) {
     throw new StartError(
-      `at most ${approved} can be restored: a higher ceiling needs an operation (see "ceiling")`,
+      `the ceiling can be restored to at most ${approved}: a higher one needs an operation ` +
+        '(see "ceiling")',
     );
   }
   const says = `up to ${value} USDC settle per hour again, at once (now ${view.ceiling})`;
@@ -270,7 +271,7 @@ async function collect(options: Options, view: ContractView): Promise<ContractCa
 async function hold(options: Options): Promise<ContractCall[]> {
   const merchant = integer(given(options, 'merchant'), 'merchant');
   const until = new Date(given(options, 'until'));
-  if (Number.isNaN(until.getTime())) throw new StartError('--until must be a time (ISO 8601)');
+  if (Number.isNaN(until.getTime())) throw new StartError('--until must be an ISO 8601 time');
   const seconds = Math.floor(until.getTime() / 1000);
   const says = `merchant ${merchant} withdraws nothing before ${until.toISOString()}`;
   return [

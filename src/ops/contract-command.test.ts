@@ -485,7 +485,7 @@ describe('npm run chain, on a running contract', () => {
 
   it('restores a ceiling that was lowered, at once and no further', async () => {
     const far = ['restore-ceiling', '--usdc-per-hour', '2001', '--yes'];
-    assert.match((await run(far, STEWARD.key)).out, /at most 2000 can be restored: a higher/);
+    assert.match((await run(far, STEWARD.key)).out, /restored to at most 2000: a higher/);
     const out = await done(['restore-ceiling'], STEWARD.key);
     assert.match(out, /up to 2000 USDC settle per hour again, at once \(now 500\)/);
     assert.deepEqual(await read('ceiling'), [2_000_000_000n, 0n]);

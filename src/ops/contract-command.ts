@@ -274,7 +274,7 @@ async function readKey(options: Options): Promise<SigningKey> {
   const text =
     typeof path === 'string' ? await readFile(path, 'utf8') : await readSecret('Private key');
   const key = text.trim();
-  if (!HEX_KEY.test(key)) throw new StartError('the key must be 0x and 64 hex digits');
+  if (!HEX_KEY.test(key)) throw new StartError('the key must be 0x followed by 64 hex digits');
   return key as Hex;
 }
 

@@ -151,7 +151,7 @@ export function readSalt(text: string | undefined): Hex {
   if (text === undefined) return NO_SALT;
   if (/^\d{1,9}$/.test(text)) return numberToHex(Number(text), { size: SALT_BYTES });
   if (isHex(text) && text.length === 2 + SALT_BYTES * 2) return text;
-  throw new StartError(`--salt=${text} must be a whole number, or 0x and 64 hex digits`);
+  throw new StartError(`--salt=${text} must be a whole number, or 0x followed by 64 hex digits`);
 }
 
 function argumentsOf(deployment: Omit<Deployment, 'rpcUrl'>) {
@@ -196,8 +196,8 @@ export async function deployContract(deployment: Deployment, key: Hex): Promise<
   }
   if ((await reader.getCode({ address: CREATE2_FACTORY })) === undefined) {
     throw new StartError(
-      `chain ${chainId} has no factory at ${CREATE2_FACTORY}: send its known signed transaction ` +
-        'first (github.com/Arachnid/deterministic-deployment-proxy)',
+      `chain ${chainId} has no factory at ${CREATE2_FACTORY}: send its presigned deployment ` +
+        'transaction first (github.com/Arachnid/deterministic-deployment-proxy)',
     );
   }
   const account = privateKeyToAccount(key);

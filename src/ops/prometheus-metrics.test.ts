@@ -38,7 +38,7 @@ function twoModes(): Surface {
   };
 }
 
-test('requests are counted by network, so that test mode alerts no one', async () => {
+test('requests are counted by network, so that test mode raises no alert', async () => {
   const metrics = createMetrics([]);
   const server = await startBareServer({
     surfaces: [twoModes()],

@@ -30,8 +30,8 @@ function readArguments(args: readonly string[]): Asked {
 async function readReceipt(url: string): Promise<ReceiptClaims> {
   const response = await fetch(url).catch(() => null);
   if (response === null) throw new StartError(`${new URL(url).origin} does not answer`);
-  if (response.status === 404) throw new StartError('no such receipt');
-  if (!response.ok) throw new StartError(`the server answered ${response.status}`);
+  if (response.status === 404) throw new StartError('receipt not found');
+  if (!response.ok) throw new StartError(`the server responded with status ${response.status}`);
   return (await response.json()) as ReceiptClaims;
 }
 

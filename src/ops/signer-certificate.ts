@@ -36,13 +36,14 @@ export async function keepSignerCertificate(
   if (key === null || certificate === null) {
     const [there, missing] = key === null ? [certificate, files.key] : [key, files.certificate];
     const other = there === key ? files.key : files.certificate;
-    throw new StartError(`${other} exists but ${missing} does not: remove it to create both`);
+    throw new StartError(`${missing} is missing: remove ${other} to create both files again`);
   }
   const read = new X509Certificate(certificate);
   if (!read.checkPrivateKey(createPrivateKey(key))) {
     throw new StartError(`${files.key} is not the key of ${files.certificate}`);
   }
   const other = hosts.find((host) => read.checkHost(host) === undefined && !read.checkIP(host));
-  if (other !== undefined) throw new StartError(`${files.certificate} does not name ${other}`);
+  if (other !== undefined)
+    throw new StartError(`${files.certificate} is not valid for the host ${other}`);
   return 'kept';
 }

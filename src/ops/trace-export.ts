@@ -76,7 +76,7 @@ export function startTraceExport(settings: TraceSettings | null, log: Log): () =
         if (!answer.ok) throw new Error(`status ${answer.status}`);
       } catch (error) {
         lost += batch.length;
-        log.warn('spans were not delivered', { lost, error: describeError(error) });
+        log.warn('trace spans were not delivered', { lost, error: describeError(error) });
         return;
       }
     }

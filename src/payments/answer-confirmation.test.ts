@@ -133,7 +133,7 @@ describe('a payer who rejects', () => {
     return { intentId, intent };
   };
 
-  test('ten times in an hour is not asked again by this merchant in that hour', async () => {
+  test('ten times in an hour gets no more questions from this merchant in that hour', async () => {
     const { pass, payer, passId } = await addPayer(store);
     for (let i = 0; i < 10; i++) {
       const { intentId, intent } = await tapOf(pass, NOON);

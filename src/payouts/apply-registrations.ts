@@ -31,7 +31,7 @@ async function applyRegistration(
   });
   if (!result.succeeded) {
     const { reason } = result;
-    deps.log.warn('the settlement contract refused a merchant', { ...tenant, reason });
+    deps.log.warn('the settlement contract refused to register a merchant', { ...tenant, reason });
     return;
   }
   const { merchantNumber } = result.facts;

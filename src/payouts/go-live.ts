@@ -193,7 +193,7 @@ export async function confirmGoLive(
   if (prepared === undefined || prepared.wallet.toLowerCase() !== wish.wallet.toLowerCase()) {
     return refuse(
       'unexpected_state',
-      'Going live with this wallet was not prepared, or its signature is too old. Ask an ' +
+      'Going live with this wallet is not prepared, or its signature is too old. Ask an ' +
         'admin to prepare it again.',
     );
   }

@@ -87,12 +87,12 @@ describe('whether the ledger is trusted', () => {
       () => judge({ chainNonces: new Map([[SENDER, 8n]]), trust: 'unknown' }, { clusterId: null }),
     ],
     [
-      'somebody recovers it',
+      'a recovery is running',
       'closed',
       () => judge({ chainNonces: new Map([[SENDER, 8n]]) }, { status: 'recovering' }),
     ],
     [
-      'a loss is seen while somebody recovers it',
+      'a loss is detected during its recovery',
       'recover: position, loss shown',
       () => judge({ trust: 'confirmed' }, { status: 'recovering' }),
     ],

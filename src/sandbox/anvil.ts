@@ -126,7 +126,7 @@ export async function startAnvil(
     const reason = lastLine(place.log.file);
     if (/in use/i.test(reason) && attempt < PORT_ATTEMPTS_MAX) continue;
     throw new StartError(
-      `The node of chain ${options.chainId} does not start: ${reason} (see ${place.log.file})`,
+      `The node of chain ${options.chainId} did not start: ${reason} (see ${place.log.file})`,
     );
   }
 }

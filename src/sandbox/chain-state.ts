@@ -44,7 +44,7 @@ export function createChainSaver(call: RpcCall, file: string): ChainSaver {
     const dump = await call('anvil_dumpState');
     restMs = (performance.now() - started) * SAVE_REST_FACTOR;
     if (typeof dump !== 'string' || !dump.startsWith(`0x${GZIP_MAGIC}`)) {
-      throw new Error('anvil_dumpState did not answer with a gzip file in hexadecimal');
+      throw new Error('anvil_dumpState did not return a gzip file in hexadecimal');
     }
     await replaceFile(file, Buffer.from(dump.slice(2), 'hex'));
     savedAt = performance.now();

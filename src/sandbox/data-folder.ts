@@ -116,7 +116,7 @@ function isBusy(cause: unknown): boolean {
 }
 
 async function keepSecret(folder: string, name: string): Promise<Buffer> {
-  if (!/^[a-z0-9-]+$/.test(name)) throw new Error(`Not a name for a secret: ${name}`);
+  if (!/^[a-z0-9-]+$/.test(name)) throw new Error(`Invalid name for a secret: ${name}`);
   await makeOwnFolder(folder);
   const file = join(folder, name);
   const kept = await readSecret(file);

@@ -140,7 +140,7 @@ export async function stopProcess(pid: number, steps: readonly StopStep[]): Prom
     signalProcess(pid, signal);
     if (await waitUntil(() => !isRunning(pid), waitMs)) return;
   }
-  throw new Error(`Process ${pid} does not end`);
+  throw new Error(`Process ${pid} did not exit`);
 }
 
 /** Sends a signal. A process that has already ended counts as success. */

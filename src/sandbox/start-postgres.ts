@@ -197,7 +197,9 @@ async function clearLeftovers(cluster: string, namedPid: number): Promise<void> 
   if (!(await waitUntil(gone, LEFTOVER_MS))) {
     for (const pid of findByWorkingFolder(cluster)) signalProcess(pid, 'SIGQUIT');
     if (!(await waitUntil(gone, LEFTOVER_MS))) {
-      throw new StartError(`Processes of an earlier PostgreSQL hold ${cluster}; end them first.`);
+      throw new StartError(
+        `An earlier PostgreSQL still uses ${cluster}; stop its processes first.`,
+      );
     }
   }
   if (isListed(namedPid)) await fs.rm(join(cluster, 'postmaster.pid'), { force: true });
@@ -215,7 +217,7 @@ async function startServer(site: Site, log: ChildLog): Promise<Server> {
     }
     const reason = lastLine(site.logFile);
     if (/could not create any TCP/i.test(reason) && attempt < PORT_ATTEMPTS_MAX) continue;
-    throw new StartError(`PostgreSQL does not start: ${reason} (see ${site.logFile})`);
+    throw new StartError(`PostgreSQL did not start: ${reason} (see ${site.logFile})`);
   }
 }
 

@@ -33,10 +33,10 @@ export function cellSettings(
   const others = text === null ? [] : text.split(',').map(toAddress);
   const cells = others.map(({ cell }) => cell);
   if (cells.includes(own)) {
-    throw new StartError(`CELL_ADDRESSES names cell ${own}, which is this one: leave it out`);
+    throw new StartError(`CELL_ADDRESSES names cell ${own}, which is this cell: remove it`);
   }
   if (new Set(cells).size < cells.length) {
-    throw new StartError('CELL_ADDRESSES names a cell twice');
+    throw new StartError('CELL_ADDRESSES lists a cell twice');
   }
   if (others.length > 0 && !SECRET.test(secret)) {
     throw new StartError(

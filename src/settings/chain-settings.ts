@@ -141,15 +141,15 @@ function formerSettlements(env: Env, prefix: ReturnType<typeof chainPrefix>): Co
       return { settlement: settingAddress(text, name), deployedAtBlock: BigInt(block) };
     }
     throw new StartError(
-      `${name}: "${part.trim()}" is not <address>@<block>, the previous contracts, the oldest ` +
-        'first',
+      `${name}: "${part.trim()}" is not <address>@<block>: list the previous contracts in this ` +
+        'form, oldest first',
     );
   });
   const present = readSetting(env, `${prefix}SETTLEMENT`)?.toLowerCase();
   const all = [...former.map(({ settlement }) => settlement.toLowerCase()), present];
   const twice = all.find((one, index) => all.indexOf(one) !== index);
   if (twice === undefined) return former;
-  throw new StartError(`${name}: ${twice} is named twice, there or as ${prefix}SETTLEMENT`);
+  throw new StartError(`${name} lists ${twice} twice, or it is also ${prefix}SETTLEMENT`);
 }
 
 /** Returns the external chain of a network; `null` if none is configured. */

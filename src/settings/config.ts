@@ -286,7 +286,7 @@ function checkProduction(config: Config): void {
     throw new StartError(`NODE_ENV=production needs ${missing.join(', ')}: see docs/operate.md`);
   }
   if (config.lan !== null)
-    throw new StartError('--lan is for sandboxes: production has TAPLINE_PUBLIC_URL');
+    throw new StartError('--lan is for sandboxes only: in production, set TAPLINE_PUBLIC_URL');
   for (const [name, address] of [
     ['TAPLINE_PUBLIC_URL', config.publicUrl],
     ['OPERATOR_URL', config.operatorUrl],

@@ -68,7 +68,7 @@ function headers(
   const list = parseList(text);
   if (list !== null && list.length <= addresses && list.every(isHeaders)) return list;
   throw new StartError(
-    `${name} must be a JSON list with an object of header names and texts for each address of ` +
+    `${name} must be a JSON array with one object of header names and values for each address of ` +
       'the RPC_URL, in their order: [{"authorization": "Bearer …"}, {}]',
   );
 }

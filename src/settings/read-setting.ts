@@ -75,7 +75,7 @@ export function signingKeys(env: Env, name: SettingName, token: string | null): 
   if (keys.length > 0 && keys.every(isKey)) {
     return keys.map((key) => toSigningKey(key, token, name));
   }
-  const what = 'private keys (0x and 64 hex digits), separated by commas, or file:/<path>';
+  const what = 'private keys (0x followed by 64 hex digits), separated by commas, or file:/<path>';
   throw mustBe(`${what}, or https://<signer>/<address>`, name, text);
 }
 
@@ -86,7 +86,7 @@ export function signingKey(env: Env, name: SettingName, token: string | null): S
   if (isOne && (HEX_KEY.test(key) || key.startsWith('http'))) {
     return toSigningKey(key, token, name);
   }
-  const what = 'a private key (0x, 64 hex digits), or file:/<path>';
+  const what = 'a private key (0x followed by 64 hex digits), or file:/<path>';
   throw mustBe(`${what}, or https://<signer>/<address>`, name, text);
 }
 

@@ -26,7 +26,9 @@ export function readRoles(args: readonly string[]): ReadonlySet<Role> {
   const names = (args[at + 1] ?? '').split(',');
   if (names.length === 1 && names[0] === 'watch') return new Set(['watch']);
   if (names.includes('watch'))
-    throw new StartError('--roles watch cannot be combined: a watchtower has a process of its own');
+    throw new StartError(
+      '--roles watch cannot be combined with other roles: a watchtower needs its own process',
+    );
   for (const name of names) {
     if (!ROLES.includes(name as Role)) {
       throw new StartError(

@@ -26,7 +26,7 @@ const WORD = 32;
 export async function keyFromFile(file: string, address: Hex): Promise<KeySource> {
   await requireClosedFile(file, true);
   const key = (await readFile(file, 'utf8')).trim();
-  if (!HEX_KEY.test(key)) throw new StartError(`${file} must contain 0x and 64 hex digits`);
+  if (!HEX_KEY.test(key)) throw new StartError(`${file} must contain 0x followed by 64 hex digits`);
   const own = privateKeyToAccount(key as Hex).address;
   if (own.toLowerCase() !== address.toLowerCase()) {
     throw new StartError(`${file} contains the key of ${own}, not of ${address}`);

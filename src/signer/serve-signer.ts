@@ -56,7 +56,7 @@ export async function serveSigner(
     const name = `${account.address}-${account.limits.chainId}`;
     const memory = await openMemory(settings.folder, name);
     const key = account.address.toLowerCase();
-    if (desks.has(key)) throw new Error(`${account.address} is named twice`);
+    if (desks.has(key)) throw new Error(`${account.address} is listed twice`);
     desks.set(key, { account, memory, used: 0, turn: Promise.resolve() });
   }
   const expected = hashSecret(`Bearer ${settings.token}`);

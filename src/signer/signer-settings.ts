@@ -127,7 +127,7 @@ function addressOf(value: unknown): Hex {
 function text(json: Json, name: string): string {
   const value = json[name];
   if (typeof value === 'string' && value !== '') return value;
-  throw new StartError(`${name} must be a text`);
+  throw new StartError(`${name} must be a string`);
 }
 
 function count(json: Json, name: string): number {
@@ -139,5 +139,5 @@ function count(json: Json, name: string): number {
 function list(json: Json, name: string): unknown[] {
   const value = json[name];
   if (Array.isArray(value)) return value;
-  throw new StartError(`${name} must be a list`);
+  throw new StartError(`${name} must be an array`);
 }

@@ -315,10 +315,10 @@ describe('npm run signer', () => {
     const tls = { certificate_file: 'own.crt', certificate_key_file: 'own.key' };
     const file = await settingsWith(tls);
     const modes: readonly (readonly [string, number, RegExp])[] = [
-      ['file.key', 0o644, /file\.key is not used, because others may read it \(mode 0644\)/],
+      ['file.key', 0o644, /file\.key is not used, because others can read it \(mode 0644\)/],
       ['file.key', 0o602, /may write it/],
-      ['token', 0o604, /token is not used, because others may read it/],
-      ['own.key', 0o644, /own\.key is not used, because others may read it/],
+      ['token', 0o604, /token is not used, because others can read it/],
+      ['own.key', 0o644, /own\.key is not used, because others can read it/],
       ['changed.json', 0o666, /changed\.json is not used, because others may write it/],
       ['sign.sh', 0o777, /sign\.sh is not used, because others may write it/],
     ];

@@ -39,7 +39,7 @@ const REST_MS = 10_000;
  */
 const OF_WEBHOOKS = [
   'no event is about an intent, a payment or a refund that its account does not have',
-  'no delivery is left to an endpoint that works',
+  'no delivery to a working endpoint is left pending',
 ];
 /** Invariants that `addTestPayment` violates, because it adds no job, pass or events. */
 const OF_TEST_PAYMENTS = [

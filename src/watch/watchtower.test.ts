@@ -242,7 +242,11 @@ describe('a watchtower', () => {
     };
     assert.equal(await blocksToStop(), null);
     assert.deepEqual(await steps(), []);
-    assert.deepEqual(await alarms(), ['contract_changed CallExecuted'], 'it is told');
+    assert.deepEqual(
+      await alarms(),
+      ['contract_changed CallExecuted'],
+      'the change raises an alarm',
+    );
   });
 
   it('does not pause on the word of one provider', async () => {
@@ -486,7 +490,7 @@ describe('a watchtower', () => {
     assert.ok(after > before);
     second.behavior = { whole: () => 'cut' };
     await look({ chains: [chains[1]] });
-    assert.equal(await lookedAt(), after, 'nobody answered');
+    assert.equal(await lookedAt(), after, 'no node answered');
   });
 
   it('draws no conclusion while the ledger is being recovered', async () => {

@@ -45,7 +45,8 @@ async function buildAlone(folder: string): Promise<string> {
   const script = await read('page.js');
   const style = await read('page.css');
   await rm(folder, { recursive: true });
-  if (script.includes('</script')) throw new Error('the script would end in its middle');
+  if (script.includes('</script'))
+    throw new Error('the script contains </script, which would end it early');
   const bare = html.replace(/<(?:script|link)\b[^>]*>(?:<\/script>)?\n?/g, '');
   const policy =
     `default-src 'none'; script-src ${hashOf(script)}; ` +

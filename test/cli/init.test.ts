@@ -78,7 +78,7 @@ async function wrongIn(changes: Readonly<Record<string, string>>, trust = env())
 test('init makes three private files with new secrets, and never changes one', async () => {
   const args = ['init', '--folder', path.join(folder, 'made'), '--json'];
   const first = await runCli(args, {});
-  assert.equal(first.code, 1, 'nobody can start with what only the operator knows missing');
+  assert.equal(first.code, 1, 'the start fails without the values that only the operator knows');
   const wrong = first.objects.filter(({ ok }) => ok === false);
   assert.match(String(wrong[0]?.detail), /NODE_ENV=production needs DATABASE_URL/);
   const texts = await Promise.all(['tapline.env', 'worker.env', 'registrar.env'].map(read));

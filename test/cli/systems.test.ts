@@ -60,7 +60,7 @@ const AT = () => ({ TAPLINE_BASE_URL: api.baseUrl, TAPLINE_API_KEY: KEY });
 const NOTHING = { status: 200, body: { data: [], has_more: false, next_cursor: null } };
 
 for (const [system, put] of Object.entries(SYSTEMS)) {
-  test(`listen starts, and resend says that nobody listens: ${system}`, async () => {
+  test(`listen starts, and resend reports that nothing listens: ${system}`, async () => {
     api.script(NOTHING);
     const heard = await run(['listen', '--timeout', '0.2', '--json'], { put, env: AT() });
     assert.equal(heard.code, 0, heard.stderr);

@@ -12,7 +12,7 @@ const NOBODY = 65_534;
 const run = promisify(execFile);
 
 test('a user who owns no file of the program can build the web apps', async (t) => {
-  if (process.getuid?.() !== 0) return t.skip('only root can become somebody else');
+  if (process.getuid?.() !== 0) return t.skip('only root can switch to another user');
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-web-build-'));
   await chown(folder, NOBODY, NOBODY);
   const program = path.join(ROOT, 'src/web/build-command.ts');

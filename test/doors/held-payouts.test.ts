@@ -165,7 +165,7 @@ test('the guardian extends the hold to thirty days after the registration at mos
   assert.equal(again, 'HoldTooLong');
 });
 
-test("afterwards no one can hold, pause or refuse the wallet's withdrawals", async () => {
+test("afterwards no role can hold, pause or refuse the wallet's withdrawals", async () => {
   const { guardian, config, rpc } = network;
   await rpc.call('evm_increaseTime', [MAX_HOLD_S]);
   await network.mine();

@@ -81,7 +81,7 @@ test('an account, and so its first invitation, waits for its own confirmed addre
   const client = new PersonClient(server.dashboard);
   await client.post('/sign_up', { email });
   const rows = await server.db.query('select id from users where email = $1', [email]);
-  assert.deepEqual(rows, [], 'nobody can act under an address before its link was opened');
+  assert.deepEqual(rows, [], 'an address has no account before its link was opened');
   const token = await server.mailedToken(email);
   const form = { token, name: 'Fred', account_name: 'Fresh', password: 'correct horse battery' };
   const opened = await client.post('/sign_up/complete', form);

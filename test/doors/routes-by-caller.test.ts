@@ -170,7 +170,7 @@ const WITHOUT_FACTOR: Readonly<Record<string, string>> = {
   revokeInvitation: 'takes an invitation away',
   removePin: 'takes a PIN away',
   handInOfflinePayments: 'each sale is signed by a wallet, and pays only this merchant',
-  submitVerification: 'staff decide what becomes of it',
+  submitVerification: 'staff approve or reject it',
   revokeApiKey: 'takes a key away',
   deactivateTerminal: 'takes a terminal away',
   rotateTerminalTag: 'takes an address away; the new one only lets customers pay',

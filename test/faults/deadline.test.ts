@@ -20,7 +20,7 @@ before(async () => {
 after(() => world?.close());
 
 describe('no worker for longer than a payment may take', () => {
-  it('declines the tap at its deadline, and charges no one 30 hours later', async () => {
+  it('declines the tap at its deadline, and does not charge the payer 30 hours later', async () => {
     const { db, sandbox, nodes, ground } = world;
     const { merchant, terminal } = world.node(0);
     const worker = present(nodes[2], 'worker');

@@ -199,7 +199,7 @@ describe('a sale in the lost period by a payer unknown to the restored database'
 describe('a card and a code after a loss', () => {
   let asked: Reply;
 
-  it('a URL used in the lost period asks the payer, and charges no one', async () => {
+  it('a URL used in the lost period asks the payer to confirm, and charges nothing', async () => {
     const again = await sell('SPENT', { type: 'nfc_sun', value: spentUrl });
     assert.equal(again.body.status, 'requires_action', JSON.stringify(again.body));
     const next = again.body.next_action as { type: string; reason_code: string };

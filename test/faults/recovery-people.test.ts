@@ -127,7 +127,7 @@ async function paymentOf(order: string) {
 }
 
 describe('after a restore', () => {
-  it('the shift is open with no one signed in, so refunds need a code', async () => {
+  it('the shift is open without a cashier signed in, so refunds need a code', async () => {
     const { body } = await persist(() => till().get('/terminal'));
     const open = body.shift as { readonly id: string; readonly cashier: string | null };
     assert.deepEqual([open.id, open.cashier], [shift, null]);

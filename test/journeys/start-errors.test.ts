@@ -121,7 +121,7 @@ test('a chain with another id than configured is refused', async () => {
     CHAIN_TESTNET_RELAYER_KEYS: key,
     CHAIN_TESTNET_REGISTRAR_KEY: key,
   });
-  assert.match(line, /CHAIN_TESTNET_RPC_URL leads to chain 31999, but 5 is expected/);
+  assert.match(line, /CHAIN_TESTNET_RPC_URL leads to chain 31999, but chain 5 is expected/);
   await database.close();
   await chain.stop();
 });

@@ -163,7 +163,7 @@ test('when every process is dead, one page is sent, for that reason', async (t) 
   if (why !== null) return t.skip(why);
   await network.kill();
   const since = performance.now();
-  assert(await waitUntil(async () => woken().length > 0, PAGED_MS), 'nobody was woken');
+  assert(await waitUntil(async () => woken().length > 0, PAGED_MS), 'no page was sent');
   const seconds = (performance.now() - since) / 1000;
   // Follow-up alerts of the same cause would arrive now.
   await sleep(PAGED_MS - seconds * 1000);

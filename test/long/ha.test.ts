@@ -83,7 +83,7 @@ function sell(): Sales {
 
 async function leader(): Promise<Machine> {
   const found = await cluster.primary();
-  assert(found !== null, 'nobody leads');
+  assert(found !== null, 'the cluster has no leader');
   return found;
 }
 

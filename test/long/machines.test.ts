@@ -299,7 +299,7 @@ step('step 9: people reach it by one address, and every check of doctor passes',
       (response) => response.ok,
       () => false,
     );
-  assert(await waitUntil(answers, BACK_MS), 'nobody has the address');
+  assert(await waitUntil(answers, BACK_MS), 'no machine has the address');
   const doctor = 'cd /opt/tapline && npx tapline doctor --settings /etc/tapline';
   const said = await first().type(doctor, { NODE_EXTRA_CA_CERTS: '/etc/tapline/ca.pem' });
   assert.doesNotMatch(said, /\bNO\b/);
@@ -323,7 +323,7 @@ step('step 10: no alert fires while people buy', async () => {
   const query = 'query=up == 0';
   const asked = `curl -sS --get --data-urlencode '${query}' http://127.0.0.1:9090/api/v1/query`;
   const { data } = JSON.parse(await room.backup.type(asked));
-  assert.deepEqual(data.result, [], 'Prometheus reaches everything that it is told of');
+  assert.deepEqual(data.result, [], 'Prometheus reaches all of its targets');
 });
 
 let pooled = false;
@@ -347,7 +347,7 @@ step(
     );
     assert(
       connections.some(({ from }) => from === '127.0.0.1'),
-      'nobody comes by PgBouncer',
+      'no connection comes through PgBouncer',
     );
     for (const { from, query } of connections.filter(({ from }) => from.startsWith('10.0.0.1'))) {
       // The test's own connections come from outside the machines' network.
@@ -399,7 +399,7 @@ async function strike({ what, hit, heal, told }: Strike): Promise<string> {
   await shop.stop();
   await books(shop);
   await checkArchive(room);
-  assert(heard, `${what}: nobody was told`);
+  assert(heard, `${what}: no alert was sent`);
   const heads = notices.slice(before).map(({ receiver, names }) => ({ receiver, names }));
   assert.deepEqual(heads, told === null ? [] : [{ receiver: told.receiver, names: [told.name] }]);
   const after =
@@ -421,7 +421,7 @@ async function holder(): Promise<GuideMachine> {
   for (const machine of room.machines) {
     if ((await machine.type('ip addr show eth0')).includes(SHARED_ADDRESS)) return machine;
   }
-  throw new Error('nobody has the shared address');
+  throw new Error('no machine has the shared address');
 }
 
 const gone = { receiver: 'tickets', name: 'ProcessIsGone' } as const;
@@ -540,7 +540,7 @@ happens('an update with a long index fails no request', async () => {
      where indexrelid = 'payment_intents_of_next_release'::regclass`,
   );
   assert.equal(index?.valid, true);
-  assert.deepEqual(notices.slice(before), [], 'nobody is woken by planned work');
+  assert.deepEqual(notices.slice(before), [], 'planned work sends no alert');
   return `updated in ${seconds.toFixed(0)} s: ${shop.sales.length} sales, no request failed`;
 });
 

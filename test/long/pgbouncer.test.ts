@@ -78,7 +78,7 @@ test('sales go through PgBouncer in transaction mode', async (t) => {
     shop.failures.filter((said) => !said.includes(CHAIN_AWAY)),
     [],
   );
-  assert(paidOf(shop) > 0, 'nobody paid');
+  assert(paidOf(shop) > 0, 'no payment succeeded');
   await requireWhole(shop);
   const [row] = await db.query<{ servers: number }>(
     `select count(*)::int as servers from pg_stat_activity
@@ -91,7 +91,7 @@ test('a database that was restored behind the pooler is noticed and recovered', 
   if (why !== null) return t.skip(why);
   await ground.database.copy('before');
   const lost = await sellFor(6_000, 'repeat');
-  assert(paidOf(lost) > 0, 'nobody paid');
+  assert(paidOf(lost) > 0, 'no payment succeeded');
   await ground.database.putBack('before');
   const after = await sellFor(6_000, 'repeat');
   assert(paidOf(after) > 0, 'people pay again');

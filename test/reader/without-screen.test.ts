@@ -113,7 +113,7 @@ test('a chip signs the requested sale, and nothing without a sale', async () => 
     if (bytes[5] === 0x01) asked++;
     return counted(bytes);
   });
-  assert.equal(asked, 0, 'nobody asked for money');
+  assert.equal(asked, 0, 'without a payment, the chip is not asked to sign');
   await till.end();
 });
 

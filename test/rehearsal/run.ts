@@ -56,7 +56,7 @@ async function run(): Promise<void> {
     throw new StartError(`no USDC is known on chain ${chainId}: name it, or use --test-token`);
   }
   const key = await readSecret('Private key that pays');
-  if (!HEX_KEY.test(key)) throw new StartError('the key must be 0x and 64 hex digits');
+  if (!HEX_KEY.test(key)) throw new StartError('the key must be 0x followed by 64 hex digits');
   const folder = await temporaryDataDir();
   const say = (line: string) => console.error(line);
   say(`data and keys of this run: ${folder.path} (kept if it fails)`);

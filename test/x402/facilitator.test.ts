@@ -175,7 +175,11 @@ describe('settle', () => {
   });
 
   const WRONG: readonly (readonly [string, (signed: Signed) => unknown, string])[] = [
-    ['to somebody else', (s) => patch(s, { payTo: `0x${'1'.repeat(40)}` }), 'recipient_mismatch'],
+    [
+      'to another recipient',
+      (s) => patch(s, { payTo: `0x${'1'.repeat(40)}` }),
+      'recipient_mismatch',
+    ],
     ['for another price', (s) => patch(s, { amount: '1' }), 'authorization_value_mismatch'],
     ['on another chain', (s) => patch(s, { network: 'eip155:1' }), 'network_mismatch'],
     ['of another scheme', (s) => patch(s, { scheme: 'upto' }), 'invalid_exact_evm_scheme'],

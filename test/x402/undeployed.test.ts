@@ -351,7 +351,7 @@ describe('a client', { concurrency: true }, () => {
       return node().setCode({ address, bytecode });
     };
 
-    test('after it signed is told why it cannot pay, and nothing is sent', async () => {
+    test('after it signed gets the reason why it cannot pay, and nothing is sent', async () => {
       const by = await open();
       const account = await ground.newBuyer(BigInt(TOTAL));
       const signed = await sign(account, by);
@@ -366,7 +366,7 @@ describe('a client', { concurrency: true }, () => {
       assert.equal(await sentBy(by), 0);
     });
 
-    test('after it paid gets its result again, and nobody else does', async () => {
+    test('after it paid gets its result again, and no other caller does', async () => {
       const by = await open();
       const account = await ground.newBuyer(BigInt(2 * TOTAL));
       const signed = await sign(account, by);

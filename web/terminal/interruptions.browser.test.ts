@@ -214,6 +214,6 @@ async function interruptOnce(state: State, interrupt: Interrupt): Promise<void> 
 
 for (const state of STATES) {
   for (const [name, interrupt] of Object.entries(INTERRUPTIONS)) {
-    test(`${name} ${state.name} charges nobody twice`, () => interruptOnce(state, interrupt));
+    test(`${name} ${state.name} does not charge twice`, () => interruptOnce(state, interrupt));
   }
 }

@@ -30,7 +30,10 @@ test('a till that moves to another merchant keeps neither PIN nor cashier nor sh
   assert.ok(isSameMerchant(changeTo('tml_own', 'Blue Door', now)), 'a new key of the same');
   assert.ok(isSameMerchant(changeTo('tml_next', 'Blue Door', now)), 'the counter beside it');
   assert.ok(!isSameMerchant(changeTo('tml_next', 'Somebody Else', now)));
-  assert.ok(!isSameMerchant(changeTo('tml_next', 'Blue Door', null)), 'nobody knows whose it was');
+  assert.ok(
+    !isSameMerchant(changeTo('tml_next', 'Blue Door', null)),
+    'the previous merchant is unknown',
+  );
   const pin = { salt: 's', hash: 'h' };
   const shiftSince = '2026-10-01T08:00:00.000Z';
   const printer = { width: 32, drawer: true } as const;

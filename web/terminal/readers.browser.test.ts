@@ -320,7 +320,7 @@ test('only a browser without a barcode detector loads our decoder', async () => 
   await page.goto(`${sandbox.web_url}/terminal`);
   const scan = page.getByRole('button', { name: 'Scan the code' });
   await scan.waitFor();
-  assert.equal(decoders.length, 0, 'not before somebody scans');
+  assert.equal(decoders.length, 0, 'no decoder before the first scan');
   await scan.click();
   await page.getByRole('button', { name: /^Start shift/ }).waitFor();
   assert.equal(decoders.length, 1);
@@ -342,7 +342,7 @@ test("the camera is asked for at the start of the shift, and reads a wallet's co
   await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
   const start = page.getByRole('button', { name: /^Start shift/ });
   await start.waitFor();
-  assert.equal((await cameraOf(page)).asked, 0, 'not before somebody starts');
+  assert.equal((await cameraOf(page)).asked, 0, 'no camera before the shift starts');
   await start.click();
   const till = tillOf(window);
   await till.amount.waitFor();

@@ -82,7 +82,7 @@ test('in a bill split by amounts, each person pays an amount up to the remainder
   await till.close();
 });
 
-test('a payment that nobody paid expires automatically, and the till shows that', async () => {
+test('an unpaid payment expires automatically, and the till shows that', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

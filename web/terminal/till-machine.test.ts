@@ -362,7 +362,7 @@ test('a cancel while the customer is asked wins or loses, and the till shows the
     ({ type: 'cancel_answered', answer: one, now: 30 }) as const;
   assert.equal(shown(next(sent, answer(done({ status: 'canceled' })))), 'canceled');
   assert.equal(shown(next(sent, seen({ status: 'requires_action' }, 25))), 'canceling');
-  assert.equal(shown(next(sent, answer(UNKNOWN))), 'canceling', 'it is asked again');
+  assert.equal(shown(next(sent, answer(UNKNOWN))), 'canceling', 'the till asks again');
   const late = next(sent, answer(refused('payment_intent_unexpected_state')));
   assert.ok(late.phase.at === 'following');
   assert.equal(late.phase.tip, 250_000n);
@@ -384,7 +384,7 @@ test('if a payment takes a tip, the customer is asked before a pass is accepted'
     now: 40,
   });
   assert.ok(declined.phase.at === 'open');
-  assert.equal(declined.phase.tip, 375_000n, 'and is not asked again after a decline');
+  assert.equal(declined.phase.tip, 375_000n, 'the tip is kept after a decline');
 });
 
 test('typed digits keep the currency in which they were typed', () => {

@@ -105,7 +105,7 @@ test('every event in every state', () => {
     ],
     ['no connection', sending(1), answered({ is: 'not_sent' }), notSent],
     ['no connection after a lost answer', sending(2), answered({ is: 'not_sent' }), 'sending'],
-    ['nobody knows', sending(1), answered({ is: 'unknown' }), 'sending'],
+    ['an unknown result', sending(1), answered({ is: 'unknown' }), 'sending'],
     ['the service fails', sending(1), answered(refused('internal_error', 500)), 'sending'],
     ['the chain has it after all', sending(2), wallet(4, 5), 'done'],
     ['the chain does not have it', sending(2), wallet(3, 5), 'sending'],

@@ -85,7 +85,7 @@ test('the owner is notified of a payment by a static pass, and sees it marked', 
   const { wallet, pass } = await readyWallet(browser, sandbox);
   await wallet.page.waitForFunction(() => localStorage.getItem('tapline.wallet.heardUntil'));
   const paid = await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
-  assert.equal(paid.status, 'succeeded', 'nobody is asked in the sandbox');
+  assert.equal(paid.status, 'succeeded', 'the sandbox asks for no consent');
   await wallet.sees(/charged 2\.51 USDC to a fixed-code pass/);
   await wallet.goTo('History');
   await wallet.page.getByText('With a fixed-code pass', { exact: true }).waitFor();

@@ -92,7 +92,7 @@ test('every event in every state', () => {
   const late = { status: 'requires_payment_method', decline_code: 'confirmation_timeout' };
   const again = questionWith({ expires_at: '2026-11-20T12:05:00.000Z' });
   const table: readonly (readonly [string, Rings, RingEvent, string])[] = [
-    ['somebody asks', [], listed(QUESTION), 'asked'],
+    ['a shop asks', [], listed(QUESTION), 'asked'],
     ['asked once, told twice', [asked], listed(QUESTION), 'asked'],
     [
       'two tills at once',
@@ -116,9 +116,14 @@ test('every event in every state', () => {
     ['the chain is slow', [answering()], answered(done({ status: 'processing' })), 'yes, taken'],
     ['declined by now', [answering()], answered(done(declined)), 'declined'],
     ['a no that was taken', [answering({ yes: false })], answered(done(rejected)), 'rejected'],
-    ['a yes after somebody’s no', [answering()], answered(done(rejected)), 'rejected'],
+    [
+      'an approval after another device’s rejection',
+      [answering()],
+      answered(done(rejected)),
+      'rejected',
+    ],
     ['too late by the service’s clock', [answering()], answered(done(late)), 'expired'],
-    ['nobody knows', [answering()], answered(UNKNOWN), 'yes'],
+    ['an unknown result', [answering()], answered(UNKNOWN), 'yes'],
     ['never left', [answering()], answered(NOT_SENT), 'asked, with a remark'],
     ['never left the second time', [answering({ sends: 2 })], answered(NOT_SENT), 'yes'],
     [
@@ -175,7 +180,7 @@ test('every event in every state', () => {
     ['closed', [ended, other], { type: 'closed', intent: 'pi_1' }, 'asked'],
     ['not closed while it is asked', [asked], { type: 'closed', intent: 'pi_1' }, 'asked'],
     [
-      'somebody else’s answer',
+      'another device’s answer',
       [asked],
       { ...answered(UNKNOWN), intent: 'pi_9' } as RingEvent,
       'asked',

@@ -46,7 +46,7 @@ function checkQuery(query: SaleQuery): Refusal | null {
   }
   if (receipt !== undefined) {
     if (order_id === undefined) return null;
-    return refuse('parameter_invalid', 'Send receipt, or order_id and amount.', 'receipt');
+    return refuse('parameter_invalid', 'Send receipt or order_id, not both.', 'receipt');
   }
   if (order_id === undefined) {
     return refuse('parameter_missing', 'amount requires receipt or order_id.', 'order_id');

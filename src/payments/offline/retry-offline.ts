@@ -54,7 +54,7 @@ export async function retryOffline(ctx: Context): Promise<boolean> {
     } catch (error) {
       // Continues with the next sale. Otherwise this one, the first of each run, would block all
       // others.
-      ctx.log.error('an offline sale was not decided', {
+      ctx.log.error('an offline sale could not be decided', {
         sale: one.id,
         error: describeError(error),
       });

@@ -73,7 +73,7 @@ function requireDelay(
   if (delay >= least) return;
   throw new StartError(
     `${name} of the settlement contract of ${network} is ${delay} s; production ` +
-      `needs ${least} s: deploy one with npm run chain -- deploy`,
+      `needs ${least} s: deploy a new contract with npm run chain -- deploy`,
   );
 }
 
@@ -121,7 +121,7 @@ export async function requireOwnContract(chain: Chain, cell: number, log: Log): 
     if (number === null || isOfCell(cell, number)) return;
     throw new StartError(
       `CELL=${cell}, but cell ${cellOfNumber(number)} settles at ${settlement} (${network}): ` +
-        'each cell has a contract of its own',
+        'each cell needs its own contract',
     );
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;

@@ -112,7 +112,7 @@ describe('senders and chains at the start', () => {
       openChain({ ...network.config, chainId: 1 }, silentLog),
       (error) =>
         error instanceof StartError &&
-        error.message === 'CHAIN_TESTNET_RPC_URL leads to chain 31400, but 1 is expected',
+        error.message === 'CHAIN_TESTNET_RPC_URL leads to chain 31400, but chain 1 is expected',
     );
     const nowhere = '0x00000000000000000000000000000000000000aa';
     await assert.rejects(

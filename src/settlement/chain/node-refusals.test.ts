@@ -46,7 +46,7 @@ const CASES: readonly Case[] = [
   ['access', 'eth_call', -32_000, 'invalid project id'],
   ['access', 'eth_blockNumber', 3, 'execution reverted', 403],
   ['unknown', 'eth_call', -32_603, 'Internal error'],
-  ['unknown', 'eth_call', -31_337, 'something that nobody has seen'],
+  ['unknown', 'eth_call', -31_337, 'an unknown refusal'],
   ['unknown', 'eth_call', -32_603, 'Internal error', 502],
   ['missing', 'eth_call', -32_001, 'Resource not found'],
   ['missing', 'eth_call', -32_000, 'header not found'],

@@ -120,7 +120,7 @@ function requireChainId(probed: readonly ProbedAddress[], setting: string, chain
   if (wrong < 0) return;
   const which = probed.length > 1 ? ` (address ${wrong + 1}, ${probed[wrong]?.host})` : '';
   const told = `${setting}${which} leads to chain ${probed[wrong]?.chainId}`;
-  throw new StartError(`${told}, but ${chainId} is expected`);
+  throw new StartError(`${told}, but chain ${chainId} is expected`);
 }
 
 /**
@@ -136,7 +136,9 @@ async function requireFee(chain: Chain): Promise<void> {
   if (baseFeePerGas <= maxFeePerGasCeiling) return;
   const [set, asked] = [maxFeePerGasCeiling, baseFeePerGas].map((wei) => formatGwei(wei));
   const name = `CHAIN_${network.toUpperCase()}_MAX_FEE_GWEI`;
-  throw new StartError(`${name}=${set} is below the base fee of the chain, ${asked} gwei now`);
+  throw new StartError(
+    `${name}=${set} is below the base fee of the chain, now ${asked} gwei: raise it`,
+  );
 }
 
 function logUnreachable(probed: readonly ProbedAddress[], setting: string, log: Log): void {

@@ -46,7 +46,7 @@ test("a token's name and version are read from the token if they are not set", a
 
 test('startup fails if name or version does not match the DOMAIN_SEPARATOR', async () => {
   const version = await refusal({ usdcDomain: { name: null, version: '2' } });
-  assert.match(version, /CHAIN_TESTNET_USDC_VERSION: "Test USD Coin", "2" do not give/);
+  assert.match(version, /CHAIN_TESTNET_USDC_VERSION: "Test USD Coin", "2" do not match/);
   const name = await refusal({ usdcDomain: { name: 'USD Coin', version: '1' } });
   assert.match(name, /which calls itself "Test USD Coin", "1"/);
 });

@@ -197,7 +197,7 @@ export async function readToken(
   }
   if (facts.separator !== separatorOf(config, { name, version })) {
     throw new StartError(
-      `${prefix}USDC_NAME and ${prefix}USDC_VERSION: "${name}", "${version}" do not give the ` +
+      `${prefix}USDC_NAME and ${prefix}USDC_VERSION: "${name}", "${version}" do not match the ` +
         `DOMAIN_SEPARATOR of ${usdc}, which calls itself "${facts.name}", "${facts.version}"`,
     );
   }

@@ -90,7 +90,7 @@ describe('a node that announces blocks', () => {
     };
     const own = subscribe();
     // Wait for two requests: the second one follows the first refusal.
-    await until(() => requests >= 2, 'not asked again');
+    await until(() => requests >= 2, 'no second request was sent');
     assert.equal(own.isLive(), false);
     // The node never announced a block, so its silence causes no warning.
     assert.equal(warnings.length, 0);

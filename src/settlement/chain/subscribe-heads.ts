@@ -46,7 +46,7 @@ export function subscribeHeads(
   };
   const again = () => {
     if (live && !stopped)
-      log.warn('the connection that announces new blocks broke; polling instead', { node });
+      log.warn('lost the connection that announces new blocks; polling instead', { node });
     pauseMs = live ? RECONNECT_MS : Math.min(pauseMs * 2, MAX_RECONNECT_MS);
     live = false;
     later(connect, pauseMs);

@@ -105,7 +105,7 @@ test('events that operators accept are booked by the next recovery', async () =>
      values (false, 'withdrawal', 9, '0x09', 0, 1, 'acct_f', '0xab', 5, now())`,
   );
   await endRecovery();
-  assert.deepEqual(await find(FOREIGN), before, 'nobody has decided');
+  assert.deepEqual(await find(FOREIGN), before, 'no decision was made');
   await db.query(`update foreign_settlements set decision = 'accepted'`);
   const asked = { ...before, requests: before.requests + 1 };
   assert.deepEqual(await find(FOREIGN), asked);

@@ -163,7 +163,7 @@ describe('reconciliation', () => {
     assert.equal(await db.transaction((tx) => decideForeign(tx, { ...tenant, upTo }, decided)), 1);
     assert.equal(await selectKeptBack(db, tenant), 7_050_000n, 'it stays out of payouts');
     await kinds();
-    assert.deepEqual(await kinds(), [], 'nobody is reminded of what was refused');
+    assert.deepEqual(await kinds(), [], 'a refused foreign settlement is not reported again');
     await query('delete from foreign_settlements');
     await query('update reconciliation_differences set resolved_at = now()');
     await query(`delete from chain_alarms where kind = 'foreign_key_used'`);
@@ -299,7 +299,7 @@ describe('reconciliation', () => {
     assert.equal(await db.transaction((tx) => decideForeign(tx, { ...tenant, upTo }, decided)), 2);
     assert.equal(await selectKeptBack(db, tenant), 0n, 'they have left the balance');
     await kinds();
-    assert.deepEqual(await kinds(), [], 'nobody is reminded of what was refused');
+    assert.deepEqual(await kinds(), [], 'a refused foreign settlement is not reported again');
   });
 
   it('finds refunds and withdrawals that only the chain or only the ledger has', async () => {

@@ -99,7 +99,7 @@ describe('the relayer, while chain and nodes misbehave', () => {
     const looks = () => first.calls.get('eth_getBlockByNumber') ?? 0;
     const before = looks();
     const done = () => looks() >= before + 3;
-    assert(await waitUntil(done, WAIT_MS), 'nobody looked at the chain');
+    assert(await waitUntil(done, WAIT_MS), 'the relayer did not read the chain');
   }
 
   it('waits while no node answers, and continues when one does', async () => {

@@ -51,7 +51,7 @@ it('no nonce is used twice because one of two addresses has forgotten it', async
     },
   };
   await payOne();
-  assert(forgot > 0, 'nobody asked for the nonce');
+  assert(forgot > 0, 'the nonce was never requested');
   const different = new Set(sent).size;
   assert(different <= MOST_BYTES, `${different} transactions were sent for one payment`);
 });

@@ -38,9 +38,9 @@ test('values that were not measured are not reported', () => {
 test('payments left are reported as whole days, and not at all if unknown', () => {
   assert.equal(daysLeftOf(5_000n, 800), 6);
   assert.equal(daysLeftOf(799n, 800), 0);
-  assert.equal(daysLeftOf(10n ** 20n, 0.1), 3_650, 'nobody plans further');
+  assert.equal(daysLeftOf(10n ** 20n, 0.1), 3_650, 'the estimate is capped at ten years');
   assert.equal(daysLeftOf(null, 800), null);
-  assert.equal(daysLeftOf(5_000n, 0), null, 'nobody pays');
+  assert.equal(daysLeftOf(5_000n, 0), null, 'there are no payments to estimate from');
 });
 
 describe('the gas balance of the senders', () => {
@@ -73,7 +73,7 @@ describe('the gas balance of the senders', () => {
     const { livemode } = world.network.config;
     const now = new Date();
     const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
-    assert.equal(await paymentsPerDay(db, livemode, now), 0, 'nobody has paid');
+    assert.equal(await paymentsPerDay(db, livemode, now), 0, 'there was no payment');
     // Add a payment per minute, a third of them on the other network, and transactions that settle
     // nothing.
     await db.query(

@@ -350,7 +350,7 @@ describe('the contract', () => {
     it('fails for a settlement of a lost merchant that no alarm names', async () => {
       const intent = await settle(PAID);
       const number = await numberOf(intent);
-      const found = `settlement ${number} is booked for nobody, and no alarm names it`;
+      const found = `settlement ${number} is not booked, and no alarm names it`;
       const isMissing = async (...damage: readonly string[]) =>
         (await checkWithout(new Set([number]), ...damage)).includes(found);
       const alarmIn = (livemode: boolean) =>

@@ -156,7 +156,7 @@ async function checkAlarms({ db, chain, unbookable }: BothSides): Promise<string
   const known = new Set(rows.map(({ subject }) => subject));
   return unbookable
     .filter(({ number }) => !known.has(`payment ${number}`))
-    .map(({ number }) => `settlement ${number} is booked for nobody, and no alarm names it`);
+    .map(({ number }) => `settlement ${number} is not booked, and no alarm names it`);
 }
 
 function compareRefunds({ rows, refunded }: BothSides): string[] {
@@ -526,11 +526,11 @@ export const CONTRACT_INVARIANTS: readonly Invariant<BothSides>[] = [
     check: compareWithdrawals,
   },
   {
-    promise: 'the contract holds for a merchant what the ledger has, and has not paid out',
+    promise: "a merchant's balance on the contract is what the ledger has not paid out",
     check: compareBalances,
   },
-  { promise: 'the books of an account have what the contract holds', check: compareBooks },
-  { promise: 'the ledger knows all tokens of the contract', check: compareTokens },
+  { promise: 'the books of an account match its balance on the contract', check: compareBooks },
+  { promise: 'the ledger accounts for all tokens of the contract', check: compareTokens },
   { promise: "the chain alone explains all of the contract's tokens", check: explainTokens },
 ];
 

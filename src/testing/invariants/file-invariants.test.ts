@@ -98,7 +98,7 @@ test('a statement without one of its entries is reported', async () => {
 
 test('an export without one of its rows is reported', async () => {
   const broken = await brokenBy(shortened('"object":"payment_intent"'));
-  assert.deepEqual(broken, ['an export has every row once']);
+  assert.deepEqual(broken, ['an export contains every row once']);
 });
 
 /**
@@ -123,7 +123,7 @@ test('a link to the file of another day is reported', async () => {
 
 test('a receipt with another fee than the chain has is reported', async () => {
   const fee = (n: number) => `update payments set fee_acquirer = fee_acquirer + ${n}`;
-  assert.deepEqual(await brokenWhile(fee(1), fee(-1)), ['a receipt says what the chain says']);
+  assert.deepEqual(await brokenWhile(fee(1), fee(-1)), ['a receipt matches the chain']);
 });
 
 test('a changed entry of an audit log is reported', async () => {
@@ -140,7 +140,7 @@ test('a changed entry of an audit log is reported', async () => {
 });
 
 test('an incomplete file, and one that other users can read, are reported', async () => {
-  const rule = ['the files of a process are whole and its own'];
+  const rule = ['the files of a process are complete and its own'];
   const file = path.join(folder.path, 'half.json');
   await writeFile(file, '{"half":', { mode: 0o600 });
   assert.deepEqual(await brokenBy(files), rule);

@@ -234,12 +234,12 @@ export const FILE_INVARIANTS: readonly Invariant<Files>[] = [
     promise: 'a statement closes with the balance of the ledger, in every format',
     check: ofEachNetwork(compareStatement),
   },
-  { promise: 'an export has every row once', check: ofEachNetwork(compareLists) },
+  { promise: 'an export contains every row once', check: ofEachNetwork(compareLists) },
   {
     promise: 'the link of a scheduled export opens the statement of its days',
     check: ofEachNetwork(compareLinks),
   },
-  { promise: 'a receipt says what the chain says', check: ofEachNetwork(compareReceipts) },
+  { promise: 'a receipt matches the chain', check: ofEachNetwork(compareReceipts) },
   { promise: 'every audit log is unbroken', check: verifyAuditLogs },
-  { promise: 'the files of a process are whole and its own', check: checkFolders },
+  { promise: 'the files of a process are complete and its own', check: checkFolders },
 ];

@@ -348,7 +348,7 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
       ],
     },
   ],
-  'no delivery is left to an endpoint that works': [
+  'no delivery to a working endpoint is left pending': [
     {
       sql: [
         `insert into webhook_due (endpoint_id, event_created, event_position, id, account_id,

@@ -428,7 +428,7 @@ const AT_REST: readonly Rule[] = [
     sql: `select path || ' ' || key from idempotency_keys where status = 'in_progress'`,
   },
   {
-    promise: 'no delivery is left to an endpoint that works',
+    promise: 'no delivery to a working endpoint is left pending',
     sql: `select d.endpoint_id || ' waits for ' || d.event_type || ' ' || d.id from webhook_due d
       join webhook_endpoints e on e.id = d.endpoint_id where e.status = 'enabled'`,
   },

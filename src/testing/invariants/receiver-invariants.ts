@@ -138,5 +138,8 @@ export const DELIVERY_INVARIANTS: readonly Invariant<Deliveries>[] = [
 ];
 
 export const FOLLOWER_INVARIANTS: readonly Invariant<Follower>[] = [
-  { promise: 'a receiver that follows the guide has the objects of the API', check: compareView },
+  {
+    promise: 'a receiver that follows the guide has the same objects as the API',
+    check: compareView,
+  },
 ];

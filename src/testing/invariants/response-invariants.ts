@@ -138,7 +138,7 @@ async function checkTransfers(
 export const RESPONSE_INVARIANTS: readonly Invariant<Responses>[] = [
   { promise: 'no response contradicts another', check: ({ journal }) => journal.complaints },
   { promise: 'an intent matches the responses about it', check: checkIntents },
-  { promise: 'a payer who was told "declined" is not charged for it', check: checkDeclines },
+  { promise: 'a payment that was reported as declined is not charged', check: checkDeclines },
   {
     promise: 'a refund matches the responses about it',
     check: ({ db, journal }) =>

@@ -127,13 +127,13 @@ export const PLANTED: readonly PlantedFault[] = [
     ),
   },
   {
-    name: 'nobody asks what has used a nonce',
+    name: 'the user of a nonce is never looked up',
     breaks: /calm does not settle everything/,
     bounds: 'a stolen key',
     step: without('inspect_nonce'),
   },
   {
-    name: 'a signer that gave no answer is not asked again',
+    name: 'a signer that did not answer gets no second request',
     breaks: /calm does not settle everything/,
     bounds: 'a signer',
     step: changed((after, _, { kind }) =>

@@ -215,9 +215,10 @@ async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<st
   if (cell.young !== 'till') {
     const again = await attempt.pay(place);
     if (again.said === 'succeeded' && result?.intent !== again.intent) {
-      wrong.push(`asked again it has paid ${again.intent}`);
+      wrong.push(`its repeated request paid ${again.intent}`);
     }
-    if (again.said === 'requires_payment_method') wrong.push('asked again it can be paid again');
+    if (again.said === 'requires_payment_method')
+      wrong.push('after its repeated request it can be paid again');
   }
   const spent = await attempt.spendAgain(place, ways.till);
   if (spent.said === 'requires_action') await sayNo(ways, spent, place);

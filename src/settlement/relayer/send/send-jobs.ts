@@ -187,7 +187,7 @@ async function prepareOne(sender: HeldSender, request: OpenRequest): Promise<Wor
     const details = { kind, error: describeError(error) };
     const fields = { subject, ...details };
     if (passes(error)) {
-      relayer.log.warn('a settlement job waits', fields);
+      relayer.log.warn('a settlement job waits for data that cannot be read now', fields);
       return [];
     }
     relayer.log.error('a settlement job cannot be prepared', fields);

@@ -172,7 +172,7 @@ function twoAddresses(): void {
     const sender = present([...worker.senders.values()][0], 'sender');
     const second = present(world.nodes[1], 'second node');
     await watchIdleNonces(worker, [...worker.senders.values()]);
-    assert.equal(await world.count(STOPPED), 0, 'nobody has used it');
+    assert.equal(await world.count(STOPPED), 0, 'the key was not used elsewhere');
     await steal(world.network.config.relayerKeys[sender.sender], 0);
     await world.network.mine();
     const block = present(await world.network.chain.block('latest'), 'head');
