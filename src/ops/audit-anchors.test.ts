@@ -125,7 +125,7 @@ test('entries removed from the end after an anchor are detected with its file', 
   assert.equal(await verify(''), 0, 'without the anchor it looks whole');
   assert.equal(await verify(text), 1);
   await cut('acct_0', 0);
-  assert.equal(await verify(text), 1, 'an audit log that is gone shows too');
+  assert.equal(await verify(text), 1, 'a deleted audit log is detected, too');
 });
 
 test('by default all active operators get a mail, whose text is a valid anchor file', async (t) => {

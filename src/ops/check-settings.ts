@@ -181,8 +181,7 @@ async function lookAtChain(
         const left = balances.map((balance) => paymentsLeftOf(balance, price));
         const poor = addresses.filter((_, index) => isLow(left[index] ?? null, lowBalance));
         const { symbol } = opened.config.profile.coin;
-        if (poor.length > 0)
-          throw new Error(`too low on gas funds: send ${symbol} to ${poor.join(', ')}`);
+        if (poor.length > 0) throw new Error(`low on gas: send ${symbol} to ${poor.join(', ')}`);
         return `${addresses.length} addresses have enough for ${lowBalance} payments each`;
       }),
     );

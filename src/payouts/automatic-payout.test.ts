@@ -161,7 +161,7 @@ test('a period that a restored database has lost is not paid again', async () =>
   await run();
   assert.deepEqual(await withdrawals(), [{ period: ended, amount: BigInt(AMOUNT) }]);
   assert.deepEqual(await newest(), [ended, 'requested', null]);
-  assert.equal(await balance(), BigInt(AMOUNT), 'the sale of the day that goes on');
+  assert.equal(await balance(), BigInt(AMOUNT), 'the sale of the current day is not paid out');
 });
 
 /** Returns a chain that counts its successful calls. */

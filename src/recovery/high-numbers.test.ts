@@ -113,7 +113,7 @@ describe('settlements under numbers that exceed a bigint column', () => {
         listed.lines.join('\n'),
       );
     }
-    assert.equal((await selectUnknownHere(store.db, false)).count, 0, 'no recovery is asked for');
+    assert.equal((await selectUnknownHere(store.db, false)).count, 0, 'no recovery is requested');
   });
 
   it('are included in the refund proof as the contract computes it', async () => {

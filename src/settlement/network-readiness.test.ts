@@ -135,7 +135,7 @@ describe("a process's copy of the networks' states", () => {
     assert.equal(await deploys(false), true, 'one is enough');
     await age(10.1);
     await report('behind a signer', { ...WELL, deploysWallets: false });
-    assert.equal(await deploys(false), false, 'the one that could is gone');
+    assert.equal(await deploys(false), false, 'the worker that could deploy has stopped');
   });
 
   it('reports that no node answers, and when one answers again', async () => {

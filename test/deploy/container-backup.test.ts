@@ -111,6 +111,10 @@ test('a WAL file is never replaced by another, and old backups are deleted', asy
   await shell(`timeout 5 sh ${folder}/backup.sh daily || true`);
   const left = (await shell('ls backup/copies')).split('\n');
   const log = await shell('ls backup/log');
-  assert.equal(left.length, 2, 'the old one is gone, one of today and the newest are there');
+  assert.equal(
+    left.length,
+    2,
+    'the old copy was deleted; a copy of today and the newest one are left',
+  );
   assert.doesNotMatch(log, /^000000010000000000000001$/m);
 });

@@ -58,6 +58,10 @@ async function headersOnly(path: string, key: string): Promise<number> {
 test('a live key gets 404 from every helper before it has sent a body', async () => {
   for (const path of ['/test_helpers/events/trigger', '/test_helpers/agent_tokens']) {
     assert.equal(await headersOnly(path, keys.live), 404, path);
-    assert.equal(await headersOnly(path, keys.test), 0, 'a test key is asked for the body');
+    assert.equal(
+      await headersOnly(path, keys.test),
+      0,
+      'the server waits for the body of a request with a test key',
+    );
   }
 });

@@ -125,11 +125,11 @@ describe('an attacker has the key of a sender', () => {
     );
     assert.ok(await waitUntil(isMailed, MAILED_MS), 'no operator was mailed');
     const created = await world.create(0, 'AFTER');
-    assert.equal(created.status, 201, 'the API goes on');
+    assert.equal(created.status, 201, 'the API still creates payments');
     const [row] = await db.query<{ status: string }>(
       'select status from network_recoveries where not livemode',
     );
-    assert.equal(row?.status, 'done', 'no recovery was asked for');
+    assert.equal(row?.status, 'done', 'no recovery was requested');
     assert.ok(performance.now() - started < STOPPED_MS);
   });
 

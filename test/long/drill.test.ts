@@ -140,7 +140,7 @@ test('a restored backup is completed from the chain, and says what cannot come b
     assert.match(listed, new RegExp(`^  20\\S+  ${kind}$`, 'm'));
   }
   const [left] = await db.query('select 1 from webhook_endpoints where id = $1', [endpoint]);
-  assert.equal(left, undefined, 'an endpoint of the lost time is gone');
+  assert.equal(left, undefined, 'an endpoint from the lost period no longer exists');
   assert.match(listed, /^ {2}none {2}webhook endpoints$/m);
   const kept = paidOf(before).length + paidOf(between).length;
   t.diagnostic(

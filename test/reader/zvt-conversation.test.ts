@@ -145,7 +145,11 @@ test('after a system error, "repeat receipt" tells the truth as soon as it is kn
   assert.match(result ?? '', PAID_RESULT);
   assert.deepEqual(talk.acknowledges(), [COMPLETED]);
   talk.acknowledges();
-  assert.match(talk.says(ASK.repeatReceipt)[1] ?? '', PAID_RESULT, 'as often as it is asked');
+  assert.match(
+    talk.says(ASK.repeatReceipt)[1] ?? '',
+    PAID_RESULT,
+    'each repeated request gets the receipt again',
+  );
 });
 
 test('after a system error, a sale waits for the result: paid, it is that sale', () => {

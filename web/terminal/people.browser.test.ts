@@ -126,7 +126,11 @@ test('five wrong PINs block that cashier for a while, and no other cashier', asy
     assert.equal(await pin.inputValue(), '');
     assert.equal(await amount.count(), 0, 'no shift has begun');
   }
-  assert.equal(await enter('Eve', '7777'), 429, 'the right one comes too late');
+  assert.equal(
+    await enter('Eve', '7777'),
+    429,
+    'the correct PIN is refused after too many wrong ones',
+  );
   await page.getByText('Too many wrong PINs.').waitFor();
   assert.equal(await amount.count(), 0);
   assert.equal(await enter('Finn', '8888'), 201);

@@ -73,7 +73,7 @@ test('a link leads to the top of a page and its heading, Back to the old positio
   await window.checkAccessibility();
   await page.keyboard.press('Tab');
   const isInside = () => document.activeElement?.closest('main') != null;
-  assert.ok(await page.evaluate(isInside), 'the tab key goes on from the heading');
+  assert.ok(await page.evaluate(isInside), 'the tab key continues from the heading');
   await scrollTo(page, 60);
   await page.goBack();
   await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();

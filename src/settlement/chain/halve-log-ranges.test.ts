@@ -259,7 +259,7 @@ describe('a range of logs', () => {
       const last = await readLogPortion(rpc, { ...question, topics: [null, HASH] as const });
       assert.deepEqual([last.fromBlock, last.toBlock, last.logs.length], [91n, 100n, 0]);
       const times = node.calls.filter((method) => method === 'eth_getLogs').length;
-      assert.equal(times, 1, 'what an address does not give is asked for once');
+      assert.equal(times, 1, 'eth_getLogs is not sent again to an address without it');
     });
   }
 

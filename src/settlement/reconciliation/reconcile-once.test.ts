@@ -157,7 +157,7 @@ describe('reconciliation', () => {
     const alarms = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
     assert.equal(await world.count(alarms), 1);
     assert.equal(await selectKeptBack(db, tenant), 7_050_000n);
-    assert.equal((await selectUnknownHere(db, false)).count, 0, 'no recovery is asked for');
+    assert.equal((await selectUnknownHere(db, false)).count, 0, 'no recovery is requested');
     const upTo = present(await selectNewestForeign(db, tenant), 'foreign payment');
     const decided = { decision: 'refused', now: new Date() } as const;
     assert.equal(await db.transaction((tx) => decideForeign(tx, { ...tenant, upTo }, decided)), 1);
@@ -290,7 +290,7 @@ describe('reconciliation', () => {
       found.map((row) => row.found),
       ['refund 900000', 'withdrawal 70000'],
     );
-    assert.equal((await selectUnknownHere(db, false)).count, 0, 'no recovery is asked for');
+    assert.equal((await selectUnknownHere(db, false)).count, 0, 'no recovery is requested');
     assert.equal(await selectKeptBack(db, tenant), 970_000n);
     const alarms = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
     assert.equal(await world.count(alarms), 1, 'one for the merchant');

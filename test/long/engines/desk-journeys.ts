@@ -115,7 +115,7 @@ export const DESK_JOURNEYS: Journeys = {
     await signIn(hands, ground, 'dashboard');
     await hands.click('link', /^Balance$/);
     await hands.sees(/Statements/);
-    await hands.choose('Period', 'Some days');
+    await hands.choose('Period', 'A range of days');
     await hands.sees(/From/);
     await hands.choose('Scheduled statements', 'Every week');
     await hands.fill('Send the link to', 'books@accountant.example');
