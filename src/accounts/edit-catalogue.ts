@@ -106,7 +106,7 @@ async function readEdit(
   const settings = await selectShopSettings(tx, tenant.accountId);
   const { currency = settings.currency, tax_rate: rate = 0 } = edit;
   if (currency !== null && minorDigits(currency) === undefined) {
-    const message = `currency: ISO 4217 has no ${currency}. Send a lowercase code, or null.`;
+    const message = `currency must be a lowercase ISO 4217 code or null, not ${currency}.`;
     return refuse('parameter_invalid', message, 'currency');
   }
   const points = basisPointsOf(rate, settings);

@@ -106,7 +106,11 @@ export async function checkLocation(
   id: string | null | undefined,
 ): Promise<Refusal | null> {
   if (id == null || (await selectLocation(sql, accountIds, id)) !== undefined) return null;
-  return refuse('parameter_invalid', 'location must be a location of this account.', 'location');
+  return refuse(
+    'parameter_invalid',
+    'location must be the ID of a location of this account.',
+    'location',
+  );
 }
 
 /** Returns the edit with the name in its stored form, or the refusal if the edit is invalid. */

@@ -113,7 +113,7 @@ export async function updateShopSettings(
  */
 export function checkShopEdit({ currency, tax_rates: rates = [] }: ShopEdit): Refusal | null {
   if (currency != null && minorDigits(currency) === undefined) {
-    const message = `currency: ISO 4217 has no ${currency}. Send a lowercase code, or null.`;
+    const message = `currency must be a lowercase ISO 4217 code or null, not ${currency}.`;
     return refuse('parameter_invalid', message, 'currency');
   }
   if (new Set(rates.map(({ name }) => name)).size === rates.length) return null;

@@ -169,7 +169,7 @@ test('a backfill runs in batches, and resumes where it was interrupted', async (
 test('a backfill that makes no progress ends with its name', async () => {
   await put(1, `-- batched\nselect 'here' as cursor where coalesce($1::text, '') is not null`);
   await assert.rejects(migrate(database.db, { folder }), (error: Error) =>
-    /its cursor did not advance from here/.test(String(error.cause)),
+    /cursor of the migration did not advance from here/.test(String(error.cause)),
   );
 });
 

@@ -48,7 +48,7 @@ function indexesOf(text: string): NewIndex[] {
   return statements.map((statement) => {
     const [, name, table] = INDEX.exec(statement) ?? [];
     if (name === undefined || table === undefined) {
-      throw new Error(`not a "create index concurrently if not exists <name>": ${statement}`);
+      throw new Error(`expected "create index concurrently if not exists <name>": ${statement}`);
     }
     return { name, table, statement };
   });
@@ -154,7 +154,7 @@ export async function runBatch(
     await noteApplied(client, migration);
     return null;
   }
-  if (next === cursor) throw new Error(`its cursor did not advance from ${next}`);
+  if (next === cursor) throw new Error(`the cursor of the migration did not advance from ${next}`);
   await client.query(
     `insert into migration_cursors (name, cursor) values ($1, $2)
      on conflict (name) do update set cursor = excluded.cursor, moved = now()`,

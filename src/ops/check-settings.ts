@@ -105,11 +105,11 @@ async function describeDatabase(db: Database, { maxConnections }: Config): Promi
        current_setting('max_connections')::int as max_connections,
        (select system_identifier from pg_control_system()) as system`,
   );
-  if (row === undefined) throw new Error('it does not answer');
+  if (row === undefined) throw new Error('the database does not respond');
   const { version, encoding, max_connections: all } = row;
   if (version < MIN_SERVER_VERSION)
     throw new Error(`PostgreSQL 15 or newer is required, not ${version}`);
-  if (encoding !== 'UTF8') throw new Error(`its encoding must be UTF8, not ${encoding}`);
+  if (encoding !== 'UTF8') throw new Error(`the database encoding must be UTF8, not ${encoding}`);
   if (maxConnections >= all) {
     throw new Error(
       `DATABASE_CONNECTIONS=${maxConnections} is for each process, but the server allows ` +

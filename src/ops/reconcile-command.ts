@@ -21,7 +21,8 @@ const CONNECTIONS = 2;
 
 async function reconcile(args: readonly string[]): Promise<number> {
   const wrong = args.find((arg) => arg !== '--rebuild');
-  if (wrong !== undefined) throw new StartError(`unknown argument ${wrong}: only --rebuild`);
+  if (wrong !== undefined)
+    throw new StartError(`unknown argument ${wrong}: only --rebuild is supported`);
   const config = readConfig({ ...process.env, NODE_ENV: undefined }, []);
   let sandbox: RunningSandbox | undefined;
   const running = async () => {

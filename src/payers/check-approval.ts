@@ -138,7 +138,7 @@ export async function checkPermit(
 ): Promise<(SignedPermit & CheckedSignature) | Refusal> {
   if (nonces.permit === null) {
     const message =
-      'This token takes no permits. Send `to_send` from GET /approvals with the wallet instead.';
+      'This token has no permits. Send the transaction `to_send` from GET /approvals instead.';
     return refuse('parameter_invalid', message, 'permit');
   }
   if (isOver(permit.deadline, now)) {

@@ -80,7 +80,7 @@ async function whyRefused(
     ? refuse('service_unavailable', 'The chain cannot be reached. Nothing was sent. Try again.')
     : refuse(
         'unexpected_state',
-        'The chain would reject this even once the wallet is deployed. Nothing was sent. ' +
+        'The chain would reject this even after the wallet is deployed. Nothing was sent. ' +
           'Read GET /approvals and sign again.',
       );
 }

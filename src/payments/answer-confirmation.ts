@@ -88,7 +88,7 @@ async function answer(
   if (before.status !== 'requires_action' || current.status !== 'requires_action') {
     return refuse(
       'payment_intent_unexpected_state',
-      'This payment is no longer waiting for confirmation. The payer has 60 seconds to respond.',
+      'This payment is no longer waiting for confirmation. A payer has 60 seconds to respond.',
     );
   }
   const merchantNumber = await findMerchantNumber(tx, before);

@@ -104,7 +104,10 @@ async function queueOnce(
   if ((await selectDeployment(tx, subjectId, now)) !== null) return null;
   const payer = await selectPayerByAddress(tx, { livemode, address: wallet });
   if (payer !== undefined && payer.blocked_at !== null) {
-    return refuse('wallet_not_deployed', 'This network does not deploy this wallet.');
+    return refuse(
+      'wallet_not_deployed',
+      'This network does not deploy this wallet. Use another wallet.',
+    );
   }
   const limited = await countDeployment(tx, walletDeploymentGas, { ...wanted, now });
   if (limited !== null) return limited;

@@ -107,7 +107,7 @@ export function readLines(
   if (BigInt(discount) > whole) {
     return invalid(
       'discount',
-      `the discount, ${discount}, is more than the sum of the lines, which is ${whole}.`,
+      `the discount of ${discount} exceeds the sum of the lines, ${whole}.`,
     );
   }
   const lines = { lineItems, discount };

@@ -37,7 +37,7 @@ test('a folder that others may write to is refused with one line', async () => {
     await fs.chmod(path, mode);
     await assert.rejects(openDataFolder(path), (error) => {
       assert.ok(error instanceof StartError);
-      assert.match(error.message, /^TAPLINE_DATA_DIR: .* others may write to it .*chmod go-w/);
+      assert.match(error.message, /^TAPLINE_DATA_DIR: .* others can write to it .*chmod go-w/);
       return !error.message.includes('\n');
     });
   }

@@ -123,7 +123,7 @@ async function keepSecret(folder: string, name: string): Promise<Buffer> {
   if (kept !== undefined) return kept;
   await createFile(file, `${randomBytes(SECRET_BYTES).toString('hex')}\n`);
   const made = await readSecret(file);
-  if (made === undefined) throw new Error(`The secret ${file} was removed while it was created`);
+  if (made === undefined) throw new Error(`The secret ${file} was removed during its creation`);
   return made;
 }
 

@@ -29,7 +29,7 @@ const WRONG: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = 
   [{ CELL: '10' }, /^CELL=10 must be an integer from 0 to 9$/],
   [{ CELL: '-1' }, /^CELL=-1 must be/],
   [{ CELL_ADDRESSES: 'one.example' }, /^CELL_ADDRESSES: "one.example" must be <cell>=<address>/],
-  [{ CELL_ADDRESSES: '0=https://zero.example' }, /names cell 0, which is this one/],
+  [{ CELL_ADDRESSES: '0=https://zero.example' }, /names cell 0, which is this cell/],
   [{ CELL_ADDRESSES: '1=https://a.example,1=https://b.example' }, /lists a cell twice/],
   [{ CELL_ADDRESSES: '1=https://a.example' }, /needs CELL_SECRET/],
   [{ CELL_ADDRESSES: '1=https://a.example', CELL_SECRET: 'short' }, /needs CELL_SECRET/],

@@ -137,8 +137,8 @@ function tell(
 ): void {
   const reasons = change.state.reasons.join();
   if (change.before === undefined || change.before.reasons.join() === reasons) return;
-  if (change.state.settles) log.info('the network settles payments again', { network });
-  else log.warn('the network settles no payments', { network, reasons });
+  if (change.state.settles) log.info('the network is settling payments again', { network });
+  else log.warn('the network is not settling payments', { network, reasons });
 }
 
 /**

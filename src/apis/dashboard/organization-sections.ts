@@ -47,7 +47,7 @@ export async function readSections(
   if (found.length > 0) return found;
   return refuse(
     'parameter_invalid',
-    'location must be a location of this organization.',
+    'location must be the ID of a location of this organization.',
     'location',
   );
 }

@@ -149,6 +149,6 @@ export function askedLines(body: {
   const { line_items: lineItems, discount = 0 } = body;
   if (lineItems != null) return { lineItems, discount };
   if (discount === 0) return null;
-  const message = 'discount needs line_items: send the lines of the sale with it, or no discount.';
+  const message = 'discount requires line_items. Send both, or omit discount.';
   return refuse('parameter_invalid', message, 'discount');
 }

@@ -550,7 +550,7 @@ test('where the token takes no permits, the wallet sends an approval and pays', 
     assert.equal(wallet.to_sign.permit, null);
     const refused = await me.post('/approvals', { permit: await signPermit(account, 0) });
     assert.equal(refused.status, 400);
-    assert.match((refused.body.error as { message: string }).message, /takes no permits/);
+    assert.match((refused.body.error as { message: string }).message, /has no permits/);
 
     await rpc.call('anvil_setBalance', [account.address, '0xde0b6b3a7640000']);
     await world.network.send(account, wallet.to_send.to, wallet.to_send.data);
