@@ -33,13 +33,21 @@ const SIGNED: Readonly<Record<Asks, string>> = {
   never: PROOF.payer,
 };
 
-/** Routes, in all APIs, that start a session or need none, with the proof that each requires. */
+/**
+ * Routes, in all APIs, that start a session, need none, or take a proof in their body, with the
+ * proof that each requires.
+ */
 const OWN_PROOF: Readonly<Record<string, string>> = {
   'POST /pair': 'pairing code',
   'POST /sign_in/nonce': 'none',
   'POST /sign_in': 'signature of the wallet',
   'POST /sign_in/again': 'session and a new signature of the wallet',
+  'POST /chips': 'session of the wallet, and a signature of the chip',
+  'POST /transfers': 'session of the wallet, and its signature of the transfer',
+  'POST /approvals': 'session of the wallet, and its signatures of permit and policy',
   'POST /session': 'password',
+  'POST /session/second_factor': 'session, and a code',
+  'POST /session/second_factor/passkey': 'session, and a passkey',
   'POST /session/passkey_options': 'none',
   'POST /session/passkey': 'passkey',
   'POST /password_reset': 'none: the address gets a link',

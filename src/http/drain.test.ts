@@ -182,7 +182,8 @@ test('requests to a blocked server that is closing are answered', async () => {
   });
   const ended = new Promise((resolve) => socket.once('close', resolve));
   socket.once('error', () => {});
-  // The process was blocked, so the timers that became due run before it reads any socket.
+  // Blocks the process from a callback of setImmediate: afterwards, the event loop runs the timers
+  // that came due during the block before it reads any socket.
   await nextTurn();
   const closing = server.drain.close(server.app);
   socket.write(head);

@@ -64,7 +64,10 @@ function walletAt(rpcUrl: string, key: Hex) {
   return createWalletClient(options).extend(publicActions);
 }
 
-/** Starts a chain with TestUSDC, or with Circle's USDC contract if its code is available. */
+/**
+ * Starts a chain with TestUSDC (`test`), or with Circle's USDC contract (`real`), whose code must be
+ * available (FIAT_TOKEN_MISSING).
+ */
 export async function startOutsideChain(wanted: {
   readonly chainId: number;
   readonly token: 'test' | 'real';

@@ -9,8 +9,8 @@ import type { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 /**
- * Tests every route × role × age of the second factor, for routes that move money or prepare a
- * movement.
+ * Sends owners' changes that require a fresh second factor in random order, from each role, with a
+ * fresh or a stale factor. Only an owner with a fresh factor may make them.
  */
 
 const WALLET = `0x${'12'.repeat(20)}`;

@@ -40,8 +40,8 @@ async function collectDevices(howMany: number): Promise<string[]> {
 }
 
 /**
- * Signs in with the password in each round, with a different device cookie, and guesses a code.
- * @returns how many guesses got a 429.
+ * In each round, signs in with the password and the next of these device cookies (with none if the
+ * list is empty), and guesses a code. @returns how many guesses got a 429.
  */
 async function guess(tokens: readonly string[], rounds: number): Promise<number> {
   let refused = 0;

@@ -43,7 +43,7 @@ function awaits(file: string, text: string): Candidate[] {
   const visitor = new Visitor({
     AwaitExpression: (node) => {
       const from = text.slice(node.start, node.argument.start);
-      // Drops the `await`, a separate kind of bug; the value is not used here.
+      // The call is made, but nothing waits for it. Only for statements, whose value is not used.
       const to = from.replace('await ', 'void ');
       if (isStatement(text, node)) {
         found.push({ name: 'await', file, from, to, offset: node.start });

@@ -41,7 +41,7 @@ const OUTSIDE: readonly Shot[] = [
   },
 ];
 
-/** The largest amount of one payment: twelve digits. */
+/** The longest amount to display, in atoms: one atom below a payment's maximum. */
 const LONGEST = 999_999_999_999;
 
 const SALES: readonly Shot[] = [

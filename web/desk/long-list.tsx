@@ -209,7 +209,10 @@ interface EndProps<Row> {
   readonly seen: ReturnType<typeof usePagination<Row>>;
 }
 
-/** Ends the list. Scrolling loads more rows; the button is for users who do not scroll. */
+/**
+ * Ends the list. Scrolling loads more rows until the list is too long. `Older` loads them for users
+ * who do not scroll, and then opens a new list at the next row.
+ */
 function End<Row>({ filters, seen: { pagination, goOn, isTooLong } }: EndProps<Row>): ReactNode {
   const { next } = pagination[pagination.length - 1] ?? pagination[0];
   if (filters.cursor === undefined && (next === null || next === undefined)) return null;

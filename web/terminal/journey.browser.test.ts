@@ -204,7 +204,8 @@ test('Paid shows the sum that left the wallet, and a second reading covers no bu
   await paid.getByText('2.51125').waitFor();
   await read();
   await page.getByText('Already paid', { exact: true }).waitFor();
-  // Clicks immediately, because a toast over the button would take the click.
+  // Allows only two seconds, so that the test fails if a toast covers the button: a cashier's click
+  // would hit the toast.
   await till.newPayment.click({ timeout: 2_000 });
   await till.amount.waitFor();
   till.checkClean();

@@ -109,7 +109,7 @@ function endRoute(ctx: ApiContext) {
 }
 
 /**
- * Declares the routes that start, stop and show Web Push notifications of the wallet app
+ * Declares the routes that read, start and end Web Push for the browser of this session
  * (behavior.md 14.6).
  */
 export function pushRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {

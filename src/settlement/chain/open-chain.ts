@@ -58,11 +58,11 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   const check = async () => {
     await requireContracts(chain, setting);
     await requireFee(chain);
-    // Change these objects in place, because other code holds references to them.
     const { domain, hasPermit } = await readToken(chain, config, USUAL_DOMAIN);
     for (const { settlement } of config.formerSettlements) {
       await readToken(chain, { ...config, settlement }, USUAL_DOMAIN);
     }
+    // Changes these objects in place, because other code holds references to them.
     Object.assign(chain.config.usdcDomain, domain);
     Object.assign(chain.config.token, { hasPermit });
     if (!hasPermit)

@@ -159,7 +159,7 @@ export function withdrawCall(withdrawal: {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'withdraw', args });
 }
 
-/** Encodes the lens call that reads whether a settlement number has been used. */
+/** Encodes the call of the settlement contract that reads whether a number has been used. */
 export function isSettledCall(number: bigint): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'isSettled', args: [number] });
 }
