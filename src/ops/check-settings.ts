@@ -7,7 +7,7 @@ import { NETWORKS, type Network } from '#core/mode.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect, requireSessionSettings } from '#db/direct-connection.ts';
 import { requireDurability } from '#db/durability.ts';
-import { describeSeparateKeys } from '#ops/separate-keys.ts';
+import { requireSeparateKeys } from '#ops/separate-keys.ts';
 import type { ServiceRole } from '#ops/settings-files-by-role.ts';
 import { checkMailServer } from '#people/mail-outbox.ts';
 import { type Config, readConfig } from '#settings/config.ts';
@@ -274,7 +274,7 @@ export async function checkSettings(envs: EnvOfRole): Promise<Finding[]> {
     findings.push(...(await lookAtChain(whole, config)));
     if (config.production && worker !== null && registrar !== null) {
       const check = `${network}: separate keys`;
-      findings.push(await finding(check, async () => describeSeparateKeys(worker, registrar)));
+      findings.push(await finding(check, async () => requireSeparateKeys(worker, registrar)));
     }
     const keys = [...relayerKeys, registrarKey, sponsorKey];
     findings.push(...(await lookAtSigners(network, keys)));

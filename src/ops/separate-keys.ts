@@ -13,7 +13,7 @@ interface HeldKeys {
  * @returns a line that confirms it.
  * @throws Error if one process holds both kinds, or one key has both roles.
  */
-export function describeSeparateKeys(worker: HeldKeys, registrar: HeldKeys): string {
+export function requireSeparateKeys(worker: HeldKeys, registrar: HeldKeys): string {
   if (worker.registrarKey !== null) {
     throw new Error('the worker holds the registrar key: set it in registrar.env only');
   }

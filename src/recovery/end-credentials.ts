@@ -48,7 +48,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
     ({ livemode, before }) => [livemode, before, stepAt(before)],
   ],
   // Stored counters may be outdated, and a card reveals its counter only at its next tap.
-  'cards that paid without a yes': [
+  'cards that paid without confirmation': [
     `update cards c set asks_since = $3 from payers y
      where y.id = c.payer_id and y.livemode = $1 and c.created < $2 and c.revoked_at is null
        and c.asks_since is null
@@ -58,7 +58,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
   // The nonces that a Google phone used in the lost period are unknown, and a confirmation does not
   // reveal them. Each of its taps needs a confirmation until the pass is added to the phone again,
   // which creates a new value. An Apple phone's message contains the time instead.
-  'passes in phones whose taps may be used': [
+  'phone passes whose taps may have been used': [
     `update phone_passes f set doubted_at = $3 from passes p, payers y
      where p.id = f.pass_id and y.id = p.payer_id and y.livemode = $1 and f.created < $2
        and (f.doubted_at is null or f.doubted_at < $2)
