@@ -89,7 +89,7 @@ function given(options: Options, name: string): string {
 function integer(text: string, name: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new StartError(`--${name}=${text} must be an integer`);
+  throw new StartError(`--${name}=${text} must be a whole number, 0 or more`);
 }
 
 function usdc(atoms: bigint): string {

@@ -259,7 +259,7 @@ async function send(
     for (const one of sent) {
       if (one.status === 'fulfilled') continue;
       const error = describeError(one.reason);
-      log.warn('a watchtower transaction was refused', { ...what, error });
+      log.warn('a provider did not accept a watchtower transaction', { ...what, error });
     }
   }
 }

@@ -62,7 +62,10 @@ export async function requireSafeContract(chain: Chain, log: Log): Promise<void>
     await requireTimelock(chain);
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
-    log.warn('the contract is not checked yet', { network, error: describeError(error) });
+    log.warn('the delays and roles of the contract were not checked', {
+      network,
+      error: describeError(error),
+    });
   }
 }
 
@@ -125,7 +128,10 @@ export async function requireOwnContract(chain: Chain, cell: number, log: Log): 
     );
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
-    log.warn('the contract is not checked yet', { network, error: describeError(error) });
+    log.warn('the cell of the contract was not checked', {
+      network,
+      error: describeError(error),
+    });
   }
 }
 

@@ -63,7 +63,9 @@ export async function prepareSenders(deps: Deps & { readonly log: Log }) {
     await requireRoles(deps.chain);
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
-    deps.log.warn('relayer senders are not checked yet', { error: describeError(error) });
+    deps.log.warn('the roles of the relayer senders were not checked', {
+      error: describeError(error),
+    });
   }
 }
 
@@ -77,7 +79,10 @@ export async function configureSenders({ db, chain }: Deps) {
   const { livemode, network } = chain.config;
   const wanted = configuredSenders(chain.config);
   if (new Set(wanted.map((sender) => sender.address)).size < wanted.length) {
-    throw new StartError(`two relayer keys of ${network} are the same: each sender needs its own`);
+    throw new StartError(
+      `two of the relayer, registrar and sponsor keys of ${network} are the same: each sender ` +
+        'needs its own key',
+    );
   }
   const nonces = await chain.nonces(wanted.map((sender) => sender.address));
   await db.transaction(async (tx) => {

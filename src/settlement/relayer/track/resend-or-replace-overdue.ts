@@ -130,7 +130,7 @@ async function carryOut(
     }
     case 'alert':
       if (effect.about === 'fee_ceiling') {
-        relayer.log.error('a sender is stuck: gas costs more than the fee ceiling allows', fields);
+        relayer.log.error('a sender is stuck: a higher fee would exceed the fee ceiling', fields);
       }
       return [];
     // `collect-receipts.ts` reads and stores the result.
