@@ -385,7 +385,8 @@ describe('npm run chain, on a running contract', () => {
         for (const { who, command } of row?.steps ?? []) {
           const typed = command
             .replace('<stolen>', stolen.address)
-            .replace('<new>', successor.address);
+            .replace('<new>', successor.address)
+            .replace('<new operator>', newKey().address);
           await done(typed.split(' '), holders[who]?.key ?? '');
           if (typed === 'pause') assert.equal(await read('settlingPaused'), true);
         }

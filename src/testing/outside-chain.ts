@@ -65,8 +65,8 @@ function walletAt(rpcUrl: string, key: Hex) {
 }
 
 /**
- * Starts a chain with TestUSDC (`test`), or with Circle's USDC contract (`real`), whose code must be
- * available (FIAT_TOKEN_MISSING).
+ * Starts a chain with TestUSDC (`test`), or with Circle's USDC contract (`real`), whose code must
+ * be available (FIAT_TOKEN_MISSING).
  */
 export async function startOutsideChain(wanted: {
   readonly chainId: number;
