@@ -162,7 +162,7 @@ export const CHAIN_SECTIONS = [
       {
         name: 'CONFIRMATIONS',
         default: '',
-        without: '0 with nodes on two or more hosts, else 1',
+        without: '0 with nodes on two or more hosts or where blocks are final at once, else 1',
         unit: 'blocks, or a time (`400ms`, `2s`)',
         what: 'How deep the block of a payment must be before the payment counts.',
       },
