@@ -556,8 +556,11 @@ test('in any order of events: stored before sold or reported, one unknown sale a
       const talk = new Talk().connect();
       let disk: Stored | null = null;
       for (const one of order) {
+        const before = talk.last;
         EVENTS[one]?.(talk);
-        disk = checkStep(talk.last, disk);
+        // Some events do nothing without a sale or refund. The effects of the step before them took
+        // place only once.
+        if (talk.last !== before) disk = checkStep(talk.last, disk);
         assert.deepEqual(disk?.sale ?? null, talk.state.stored.sale);
       }
     }),
