@@ -316,11 +316,11 @@ describe('npm run signer', () => {
     const file = await settingsWith(tls);
     const modes: readonly (readonly [string, number, RegExp])[] = [
       ['file.key', 0o644, /file\.key is not used, because others can read it \(mode 0644\)/],
-      ['file.key', 0o602, /may write it/],
+      ['file.key', 0o602, /can write it/],
       ['token', 0o604, /token is not used, because others can read it/],
       ['own.key', 0o644, /own\.key is not used, because others can read it/],
-      ['changed.json', 0o666, /changed\.json is not used, because others may write it/],
-      ['sign.sh', 0o777, /sign\.sh is not used, because others may write it/],
+      ['changed.json', 0o666, /changed\.json is not used, because others can write it/],
+      ['sign.sh', 0o777, /sign\.sh is not used, because others can write it/],
     ];
     for (const [name, mode, message] of modes) {
       const place = path.join(folder, name);
