@@ -135,7 +135,7 @@ test('a node address without a scheme and a bad header are named, without keys',
     CHAIN_TESTNET_RPC_HEADERS: '[{"x-key": "secretkey\\n"}]',
   };
   const other = await failedStart(headers);
-  assert.match(other, /CHAIN_TESTNET_RPC_HEADERS must be a JSON list/);
+  assert.match(other, /CHAIN_TESTNET_RPC_HEADERS must be a JSON array/);
   assert(!`${line}${other}`.includes('secretkey'));
 });
 
