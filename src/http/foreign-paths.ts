@@ -26,10 +26,13 @@ export const STRIPE_PATHS: readonly (readonly [string, string])[] = [
   ],
   ['/terminal/readers/{id}/process_setup_intent', 'nothing: no payment methods are stored'],
   ['/terminal/readers/{id}/collect_inputs', 'nothing: the terminal asks only for the payment'],
-  ['/terminal/readers/{id}', 'GET /v1/terminals/{id}; the dashboard changes and deletes terminals'],
+  [
+    '/terminal/readers/{id}',
+    'GET /v1/terminals/{id}; the dashboard changes and deactivates terminals',
+  ],
   ['/terminal/readers', 'GET /v1/terminals; terminals are added in the dashboard'],
   ['/terminal/connection_tokens', 'a device key or a pairing code, from the dashboard'],
-  ['/terminal/locations', 'nothing: a terminal has a `label`, set in the dashboard'],
+  ['/terminal/locations', 'nothing: locations are set up in the dashboard'],
   ['/terminal/configurations', 'nothing: terminals are set up in the dashboard'],
   [
     '/test_helpers/terminal/readers/{id}/present_payment_method',
