@@ -136,7 +136,7 @@ async function readContract(relayer: RelayerState, raised: Map<string, string>):
   };
   const ofLevel = { kind: 'ceiling_near', subject: `${hourAt(at)} ${level} %` };
   if (level !== undefined && isNew(ofLevel)) {
-    relayer.log.error('most of the hourly ceiling is used', { level, perHour, settled });
+    relayer.log.error('most of the hourly ceiling is used', { percent: level, perHour, settled });
     const accounts = await selectLargestUsers(db, { livemode, at, limit: NAMED });
     await raise({ ...ofLevel, details: { perHour, settled, accounts } });
   }
