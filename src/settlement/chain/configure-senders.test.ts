@@ -103,7 +103,10 @@ describe('senders and chains at the start', () => {
     await assert.rejects(prepareSenders({ ...deps, chain: stranger }), /has no OPERATOR_ROLE/);
     const [key = '0x'] = network.config.relayerKeys;
     const twice = chainWith({ relayerKeys: [key, key] });
-    await assert.rejects(prepareSenders({ ...deps, chain: twice }), /two relayer keys/);
+    await assert.rejects(
+      prepareSenders({ ...deps, chain: twice }),
+      /two of the relayer, registrar and sponsor keys/,
+    );
     await prepareSenders({ ...deps, chain: network.chain });
   });
 
