@@ -74,12 +74,14 @@ export async function selectDeliveryDays(sql: Sql, asked: Days): Promise<Deliver
 
 /**
  * Locks until the transaction ends, so that no other transaction counts, stores or deletes these
- * days.
+ * days. Locks each endpoint first, as its other users do: the foreign key of stored days would lock
+ * it afterwards, which could deadlock.
  */
 async function lockDays(tx: Tx, tenant: Tenant): Promise<void> {
   await tx.query(
     `select pg_advisory_xact_lock(hashtextextended('delivery days ' || id, 0))
-     from (select id from webhook_endpoints where account_id = $1 and livemode = $2 order by id) e`,
+     from (select id from webhook_endpoints where account_id = $1 and livemode = $2
+       order by id for key share) e`,
     [tenant.accountId, tenant.livemode],
   );
 }
@@ -127,9 +129,8 @@ async function deleteDays(
 }
 
 /**
- * Deletes the stored counts of days, in any zone, whose deliveries are about to be queued again. A
- * caller that also locks the endpoint must do so afterwards, in the same order as the code that
- * stores days.
+ * Deletes the stored counts of days, in any zone, whose deliveries are about to be queued again.
+ * The caller has locked the endpoint before, so that no two transactions deadlock.
  */
 export async function forgetDeliveryDays(
   tx: Tx,

@@ -28,7 +28,10 @@ export async function selectReplay(
   return webhookReplays.findOwn(sql, tenant, id);
 }
 
-/** Locks and returns the oldest running replay whose endpoint is enabled and has capacity. */
+/**
+ * Locks and returns the oldest running replay whose endpoint is enabled and has capacity. The
+ * endpoint is locked too, so that it is not disabled or deleted during the batch.
+ */
 export async function selectRunningReplay(
   tx: Tx,
   maxBacklog: number,
@@ -42,22 +45,10 @@ export async function selectRunningReplay(
            select from webhook_due d where d.endpoint_id = r.endpoint_id limit $1) b
        ) < $1
      order by r.created limit 1
-     for update of r skip locked`,
+     for update of r skip locked for share of e skip locked`,
     [maxBacklog],
   );
   return rows[0];
-}
-
-/**
- * Locks the endpoint, so that it is neither disabled nor deleted during a batch. @returns false if
- * it is disabled or locked. Waiting for the lock could deadlock with the endpoint's deletion.
- */
-export async function lockReplayedEndpoint(tx: Tx, id: string): Promise<boolean> {
-  const rows = await tx.query(
-    `select from webhook_endpoints where id = $1 and status = 'enabled' for share skip locked`,
-    [id],
-  );
-  return rows.length === 1;
 }
 
 /** Counts undelivered work of the replay's endpoint, up to `most`. */

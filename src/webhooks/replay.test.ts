@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isRefusal } from '#core/answer.ts';
 import { addMs, FakeClock } from '#core/clock.ts';
 import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
-import { forgetDeliveryDays } from '#webhooks/count-deliveries-by-day.ts';
-import { lockEndpoint } from '#webhooks/endpoint-queries.ts';
 import {
   expandTypes,
   getReplay,
@@ -172,29 +169,6 @@ describe('a replay', () => {
     assert.ok(!isRefusal(started));
     const done = await getReplay(bench, bench.tenant, started.id);
     assert.equal(!isRefusal(done) && done.events_queued, 2_000);
-  });
-
-  test('does not deadlock with the retry of a single delivery', async (t) => {
-    const { bench, endpointId, replay, due } = await scene(t);
-    await writeTestEvents(bench, 2);
-    await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
-    clock.advance(1_000);
-    await replay();
-    let retries = 0;
-    let step: Promise<unknown> = Promise.resolve();
-    // Locks in the order of retryDelivery, and lets a batch of the replay begin in between. After a
-    // second, PostgreSQL has checked the waiting batch for deadlocks, so a later one ends this
-    // transaction.
-    await bench.db.transaction(async (tx) => {
-      retries++;
-      await forgetDeliveryDays(tx, { endpointId, since: clock.now(), until: clock.now() });
-      step = run(bench);
-      await sleep(1_200);
-      await lockEndpoint(tx, bench.tenant, endpointId);
-    });
-    await step;
-    await run(bench);
-    assert.deepEqual([retries, await due()], [1, 2]);
   });
 
   test('of another account, of a disabled endpoint or of an invalid time is refused', async (t) => {

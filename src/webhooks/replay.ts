@@ -10,7 +10,6 @@ import { lockEndpoint } from '#webhooks/endpoint-queries.ts';
 import { checkEnabledEvents, type WebhookDeps } from '#webhooks/endpoint-rules.ts';
 import {
   backlogOf,
-  lockReplayedEndpoint,
   type ReplayRow,
   replayPortion,
   selectReplay,
@@ -134,16 +133,13 @@ export async function replayStep(db: Database, now: Date): Promise<ReplayStep> {
   return db.transaction(async (tx) => {
     const replay = await selectRunningReplay(tx, MAX_BACKLOG);
     if (replay === undefined) return { more: false, deliveries: 0 };
+    const room = Math.min(PORTION, MAX_BACKLOG - (await backlogOf(tx, replay, MAX_BACKLOG)));
+    const types = expandTypes(replay.types);
     await forgetDeliveryDays(tx, {
       endpointId: replay.endpoint_id,
       since: replay.place_created,
       until: replay.until,
     });
-    if (!(await lockReplayedEndpoint(tx, replay.endpoint_id))) {
-      return { more: false, deliveries: 0 };
-    }
-    const room = Math.min(PORTION, MAX_BACKLOG - (await backlogOf(tx, replay, MAX_BACKLOG)));
-    const types = expandTypes(replay.types);
     const portion = await replayPortion(tx, { replay, types, now, limit: room });
     const last = portion.at(-1);
     const after: ReplayRow = {

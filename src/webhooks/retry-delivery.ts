@@ -23,10 +23,10 @@ export async function retryDelivery(
     const found = await selectDelivery(tx, tenant, id);
     if (found === undefined) return no(resourceMissing('webhook delivery'));
     const { endpoint_id: endpointId, event_created: at } = found;
-    await forgetDeliveryDays(tx, { endpointId, since: at, until: at });
     const endpoint = await lockEndpoint(tx, tenant, endpointId);
     if (endpoint === undefined) return no(resourceMissing('webhook delivery'));
     if (endpoint.status === 'disabled') return no(endpointDisabled());
+    await forgetDeliveryDays(tx, { endpointId, since: at, until: at });
     await moveToFront(tx, found, now);
     await liftPause(tx, endpoint.id);
     return present(await selectDelivery(tx, tenant, id), 'retried delivery');
