@@ -65,6 +65,8 @@ test('a card held to this computer’s USB reader pays', async () => {
   await page.goto(`${sandbox.web_url}/terminal/settings`);
   await page.getByRole('button', { name: /^Connect a USB reader/ }).click();
   const command = await page.getByRole('textbox', { name: 'Command' }).inputValue();
+  // The URL keeps npx from running a stranger's package of that name.
+  assert.ok(command.startsWith(`npx ${sandbox.web_url}/packages/tapline-reader.tgz --till `));
   const code = present(/--pair (\S+)/.exec(command)?.[1], 'a code');
   await page.getByText('The reader program is not running on this computer.').waitFor();
   await till.checkAccessibility();

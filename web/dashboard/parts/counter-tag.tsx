@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { addressMessage } from '../../data/ndef.ts';
+import { readerCommand } from '../../data/reader-command.ts';
 import type { DashboardTerminal, TagChip } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -117,7 +118,7 @@ function Chip({ id }: { readonly id: string }): ReactNode {
         <Dialog title={t('dashboard.tag.write_the_chip.heading')} onClose={close}>
           <p className="soft">
             {rich('dashboard.tag.chip.write', {
-              command: () => <code>npx tapline-reader cards write</code>,
+              command: () => <code>{readerCommand('cards write')}</code>,
             })}
           </p>
           <CopyField label={t('dashboard.tag.for_tapline_reader.label')} value={forReader(made)} />

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { readerCommand } from '../../data/reader-command.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -14,7 +15,7 @@ function change(how: () => void): void {
 function commandFor(port: number, code: string): string {
   const where = new URL('.', document.baseURI).origin;
   const other = port === USB_PORT ? '' : ` --port ${port}`;
-  return `npx tapline-reader --till --server ${where} --pair ${code}${other}`;
+  return readerCommand(`--till --server ${where} --pair ${code}${other}`);
 }
 
 function stateWords(state: UsbState): string {

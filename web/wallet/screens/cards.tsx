@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { named } from '#core/bidi-isolates.ts';
 import type { Card, NewCard } from '../../data/payer-api.ts';
+import { readerCommand } from '../../data/reader-command.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
@@ -103,7 +104,7 @@ function AddCard({ onClose }: { readonly onClose: () => void }): ReactNode {
     <Dialog title={t('wallet.cards.write.heading')} onClose={onClose}>
       <p className="soft">
         {rich('wallet.cards.write.text', {
-          command: () => <code>npx tapline-reader cards write</code>,
+          command: () => <code>{readerCommand('cards write')}</code>,
         })}
       </p>
       <CopyField label={t('wallet.cards.write.reader')} value={forReader(made)} />
