@@ -66,11 +66,7 @@ export async function selectAccount(sql: Sql, id: string): Promise<AccountRow | 
 
 /** Returns the account's time zone; UTC if the account does not exist. */
 export async function selectTimeZone(sql: Sql, accountId: string): Promise<string> {
-  const rows = await sql.query<{ time_zone: string }>(
-    'select time_zone from accounts where id = $1',
-    [accountId],
-  );
-  return rows[0]?.time_zone ?? 'UTC';
+  return (await selectAccount(sql, accountId))?.time_zone ?? 'UTC';
 }
 
 export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | undefined> {
@@ -94,18 +90,14 @@ export type SettingsUpdate = Pick<
   | 'export_schedule'
 >;
 
-const VERSION = 'version = version + 1';
-
-type AccountUpdate = Partial<Omit<AccountRow, 'id' | 'version' | 'created'>>;
-
 /** Updates an account. The caller must have locked the row, which must still be at `version`. */
 export async function updateAccount(
   tx: Tx,
   { id, version }: Pick<AccountRow, 'id' | 'version'>,
-  update: AccountUpdate,
+  update: Partial<Omit<AccountRow, 'id' | 'version' | 'created'>>,
 ): Promise<AccountRow[]> {
-  const where = 'id = $1 and version = $2';
-  return accounts.update(tx, update, { where, values: [id, version], also: VERSION });
+  const unchanged = { where: 'id = $1 and version = $2', values: [id, version] };
+  return accounts.update(tx, update, { ...unchanged, also: 'version = version + 1' });
 }
 
 export const accountModes = table(
@@ -148,10 +140,7 @@ export async function selectMerchantNumbers(sql: Sql, tenant: Tenant): Promise<b
   return rows.map((row) => row.merchant_number);
 }
 
-export async function selectMode(
-  sql: Sql,
-  wanted: { readonly accountId: string; readonly livemode: boolean },
-): Promise<ModeRow | undefined> {
-  const values = [wanted.accountId, wanted.livemode];
+export async function selectMode(sql: Sql, tenant: Tenant): Promise<ModeRow | undefined> {
+  const values = [tenant.accountId, tenant.livemode];
   return accountModes.find(sql, 'where account_id = $1 and livemode = $2', values);
 }

@@ -174,7 +174,8 @@ async function wishForName(
     return null;
   }
   if (!isReviewed(before.kyb_status)) return null;
-  await saveNameRequest(tx, { accountId, name, by: actorId(actor), now });
+  const row = { account_id: accountId, name, requested_by: actorId(actor), created: now };
+  await saveNameRequest(tx, row);
   return name;
 }
 

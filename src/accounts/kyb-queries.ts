@@ -26,12 +26,7 @@ export async function selectSubmission(
 /** Writes the details if the row is still at `version` (0 if there is none yet). */
 export async function saveDetails(
   tx: Tx,
-  change: {
-    readonly accountId: string;
-    readonly version: number;
-    readonly details: { readonly [key: string]: Json };
-    readonly now: Date;
-  },
+  change: Pick<SubmissionRow, 'account_id' | 'version' | 'details' | 'updated'>,
 ): Promise<SubmissionRow[]> {
   return tx.query(
     `insert into kyb_submissions as k (account_id, details, updated)
@@ -40,7 +35,7 @@ export async function saveDetails(
      set details = excluded.details, updated = excluded.updated, version = k.version + 1
      where k.version = $2
      returning ${kybSubmissions.columns}`,
-    [change.accountId, change.version, JSON.stringify(change.details), change.now],
+    [change.account_id, change.version, JSON.stringify(change.details), change.updated],
   );
 }
 

@@ -118,7 +118,8 @@ export async function saveKybDetails(
   const before = await selectSubmission(tx, ref.accountId);
   if ((before?.version ?? 0) !== edit.version) return staleVersion(before?.version ?? 0);
   const { accountId, now } = ref;
-  const after = only(await saveDetails(tx, { accountId, ...edit, now }), 'submission');
+  const row = { account_id: accountId, ...edit, updated: now };
+  const after = only(await saveDetails(tx, row), 'submission');
   await recordEntry(tx, {
     auditLog: accountId,
     actor: ref.actor,

@@ -4,6 +4,7 @@ import { type Row, table } from '#db/table.ts';
 export const nameRequests = table('account_name_requests', {
   account_id: 'text',
   name: 'text',
+  requested_by: 'text',
   created: 'timestamptz',
 });
 
@@ -13,19 +14,13 @@ export type NameRequestRow = Row<typeof nameRequests> & { present_name: string }
 /** Stores a request, which replaces the previous one. */
 export async function saveNameRequest(
   tx: Tx,
-  wish: {
-    readonly accountId: string;
-    readonly name: string;
-    readonly by: string;
-    readonly now: Date;
-  },
+  { account_id, name, requested_by, created }: Row<typeof nameRequests>,
 ): Promise<void> {
-  await tx.query(
-    `insert into account_name_requests (account_id, name, requested_by, created)
-     values ($1, $2, $3, $4)
-     on conflict (account_id) do update
+  await nameRequests.upsert(
+    tx,
+    { account_id, name, requested_by, created },
+    `on conflict (account_id) do update
      set name = excluded.name, requested_by = excluded.requested_by, created = excluded.created`,
-    [wish.accountId, wish.name, wish.by, wish.now],
   );
 }
 
@@ -39,11 +34,7 @@ export async function takeNameRequest(tx: Tx, accountId: string): Promise<string
 }
 
 export async function selectRequestedName(sql: Sql, accountId: string): Promise<string | null> {
-  const rows = await sql.query<{ name: string }>(
-    'select name from account_name_requests where account_id = $1',
-    [accountId],
-  );
-  return rows[0]?.name ?? null;
+  return (await nameRequests.find(sql, 'where account_id = $1', [accountId]))?.name ?? null;
 }
 
 /** Returns the names that wait for a decision, those that have waited longest first. */

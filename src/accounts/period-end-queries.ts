@@ -54,7 +54,6 @@ export async function lockDuePeriod(tx: Tx, { tenant, task, now }: DuePeriod): P
   return rows.length > 0;
 }
 
-/** Sets when the period is due next. */
 export async function updatePeriodDue(
   sql: Sql,
   { tenant, task, now }: DuePeriod,

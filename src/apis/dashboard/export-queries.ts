@@ -59,7 +59,6 @@ interface Sold {
   readonly terminal_label: string | null;
 }
 
-/** Reads sales by the intent's ID. */
 export async function selectSold(
   sql: Sql,
   tenant: Tenant,
@@ -74,7 +73,6 @@ export async function selectSold(
   return new Map(rows.map(({ id, ...sold }) => [id, sold]));
 }
 
-/** Returns the labels of these terminals, by terminal ID. */
 export async function selectLabels(
   sql: Sql,
   tenant: Tenant,
@@ -96,7 +94,6 @@ interface Refunded extends Sold {
   readonly location: string | null;
 }
 
-/** Reads payments by ID. */
 export async function selectOfPayments(
   sql: Sql,
   tenant: Tenant,

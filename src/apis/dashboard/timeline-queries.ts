@@ -19,22 +19,25 @@ export interface AttemptRow {
   readonly final_at: Date | null;
 }
 
+/**
+ * SQL: the jobs that settle intent $1, in mode $2 with number $3. Failed jobs are found through
+ * another index (by number) than open and paid ones (by intent).
+ */
+export const PAYMENT_JOBS = `
+  select * from chain_requests
+  where kind = 'payment' and subject_id = $1 and status in ('queued', 'submitted', 'succeeded')
+  union all
+  select * from chain_requests
+  where kind = 'payment' and status = 'failed' and livemode = $2 and number = $3
+    and subject_id = $1`;
+
 /** Returns every attempt to settle an intent, oldest first, with its result on the chain. */
 export async function selectSettlementAttempts(
   sql: Sql,
   wanted: { readonly intentId: string; readonly livemode: boolean; readonly number: bigint | null },
 ): Promise<AttemptRow[]> {
-  // Failed jobs are found through another index (by number) than open and paid ones (by intent).
   return sql.query<AttemptRow>(
-    `with found as (
-       select * from chain_requests
-       where kind = 'payment' and subject_id = $1
-         and status in ('queued', 'submitted', 'succeeded')
-       union all
-       select * from chain_requests
-       where kind = 'payment' and status = 'failed' and livemode = $2 and number = $3
-         and subject_id = $1
-     )
+    `with found as (${PAYMENT_JOBS})
      select r.status, r.created as decided_at, r.deadline, r.applied_at,
        s.signed_at, coalesce(s.times, 0)::int as times_sent,
        t.included_at, t.waits_for, t.block_number, t.finalized_at as final_at

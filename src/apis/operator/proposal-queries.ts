@@ -1,3 +1,4 @@
+import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { BEHIND_ALL_IDS } from '#db/paging.ts';
 import { as, type Joined, type Row, table } from '#db/table.ts';
@@ -90,21 +91,13 @@ export async function selectProposals(
 
 export async function decideProposal(
   tx: Tx,
-  asked: {
-    readonly id: string;
-    readonly status: 'approved' | 'rejected';
-    readonly by: string;
-    readonly reason: string;
-    readonly now: Date;
-  },
-): Promise<boolean> {
-  const rows = await tx.query(
-    `update operator_proposals
-     set status = $2, decided_by = $3, decision_reason = $4, decided_at = $5
-     where id = $1 and status = 'open' returning id`,
-    [asked.id, asked.status, asked.by, asked.reason, asked.now],
-  );
-  return rows.length === 1;
+  id: string,
+  decision: Pick<ProposalRow, 'status' | 'decided_by' | 'decision_reason' | 'decided_at'>,
+): Promise<void> {
+  const { status, decided_by, decision_reason, decided_at } = decision;
+  const set = { status, decided_by, decision_reason, decided_at };
+  const open = { where: `id = $1 and status = 'open'`, values: [id] };
+  only(await operatorProposals.update(tx, set, open), 'open proposal');
 }
 
 /**

@@ -210,7 +210,12 @@ export async function decide(
     return refuse('unexpected_state', 'You made this proposal, so a colleague must approve it.');
   }
   const status = decision.approves ? 'approved' : 'rejected';
-  await decideProposal(tx, { ...decision, status, by: by.userId, now: by.now });
+  await decideProposal(tx, decision.id, {
+    status,
+    decided_by: by.userId,
+    decision_reason: decision.reason,
+    decided_at: by.now,
+  });
   const refused = decision.approves ? await carryOut(tx, row, by) : null;
   if (refused !== null) return new Abandon(refused);
   const action = decision.approves ? DONE[row.kind] : 'proposal.rejected';

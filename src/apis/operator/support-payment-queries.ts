@@ -1,3 +1,4 @@
+import { PAYMENT_JOBS } from '#apis/dashboard/timeline-queries.ts';
 import type { Sql } from '#db/database.ts';
 
 /** Returns an intent's account and mode. Requests of support staff name only the intent. */
@@ -69,15 +70,9 @@ export async function selectChainRequests(
 ): Promise<ChainRequestRow[]> {
   return sql.query(
     `with found as (
-       select * from chain_requests
-       where kind = 'payment' and subject_id = $1
-         and status in ('queued', 'submitted', 'succeeded')
+       ${PAYMENT_JOBS}
        union all
-       select * from chain_requests
-       where kind = 'payment' and status = 'failed' and livemode = $3 and number = $4
-         and subject_id = $1
-       union all
-       select * from chain_requests where kind = 'refund' and payload ->> 'paymentId' = $2
+       select * from chain_requests where kind = 'refund' and payload ->> 'paymentId' = $4
      )
      select r.kind, r.subject_id, r.status, r.tries, r.created, r.applied_at,
        r.outcome ->> 'reason' as reason, r.blocked_since, r.blocked_by,
@@ -94,6 +89,6 @@ export async function selectChainRequests(
        from chain_attempts a where a.transaction_id = t.id
      ) s on true
      order by r.id`,
-    [wanted.intentId, wanted.paymentId, wanted.livemode, wanted.number],
+    [wanted.intentId, wanted.livemode, wanted.number, wanted.paymentId],
   );
 }

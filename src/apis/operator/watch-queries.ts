@@ -1,4 +1,4 @@
-import { only } from '#core/assert.ts';
+import { accountModes } from '#accounts/account-queries.ts';
 import type { Sql } from '#db/database.ts';
 import { BEHIND_ALL_NUMBERS } from '#db/paging.ts';
 import { as, type Row, table } from '#db/table.ts';
@@ -26,12 +26,11 @@ export async function countAccountsOf(
   sql: Sql,
   contract: { readonly livemode: boolean; readonly contractVersion: number },
 ): Promise<number> {
-  const rows = await sql.query<{ accounts: bigint }>(
-    `select count(*) as accounts from account_modes
-     where livemode = $1 and merchant_number between $2::bigint << 32 and ($2::bigint + 1) << 32`,
+  return accountModes.count(
+    sql,
+    'where livemode = $1 and merchant_number between $2::bigint << 32 and ($2::bigint + 1) << 32',
     [contract.livemode, contract.contractVersion],
   );
-  return Number(only(rows, 'count').accounts);
 }
 
 export const reconciliationDifferences = table('reconciliation_differences', {

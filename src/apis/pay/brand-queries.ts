@@ -8,20 +8,9 @@ export interface MerchantLook {
   readonly language: string | null;
 }
 
-/** SQL: the language of the location (`l`), otherwise of the account (`a`). */
-const LANGUAGE = 'coalesce(l.language, a.language) as language';
-
 /** Reads the look of an intent's merchant; `null` if there is no such intent. */
 export async function selectLookOfIntent(sql: Sql, intentId: string): Promise<MerchantLook | null> {
-  const rows = await sql.query<MerchantLook>(
-    `select b.style, ${LANGUAGE} from payment_intents i
-     join accounts a on a.id = i.account_id
-     left join locations l on l.id = i.location_id
-     left join account_brands b on b.account_id = i.account_id
-     where i.id = $1`,
-    [intentId],
-  );
-  return rows[0] ?? null;
+  return lookOf(sql, { table: 'payment_intents', where: 'o.id = $1' }, [intentId]);
 }
 
 /** Reads the look of the merchant on a receipt. The receipt is a payment's or a refund's. */
@@ -32,19 +21,26 @@ export async function selectLookOfReceipt(
     | { readonly refundId: string }
   ),
 ): Promise<MerchantLook | null> {
+  if ('number' in wanted) {
+    const where = 'o.livemode = $1 and o.settlement_number = $2';
+    return lookOf(sql, { table: 'payments', where }, [wanted.livemode, wanted.number]);
+  }
+  const where = 'o.livemode = $1 and o.id = $2';
+  return lookOf(sql, { table: 'refunds', where }, [wanted.livemode, wanted.refundId]);
+}
+
+async function lookOf(
+  sql: Sql,
+  { table, where }: { readonly table: string; readonly where: string },
+  values: readonly unknown[],
+): Promise<MerchantLook | null> {
   const rows = await sql.query<MerchantLook>(
-    'number' in wanted
-      ? `select b.style, ${LANGUAGE} from payments p
-         join accounts a on a.id = p.account_id
-         left join locations l on l.id = p.location_id
-         left join account_brands b on b.account_id = p.account_id
-         where p.livemode = $1 and p.settlement_number = $2`
-      : `select b.style, ${LANGUAGE} from refunds r
-         join accounts a on a.id = r.account_id
-         left join locations l on l.id = r.location_id
-         left join account_brands b on b.account_id = r.account_id
-         where r.livemode = $1 and r.id = $2`,
-    [wanted.livemode, 'number' in wanted ? wanted.number : wanted.refundId],
+    `select b.style, coalesce(l.language, a.language) as language from ${table} o
+     join accounts a on a.id = o.account_id
+     left join locations l on l.id = o.location_id
+     left join account_brands b on b.account_id = o.account_id
+     where ${where}`,
+    values,
   );
   return rows[0] ?? null;
 }

@@ -83,38 +83,22 @@ export async function advanceRefundWindows(
   );
 }
 
-export async function advanceAgentTokens(
-  tx: Tx,
-  accountId: string,
-  seconds: number,
-): Promise<void> {
-  await tx.query(
-    `update agent_tokens set expires_at = expires_at - $2 * interval '1 second'
-     where account_id = $1 and not livemode`,
-    [accountId, seconds],
-  );
-}
+const DEADLINES = [
+  { table: 'agent_tokens', column: 'expires_at', which: '' },
+  // Requests that are still running keep their keys.
+  { table: 'idempotency_keys', column: 'expires_at', which: `and status = 'completed'` },
+  { table: 'period_ends', column: 'due', which: '' },
+];
 
-/** Advances the expiry of stored responses. Requests that are still running keep their keys. */
-export async function advanceIdempotencyKeys(
-  tx: Tx,
-  accountId: string,
-  seconds: number,
-): Promise<void> {
-  await tx.query(
-    `update idempotency_keys set expires_at = expires_at - $2 * interval '1 second'
-     where account_id = $1 and not livemode and status = 'completed'`,
-    [accountId, seconds],
-  );
-}
-
-/** Advances ends of periods. Call it before locking the commit order, as the workers do. */
-export async function advancePeriodEnds(tx: Tx, accountId: string, seconds: number): Promise<void> {
-  await tx.query(
-    `update period_ends set due = due - $2 * interval '1 second'
-     where account_id = $1 and not livemode`,
-    [accountId, seconds],
-  );
+/** Advances other deadlines. Call it before locking the commit order, as the workers do. */
+export async function advanceDeadlines(tx: Tx, accountId: string, seconds: number): Promise<void> {
+  for (const { table, column, which } of DEADLINES) {
+    await tx.query(
+      `update ${table} set ${column} = ${column} - $2 * interval '1 second'
+       where account_id = $1 and not livemode ${which}`,
+      [accountId, seconds],
+    );
+  }
 }
 
 /** Deletes events that are older than their retention, by the account's clock. */

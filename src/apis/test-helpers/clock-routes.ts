@@ -2,11 +2,9 @@ import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import {
   addToClock,
-  advanceAgentTokens,
-  advanceIdempotencyKeys,
+  advanceDeadlines,
   advanceIntents,
   advanceOrder,
-  advancePeriodEnds,
   advanceRefundWindows,
   dropEventsBefore,
   selectClock,
@@ -52,9 +50,7 @@ export async function advanceTestClock(
     const total = await addToClock(tx, accountId, seconds);
     await advanceIntents(tx, accountId, seconds);
     await advanceRefundWindows(tx, accountId, seconds);
-    await advanceAgentTokens(tx, accountId, seconds);
-    await advanceIdempotencyKeys(tx, accountId, seconds);
-    await advancePeriodEnds(tx, accountId, seconds);
+    await advanceDeadlines(tx, accountId, seconds);
     const at = { total, now: addSeconds(now, total) };
     await dropEventsBefore(tx, accountId, addMs(at.now, -EVENT_RETENTION_MS));
     await advanceOrder(tx, accountId, at);
