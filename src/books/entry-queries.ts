@@ -1,6 +1,7 @@
 import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import type { Place } from '#db/paging.ts';
 import { as, type Row, table } from '#db/table.ts';
 
 /** Changes of a merchant's balance, except sales, which are in `payments`. */
@@ -14,16 +15,10 @@ export const balanceEntries = table('balance_entries', {
   amount: 'bigint',
 });
 
-/** A position in the order of an account's entries. */
-export interface EntryPlace {
-  readonly created: Date;
-  readonly position: bigint;
-}
-
 /** The entries after one position, up to and including another. */
 export interface EntryRange {
-  readonly after: EntryPlace;
-  readonly upTo: EntryPlace;
+  readonly after: Place;
+  readonly upTo: Place;
   /** Entries above this position were booked after the statement was started. */
   readonly top: bigint;
 }
@@ -54,7 +49,7 @@ export async function sumEntries(
 }
 
 /** An entry with the facts that identify its object. These facts never change. */
-export interface Entry extends EntryPlace {
+export interface Entry extends Place {
   readonly type: Row<typeof balanceEntries>['type'];
   /** The ID of the payment, refund or payout. For a correction, the object that it corrects. */
   readonly object_id: string;
@@ -105,36 +100,37 @@ export async function selectPayoutEntry(
   sql: Sql,
   { accountId, livemode }: Tenant,
   id: string,
-): Promise<EntryPlace | undefined> {
-  const rows = await sql.query<EntryPlace>(
-    `select created, position from balance_entries
-     where account_id = $1 and livemode = $2 and object_id = $3 and amount < 0
+): Promise<Place | undefined> {
+  return balanceEntries.find(
+    sql,
+    `where account_id = $1 and livemode = $2 and object_id = $3 and amount < 0
      order by created, position limit 1`,
     [accountId, livemode, id],
   );
-  return rows[0];
 }
 
 /** Returns the last payout before this position. */
 export async function selectPayoutBefore(
   sql: Sql,
   { accountId, livemode }: Tenant,
-  place: EntryPlace,
-): Promise<EntryPlace | undefined> {
-  const rows = await sql.query<EntryPlace>(
-    `select created, position from balance_entries
-     where account_id = $1 and livemode = $2 and (created, position) < ($3, $4)
+  place: Place,
+): Promise<Place | undefined> {
+  return balanceEntries.find(
+    sql,
+    `where account_id = $1 and livemode = $2 and (created, position) < ($3, $4)
        and type = 'payout'
      order by created desc, position desc limit 1`,
     [accountId, livemode, place.created, place.position],
   );
-  return rows[0];
 }
 
-export interface Closing {
-  readonly at: Date;
-  readonly balance: bigint;
-}
+export const statementClosings = table(
+  'statement_closings',
+  { at: 'timestamptz', balance: 'bigint' },
+  { account_id: 'text', livemode: 'boolean' },
+);
+
+type Closing = Row<typeof statementClosings>;
 
 /** Returns the newest closing balance at or before `until`. */
 export async function selectClosing(
@@ -142,12 +138,8 @@ export async function selectClosing(
   { accountId, livemode }: Tenant,
   until: Date,
 ): Promise<Closing | undefined> {
-  const rows = await sql.query<Closing>(
-    `select at, balance from statement_closings
-     where account_id = $1 and livemode = $2 and at <= $3 order by at desc limit 1`,
-    [accountId, livemode, until],
-  );
-  return rows[0];
+  const rest = 'where account_id = $1 and livemode = $2 and at <= $3 order by at desc limit 1';
+  return statementClosings.find(sql, rest, [accountId, livemode, until]);
 }
 
 /** Stores a balance that a statement shows. The order of the account and mode must be locked. */
@@ -156,11 +148,8 @@ export async function insertClosing(
   { accountId, livemode }: Tenant,
   { at, balance }: Closing,
 ): Promise<void> {
-  await tx.query(
-    `insert into statement_closings (account_id, livemode, at, balance) values ($1, $2, $3, $4)
-     on conflict do nothing`,
-    [accountId, livemode, at, balance],
-  );
+  const row = { account_id: accountId, livemode, at, balance };
+  await statementClosings.insertAll(tx, [row], 'on conflict do nothing');
 }
 
 /** Returns the time up to which the books are closed; null if no period is closed. */

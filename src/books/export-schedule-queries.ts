@@ -1,5 +1,5 @@
 import type { Tenant } from '#core/mode.ts';
-import type { Sql, Tx } from '#db/database.ts';
+import type { Sql } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
 /** The statements of periods that have ended. */
@@ -29,21 +29,6 @@ export async function selectLastDay(
     [accountId, livemode, every],
   );
   return rows[0]?.to_day ?? null;
-}
-
-/** @returns true if the period was not recorded before. */
-export async function insertScheduled(tx: Tx, row: ScheduledExport): Promise<boolean> {
-  const { account_id, livemode, every, from_day, to_day, ...rest } = row;
-  const { time_zone, format, token_hash, expires_at } = rest;
-  const stored = await scheduledExports.upsert(
-    tx,
-    {
-      ...{ account_id, livemode, every, from_day, to_day },
-      ...{ time_zone, format, token_hash, expires_at },
-    },
-    'on conflict do nothing',
-  );
-  return stored !== undefined;
 }
 
 /** Returns the export that a link names, unless the link has expired by the account's clock. */

@@ -2,8 +2,8 @@ import { selectMode } from '#accounts/account-queries.ts';
 import type { DuePeriod } from '#accounts/period-end-queries.ts';
 import { endPeriods, lockEndedPeriod } from '#accounts/period-ends.ts';
 import {
-  insertScheduled,
   type ScheduledExport,
+  scheduledExports,
   selectLastDay,
 } from '#books/export-schedule-queries.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
@@ -41,10 +41,9 @@ export async function beginSchedule(
   for (const livemode of [false, true]) {
     const today = dayIn(timeZone, await accountTime(tx, { accountId, livemode }, now));
     const { from, to } = lastPeriod(every, today);
-    await insertScheduled(tx, {
-      ...{ account_id: accountId, livemode, every, from_day: from, to_day: to },
-      ...{ time_zone: timeZone, format, token_hash: null, expires_at: null },
-    });
+    const period = { account_id: accountId, livemode, every, from_day: from, to_day: to };
+    const row = { ...period, time_zone: timeZone, format, token_hash: null, expires_at: null };
+    await scheduledExports.insertAll(tx, [row], 'on conflict do nothing');
   }
 }
 
@@ -76,12 +75,13 @@ async function announce(tx: Tx, mailing: Mailing, due: DuePeriod): Promise<numbe
   const token = newSecret('exportLink');
   const stamp = await stampOrder(tx, tenant, now, 1);
   const expires = addMs(stamp.created, LINK_MS);
-  const isNew = await insertScheduled(tx, {
+  const row = {
     ...{ account_id: account.id, livemode: tenant.livemode, every, format },
     ...{ from_day: days.from, to_day: days.to, time_zone: account.time_zone },
     ...{ token_hash: hashSecret(token), expires_at: expires },
-  });
-  if (!isNew) return 0;
+  };
+  const stored = await scheduledExports.upsert(tx, row, 'on conflict do nothing');
+  if (stored === undefined) return 0;
   const url = `${mailing.webUrl}${EXPORT_LINKS}/${token}`;
   if (email !== undefined) {
     const file = { format, url, livemode: tenant.livemode };

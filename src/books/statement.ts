@@ -1,5 +1,4 @@
 import {
-  type EntryPlace,
   type EntryRange,
   insertClosing,
   selectClosing,
@@ -15,6 +14,7 @@ import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { closeOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
+import type { Place } from '#db/paging.ts';
 
 /** A merchant's balance over a period: opening + entries = closing. */
 export interface Statement extends Days {
@@ -37,7 +37,7 @@ interface Wanted {
 }
 
 /** Returns a position before all entries of this time, because the lowest position is 1. */
-function startOf(moment: Date): EntryPlace {
+function startOf(moment: Date): Place {
   return { created: moment, position: 0n };
 }
 
@@ -47,7 +47,7 @@ const BEGINNING = startOf(new Date(0));
 async function balanceAt(
   tx: Tx,
   tenant: Tenant,
-  { place, top }: { readonly place: EntryPlace; readonly top: bigint },
+  { place, top }: { readonly place: Place; readonly top: bigint },
 ): Promise<bigint> {
   const closing = await selectClosing(tx, tenant, place.created);
   const after = closing === undefined ? BEGINNING : startOf(closing.at);
@@ -112,7 +112,7 @@ export async function openPayout(
   });
 }
 
-async function firstEntry(tx: Tx, tenant: Tenant, range: EntryRange): Promise<EntryPlace> {
+async function firstEntry(tx: Tx, tenant: Tenant, range: EntryRange): Promise<Place> {
   const [first] = await selectEntries(tx, tenant, { ...range, limit: 1 });
   return first ?? range.upTo;
 }
