@@ -36,7 +36,6 @@ export async function lockAgentTokens(
   );
 }
 
-/** Locks one agent token by its ID. */
 export async function lockAgentToken(tx: Tx, id: string): Promise<AgentTokenRow | undefined> {
   return agentTokens.find(tx, 'where id = $1 for update', [id]);
 }
@@ -47,12 +46,7 @@ export function selectAgentTokens(
   payerId: string,
   page: OwnPage,
 ): Promise<AgentTokenRow[]> {
-  return selectActiveFirst(
-    sql,
-    { table: 'agent_tokens', columns: agentTokens.columns },
-    payerId,
-    page,
-  );
+  return selectActiveFirst(sql, agentTokens, payerId, page);
 }
 
 /** Records which intents the tokens pay. A token is held until its payment ends. */

@@ -25,7 +25,7 @@ export type CardRow = Row<typeof cards>;
 
 /** A payer's cards, the active ones first. */
 export function selectCards(sql: Sql, payerId: string, page: OwnPage): Promise<CardRow[]> {
-  return selectActiveFirst(sql, { table: 'cards', columns: cards.columns }, payerId, page);
+  return selectActiveFirst(sql, cards, payerId, page);
 }
 
 export async function selectCard(sql: Sql, id: string): Promise<CardRow | undefined> {

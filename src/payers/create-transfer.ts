@@ -8,8 +8,8 @@ import type { ProcessContext } from '#db/process-context.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import {
   countTransfersSince,
-  insertTransfer,
   payerRequests,
+  payerTransfers,
   selectTransfer,
 } from '#payers/request-queries.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -177,15 +177,15 @@ async function noneLeft(sql: Sql, { payer, now }: Asked): Promise<Refusal | null
 async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Refusal> {
   const { payer, now } = asked;
   const payload = payloadOf(asked);
-  const which = { payerId: payer.id, nonce: payload.nonce };
+  const which = { payer_id: payer.id, nonce: payload.nonce };
   await lockPayer(tx, payer.id);
   // A client that lost the response and repeats its request gets the same transfer.
   const before = await selectTransfer(tx, which);
-  if (before !== null) return before.request_id;
+  if (before !== undefined) return before.request_id;
   const tooMany = isPaid ? null : ((await noneLeft(tx, asked)) ?? (await asked.take(tx)));
   if (tooMany !== null) return tooMany;
   const id = newId('transfer', now);
-  await insertTransfer(tx, { ...which, requestId: id, now });
+  await payerTransfers.insertAll(tx, [{ ...which, request_id: id, created: now }]);
   const times = { created: now, updated: now };
   await payerRequests.insert(tx, { id, payer_id: payer.id, kind: 'transfer', ...times });
   const { livemode } = payer;
@@ -227,8 +227,8 @@ function deployed({ db }: ProcessContext, asked: Asked, checked: CheckedSignatur
 export async function createTransfer(ctx: ProcessContext, asked: Asked): Promise<string | Refusal> {
   const { payer, signed } = asked;
   const nonce = signed.nonce.toLowerCase() as Hex;
-  const before = await selectTransfer(ctx.db, { payerId: payer.id, nonce });
-  if (before !== null) return before.request_id;
+  const before = await selectTransfer(ctx.db, { payer_id: payer.id, nonce });
+  if (before !== undefined) return before.request_id;
   // Runs first, because the code below requires valid addresses.
   const recipient = wrongRecipient(signed.to, payer.address, asked.chain.config);
   if (recipient !== null) return recipient;

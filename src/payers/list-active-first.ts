@@ -28,7 +28,7 @@ export function placeOf({ id, created, revoked_at }: OwnRow): OwnPlace {
 export async function selectActiveFirst<Row extends OwnRow>(
   sql: Sql,
   /** SQL names. They must come from our code, never from a client. */
-  list: { readonly table: 'passes' | 'cards' | 'agent_tokens'; readonly columns: string },
+  list: { readonly name: string; readonly columns: string },
   payerId: string,
   { limit, after }: OwnPage,
 ): Promise<Row[]> {
@@ -36,7 +36,7 @@ export async function selectActiveFirst<Row extends OwnRow>(
     after === null ? '' : 'and ((revoked_at is null), created, id) < ($3::boolean, $4, $5)';
   const place = after === null ? [] : [after.active, after.created, after.id];
   return sql.query<Row>(
-    `select ${list.columns} from ${list.table} where payer_id = $1 ${behind}
+    `select ${list.columns} from ${list.name} where payer_id = $1 ${behind}
      order by (revoked_at is null) desc, created desc, id desc limit $2`,
     [payerId, limit + 1, ...place],
   );

@@ -159,7 +159,6 @@ export async function upsertAppleDevice(
   return rows[0]?.is_new === true;
 }
 
-/** Returns the number of other devices with the pass. */
 export async function countOtherDevices(
   sql: Sql,
   which: { readonly device: string; readonly passId: string },

@@ -126,7 +126,7 @@ export async function selectPass(sql: Sql, id: string): Promise<PassRow | undefi
 
 /** Returns a payer's passes, active ones first. */
 export function selectPasses(sql: Sql, payerId: string, page: OwnPage): Promise<PassRow[]> {
-  return selectActiveFirst(sql, { table: 'passes', columns: passes.columns }, payerId, page);
+  return selectActiveFirst(sql, passes, payerId, page);
 }
 
 export async function countActivePasses(tx: Tx, payerId: string): Promise<number> {

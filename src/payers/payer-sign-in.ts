@@ -11,8 +11,8 @@ import type { PayerRow } from '#payers/payer-queries.ts';
 import {
   deleteExpiredAccess,
   insertNonce,
-  insertSession,
   isNonceValid,
+  payerSessions,
   renewSignature,
   takeNonce,
 } from '#payers/session-queries.ts';
@@ -175,7 +175,9 @@ export async function signIn(
   const expiresAt = addSeconds(now, SESSION_SECONDS);
   const payer = await db.transaction(async (tx) => {
     const payer = await createPayer(tx, { livemode, address, now });
-    await insertSession(tx, { hash: hashSecret(token), payerId: payer.id, now, expiresAt });
+    await payerSessions.insertAll(tx, [
+      { hash: hashSecret(token), payer_id: payer.id, created: now, expires_at: expiresAt },
+    ]);
     return payer;
   });
   return { payer, token, expiresAt };

@@ -1,5 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
-import type { PayerRequestRow } from '#payers/request-queries.ts';
+import type { Row } from '#db/table.ts';
+import { type PayerRequestRow, payerRequests } from '#payers/request-queries.ts';
+import { payerSessions } from '#payers/session-queries.ts';
 
 /** Returns the time of the wallet's latest signature; undefined if the session has ended. */
 export async function selectSignedAt(sql: Sql, hash: Buffer): Promise<Date | undefined> {
@@ -13,11 +15,8 @@ export async function selectSignedAt(sql: Sql, hash: Buffer): Promise<Date | und
 export async function selectPayerSessions(
   sql: Sql,
   payerId: string,
-): Promise<{ created: Date; expires_at: Date }[]> {
-  return sql.query(
-    'select created, expires_at from payer_sessions where payer_id = $1 order by created desc',
-    [payerId],
-  );
+): Promise<Row<typeof payerSessions>[]> {
+  return payerSessions.list(sql, 'where payer_id = $1 order by created desc', [payerId]);
 }
 
 export async function selectRequestsOf(
@@ -25,11 +24,8 @@ export async function selectRequestsOf(
   payerId: string,
   limit: number,
 ): Promise<PayerRequestRow[]> {
-  return sql.query(
-    `select id, payer_id, kind, status, failure_code, tx_hash, created, updated
-     from payer_requests where payer_id = $1 order by created desc limit $2`,
-    [payerId, limit],
-  );
+  const rest = 'where payer_id = $1 order by created desc limit $2';
+  return payerRequests.list(sql, rest, [payerId, limit]);
 }
 
 /**

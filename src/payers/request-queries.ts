@@ -31,12 +31,9 @@ export async function countPendingRequests(
   ]);
 }
 
-export interface RequestOutcome {
-  readonly id: string;
+export type RequestOutcome = Pick<PayerRequestRow, 'id' | 'failure_code' | 'tx_hash'> & {
   readonly status: 'succeeded' | 'failed';
-  readonly failure_code: string | null;
-  readonly tx_hash: string | null;
-}
+};
 
 /** Stores results of requests. Requests of demo data have no row here and are skipped. */
 export async function updatePayerRequests(
@@ -54,42 +51,29 @@ export async function updatePayerRequests(
   );
 }
 
-/** Returns the wallet's transfer with this nonce; `null` if there is none. */
+export const payerTransfers = table('payer_transfers', {
+  payer_id: 'text',
+  nonce: 'text',
+  request_id: 'text',
+  created: 'timestamptz',
+});
+
+type TransferRow = Row<typeof payerTransfers>;
+
+/** Returns the wallet's transfer with this nonce. */
 export async function selectTransfer(
   sql: Sql,
-  wanted: { readonly payerId: string; readonly nonce: string },
-): Promise<{ request_id: string } | null> {
-  const rows = await sql.query<{ request_id: string }>(
-    'select request_id from payer_transfers where payer_id = $1 and nonce = $2',
-    [wanted.payerId, wanted.nonce],
-  );
-  return rows[0] ?? null;
-}
-
-export async function insertTransfer(
-  tx: Tx,
-  transfer: {
-    readonly payerId: string;
-    readonly nonce: string;
-    readonly requestId: string;
-    readonly now: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    `insert into payer_transfers (payer_id, nonce, request_id, created)
-     values ($1, $2, $3, $4)`,
-    [transfer.payerId, transfer.nonce, transfer.requestId, transfer.now],
-  );
+  { payer_id, nonce }: Pick<TransferRow, 'payer_id' | 'nonce'>,
+): Promise<TransferRow | undefined> {
+  return payerTransfers.find(sql, 'where payer_id = $1 and nonce = $2', [payer_id, nonce]);
 }
 
 export async function countTransfersSince(
   sql: Sql,
   wanted: { readonly payerId: string; readonly since: Date },
 ): Promise<number> {
-  const rows = await sql.query<{ count: number }>(
-    `select count(*)::int as count from payer_transfers
-     where payer_id = $1 and created >= $2`,
-    [wanted.payerId, wanted.since],
-  );
-  return rows[0]?.count ?? 0;
+  return payerTransfers.count(sql, 'where payer_id = $1 and created >= $2', [
+    wanted.payerId,
+    wanted.since,
+  ]);
 }

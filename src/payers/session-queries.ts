@@ -1,5 +1,12 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { table } from '#db/table.ts';
 import { type PayerRow, payers } from '#payers/payer-queries.ts';
+
+export const payerSessions = table(
+  'payer_sessions',
+  { created: 'timestamptz', expires_at: 'timestamptz' },
+  { hash: 'bytea', payer_id: 'text' },
+);
 
 export async function insertNonce(
   sql: Sql,
@@ -39,21 +46,6 @@ export async function deleteExpiredAccess(sql: Sql, now: Date, limit: number): P
      delete from payer_sessions where hash in (
        select hash from payer_sessions where expires_at <= $1 limit $2 for update skip locked)`,
     [now, limit],
-  );
-}
-
-export async function insertSession(
-  tx: Tx,
-  session: {
-    readonly hash: Buffer;
-    readonly payerId: string;
-    readonly now: Date;
-    readonly expiresAt: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    'insert into payer_sessions (hash, payer_id, created, expires_at) values ($1, $2, $3, $4)',
-    [session.hash, session.payerId, session.now, session.expiresAt],
   );
 }
 
