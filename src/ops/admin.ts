@@ -10,9 +10,10 @@ import { createOperator } from '#people/create-operator.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { deletePasskeysOf } from '#people/passkey-queries.ts';
 import { checkPassword, hashPassword } from '#people/passwords.ts';
-import { deleteRecoveryCodes, updateTotpSecret } from '#people/second-factor-queries.ts';
+import { deleteRecoveryCodes } from '#people/second-factor-queries.ts';
 import { deleteSessionsOf } from '#people/session-queries.ts';
 import {
+  NO_TOTP,
   type Realm,
   type StaffRole,
   selectOperators,
@@ -69,7 +70,7 @@ async function recordAction(tx: Tx, user: UserRow, action: string, now: Date): P
 }
 
 async function removeFactors(tx: Tx, userId: string): Promise<void> {
-  await updateTotpSecret(tx, { userId, sealed: null, now: null });
+  await updateUser(tx, userId, NO_TOTP);
   await deleteRecoveryCodes(tx, userId);
   await deletePasskeysOf(tx, userId);
   await deleteDevicesOf(tx, userId);

@@ -1,5 +1,6 @@
 import { only } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
+import { deletingExpired } from '#people/expired-queries.ts';
 
 /**
  * Counts one attempt and returns the number of attempts in the window and the window's start. Exact
@@ -33,13 +34,7 @@ export async function deleteAttempts(sql: Sql, bucket: string): Promise<void> {
   await sql.query('delete from sign_in_attempts where bucket = $1', [bucket]);
 }
 
-/** Deletes up to `limit` expired buckets. @returns how many were deleted. */
-export async function deleteOldAttempts(sql: Sql, before: Date, limit: number): Promise<number> {
-  const rows = await sql.query(
-    `delete from sign_in_attempts where bucket in
-       (select bucket from sign_in_attempts where since <= $1 order by since limit $2)
-     returning bucket`,
-    [before, limit],
-  );
-  return rows.length;
-}
+export const deleteOldAttempts = deletingExpired('sign_in_attempts', {
+  key: 'bucket',
+  expired: 'since <= $1 order by since',
+});

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { deletingExpired } from '#people/expired-queries.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /** True if this person has signed in on the device recently enough. */
@@ -55,11 +56,7 @@ export async function deleteDevicesOf(sql: Sql, userId: string): Promise<void> {
   await sql.query('delete from known_devices where user_id = $1', [userId]);
 }
 
-export async function deleteExpiredDevices(sql: Sql, now: Date, limit: number): Promise<number> {
-  const rows = await sql.query(
-    `delete from known_devices where hash in
-       (select hash from known_devices where expires_at <= $1 limit $2) returning user_id`,
-    [now, limit],
-  );
-  return rows.length;
-}
+export const deleteExpiredDevices = deletingExpired('known_devices', {
+  key: 'hash',
+  expired: 'expires_at <= $1',
+});

@@ -13,11 +13,7 @@ import {
   MAILS_PER_MAILBOX,
   takeAttempt,
 } from '#people/attempt-limits.ts';
-import {
-  insertEmailToken,
-  selectEmailToken,
-  type TokenPurpose,
-} from '#people/email-token-queries.ts';
+import { emailTokens, selectEmailToken, type TokenPurpose } from '#people/email-token-queries.ts';
 import { queueMail } from '#people/mail-outbox.ts';
 import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
@@ -54,7 +50,10 @@ async function issueToken(
 ): Promise<string> {
   const token = newSecret('mailLink');
   const expiresAt = addMs(now, LINK_MS[made.purpose]);
-  await insertEmailToken(tx, { ...made, hash: hashSecret(token), now, expiresAt });
+  const { purpose, realm, email } = made;
+  await emailTokens.insertAll(tx, [
+    { hash: hashSecret(token), purpose, realm, email, created: now, expires_at: expiresAt },
+  ]);
   return token;
 }
 

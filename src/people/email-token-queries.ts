@@ -1,52 +1,38 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
+import { deletingExpired } from '#people/expired-queries.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 export type TokenPurpose = 'sign_up' | 'password_reset';
 
-interface WantedToken {
-  readonly hash: Buffer;
-  readonly purpose: TokenPurpose;
-  readonly realm: Realm;
-  readonly now: Date;
-}
+export const emailTokens = table('email_tokens', {
+  hash: 'bytea',
+  purpose: as<TokenPurpose>('text'),
+  realm: as<Realm>('text'),
+  email: 'text',
+  created: 'timestamptz',
+  expires_at: 'timestamptz',
+});
 
-export async function insertEmailToken(
-  tx: Tx,
-  token: {
-    readonly hash: Buffer;
-    readonly purpose: TokenPurpose;
-    readonly realm: Realm;
-    readonly email: string;
-    readonly now: Date;
-    readonly expiresAt: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    `insert into email_tokens (hash, purpose, realm, email, created, expires_at)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [token.hash, token.purpose, token.realm, token.email, token.now, token.expiresAt],
-  );
+type WantedToken = Pick<Row<typeof emailTokens>, 'hash' | 'purpose' | 'realm'> & {
+  readonly now: Date;
+};
+
+const VALID = 'hash = $1 and purpose = $2 and realm = $3 and expires_at > $4 and used_at is null';
+
+function valuesOf({ hash, purpose, realm, now }: WantedToken): unknown[] {
+  return [hash, purpose, realm, now];
 }
 
 /** Returns the address that a valid token verifies. */
 export async function selectEmailToken(sql: Sql, wanted: WantedToken): Promise<string | undefined> {
-  const rows = await sql.query<{ email: string }>(
-    `select email from email_tokens
-     where hash = $1 and purpose = $2 and realm = $3 and expires_at > $4 and used_at is null`,
-    [wanted.hash, wanted.purpose, wanted.realm, wanted.now],
-  );
-  return rows[0]?.email;
+  return (await emailTokens.find(sql, `where ${VALID}`, valuesOf(wanted)))?.email;
 }
 
 /** Consumes the token and returns the address that it verifies. */
 export async function takeEmailToken(tx: Tx, wanted: WantedToken): Promise<string | undefined> {
-  const rows = await tx.query<{ email: string }>(
-    `update email_tokens set used_at = $4
-     where hash = $1 and purpose = $2 and realm = $3 and expires_at > $4 and used_at is null
-     returning email`,
-    [wanted.hash, wanted.purpose, wanted.realm, wanted.now],
-  );
-  return rows[0]?.email;
+  const valid = { where: VALID, values: valuesOf(wanted), also: 'used_at = $4' };
+  return (await emailTokens.update(tx, {}, valid))[0]?.email;
 }
 
 /** Deletes all links to the address, because one of them was used or the user was erased. */
@@ -60,13 +46,7 @@ export async function deleteEmailTokens(
   ]);
 }
 
-/** Deletes up to `limit` links that ended before `before`. @returns how many. */
-export async function deleteOldTokens(sql: Sql, before: Date, limit: number): Promise<number> {
-  const rows = await sql.query(
-    `delete from email_tokens where hash in
-       (select hash from email_tokens where expires_at <= $1 limit $2)
-     returning hash`,
-    [before, limit],
-  );
-  return rows.length;
-}
+export const deleteOldTokens = deletingExpired('email_tokens', {
+  key: 'hash',
+  expired: 'expires_at <= $1',
+});

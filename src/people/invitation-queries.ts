@@ -1,4 +1,4 @@
-import { only } from '#core/assert.ts';
+import { present } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { Role } from '#people/role-order.ts';
@@ -16,7 +16,7 @@ export const invitations = table(
     created: 'timestamptz',
     expires_at: 'timestamptz',
   },
-  { accepted_at: 'timestamptz?' },
+  { accepted_at: 'timestamptz?', hash: 'bytea' },
 );
 
 export type InvitationRow = Row<typeof invitations>;
@@ -40,38 +40,20 @@ const OPEN = 'accepted_at is null and revoked_at is null';
 /** Stores an invitation. An earlier open one to the same address becomes invalid. */
 export async function replaceInvitation(
   tx: Tx,
-  invitation: {
-    readonly id: string;
-    readonly to: InvitedTo;
-    readonly email: string;
-    readonly role: Role;
-    readonly hash: Buffer;
-    readonly invitedBy: string;
-    readonly now: Date;
-    readonly expiresAt: Date;
-  },
+  to: InvitedTo,
+  row: Omit<InvitationRow, 'account_id' | 'organization_id'> & { readonly hash: Buffer },
 ): Promise<InvitationRow> {
-  const { column, id } = columnOf(invitation.to);
-  const rows = await tx.query<InvitationRow>(
-    `insert into invitations (id, ${column}, email, role, hash, invited_by, created, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
-     on conflict (${column}, email) where ${OPEN} do update
+  const { column, id } = columnOf(to);
+  const place = column === 'account_id' ? { account_id: id } : { organization_id: id };
+  const stored = await invitations.upsert(
+    tx,
+    { ...row, ...place },
+    `on conflict (${column}, email) where ${OPEN} do update
      set id = excluded.id, role = excluded.role, hash = excluded.hash,
        invited_by = excluded.invited_by, created = excluded.created,
-       expires_at = excluded.expires_at
-     returning ${invitations.columns}`,
-    [
-      invitation.id,
-      id,
-      invitation.email,
-      invitation.role,
-      invitation.hash,
-      invitation.invitedBy,
-      invitation.now,
-      invitation.expiresAt,
-    ],
+       expires_at = excluded.expires_at`,
   );
-  return only(rows, 'invitation');
+  return present(stored, 'invitation');
 }
 
 export async function selectInvitations(

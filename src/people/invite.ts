@@ -154,15 +154,14 @@ export async function sendInvitation(
   const { actor, now, people } = inviting;
   const { to, email, role } = invited;
   const token = newSecret('invitation');
-  const row = await replaceInvitation(tx, {
+  const row = await replaceInvitation(tx, to, {
     id: newId('invitation', now),
-    to,
     email,
     role,
     hash: hashSecret(token),
-    invitedBy: actorId(actor),
-    now,
-    expiresAt: addMs(now, INVITATION_MS),
+    invited_by: actorId(actor),
+    created: now,
+    expires_at: addMs(now, INVITATION_MS),
   });
   const url = `${people.webUrl}/dashboard/invitation#token=${token}`;
   const text = invitationText(inviting, invited, url);

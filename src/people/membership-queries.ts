@@ -28,8 +28,9 @@ export type MemberRow = Row<typeof MEMBERSHIP> &
 
 /** True if the user (`u`) has a second factor. */
 export const TWO_FACTOR = `(u.totp_confirmed_at is not null
-    or exists (select from passkeys p where p.user_id = u.id)) as two_factor`;
-const MEMBER = `${MEMBERSHIP}, ${PERSON}, m.pin_hash is not null as has_pin, ${TWO_FACTOR}`;
+    or exists (select from passkeys p where p.user_id = u.id))`;
+const MEMBER = `${MEMBERSHIP}, ${PERSON}, m.pin_hash is not null as has_pin,
+  ${TWO_FACTOR} as two_factor`;
 
 export async function insertMembership(
   tx: Tx,
@@ -40,12 +41,9 @@ export async function insertMembership(
     readonly now: Date;
   },
 ): Promise<boolean> {
-  const rows = await tx.query(
-    `insert into memberships (account_id, user_id, role, created) values ($1, $2, $3, $4)
-     on conflict do nothing returning user_id`,
-    [made.accountId, made.userId, made.role, made.now],
-  );
-  return rows.length === 1;
+  const { accountId: account_id, userId: user_id, role, now: created } = made;
+  const row = { account_id, user_id, role, created };
+  return (await memberships.upsert(tx, row, 'on conflict do nothing')) !== undefined;
 }
 
 export async function selectMembers(sql: Sql, accountId: string): Promise<MemberRow[]> {

@@ -5,8 +5,8 @@ import type { Tx } from '#db/database.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { deletePasskeysOf } from '#people/passkey-queries.ts';
 import type { PeopleDeps } from '#people/people-context.ts';
-import { deleteRecoveryCodes, updateTotpSecret } from '#people/second-factor-queries.ts';
-import { updateUser } from '#people/user-queries.ts';
+import { deleteRecoveryCodes } from '#people/second-factor-queries.ts';
+import { NO_TOTP, updateUser } from '#people/user-queries.ts';
 
 /**
  * Delay until a factor that was set up with only the password is trusted for money and access. It
@@ -47,7 +47,7 @@ export async function startTrust(
 
 /** Removes the person's second factors and known devices. */
 export async function endFactors(tx: Tx, userId: string): Promise<void> {
-  await updateTotpSecret(tx, { userId, sealed: null, now: null });
+  await updateUser(tx, userId, NO_TOTP);
   await deletePasskeysOf(tx, userId);
   await deleteRecoveryCodes(tx, userId);
   await deleteDevicesOf(tx, userId);

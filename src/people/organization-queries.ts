@@ -24,7 +24,7 @@ const PERSON = users.pick(['email', 'name'], 'u');
 
 export type OrganizationMember = Row<typeof MEMBER> & Row<typeof PERSON> & { two_factor: boolean };
 
-const MEMBERS = `select ${MEMBER}, ${PERSON}, ${TWO_FACTOR}
+const MEMBERS = `select ${MEMBER}, ${PERSON}, ${TWO_FACTOR} as two_factor
   from organization_members m join users u on u.id = m.user_id`;
 const IN_ORDER = 'order by m.created, m.user_id';
 

@@ -32,11 +32,8 @@ export async function updatePasskeyUse(
   tx: Tx,
   change: { readonly id: string; readonly counter: number; readonly now: Date },
 ): Promise<void> {
-  await tx.query('update passkeys set counter = $2, last_used_at = $3 where id = $1', [
-    change.id,
-    change.counter,
-    change.now,
-  ]);
+  const set = { counter: change.counter, last_used_at: change.now };
+  await passkeys.update(tx, set, { where: 'id = $1', values: [change.id] });
 }
 
 export async function deletePasskey(

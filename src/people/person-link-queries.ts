@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
+import { deletingExpired } from '#people/expired-queries.ts';
 
 export type PersonLinkKind = 'not_me' | 'trust_factor' | 'recover_factor';
 
@@ -39,13 +40,7 @@ export async function takePersonLink(
   return (await personLinks.update(tx, {}, open))[0];
 }
 
-/** Deletes up to `limit` links that ended before `before`. @returns how many. */
-export async function deleteOldPersonLinks(sql: Sql, before: Date, limit: number): Promise<number> {
-  const rows = await sql.query(
-    `delete from person_links where hash in
-       (select hash from person_links where expires_at <= $1 limit $2)
-     returning hash`,
-    [before, limit],
-  );
-  return rows.length;
-}
+export const deleteOldPersonLinks = deletingExpired('person_links', {
+  key: 'hash',
+  expired: 'expires_at <= $1',
+});

@@ -1,16 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
-
-export async function updateTotpSecret(
-  tx: Tx,
-  change: { readonly userId: string; readonly sealed: Buffer | null; readonly now: Date | null },
-): Promise<void> {
-  await tx.query(
-    `update users set totp_secret = $2, totp_confirmed_at = null, totp_last_step = null,
-       totp_begun_at = $3
-     where id = $1`,
-    [change.userId, change.sealed, change.now],
-  );
-}
+import { table } from '#db/table.ts';
 
 /** Cancels the scheduled removal of lost factors, because one of them was just verified. */
 export async function keepFactors(tx: Tx, userId: string): Promise<void> {
@@ -33,18 +22,10 @@ export async function updateTotpStep(
   return rows.length === 1;
 }
 
+export const recoveryCodes = table('recovery_codes', { user_id: 'text', hash: 'bytea' });
+
 export async function deleteRecoveryCodes(tx: Tx, userId: string): Promise<void> {
   await tx.query('delete from recovery_codes where user_id = $1', [userId]);
-}
-
-export async function insertRecoveryCodes(
-  tx: Tx,
-  made: { readonly userId: string; readonly hashes: readonly Buffer[] },
-): Promise<void> {
-  await tx.query('insert into recovery_codes (user_id, hash) select $1, unnest($2::bytea[])', [
-    made.userId,
-    made.hashes,
-  ]);
 }
 
 /** Consumes a recovery code. @returns false if the code does not exist or was already used. */
@@ -61,9 +42,5 @@ export async function takeRecoveryCode(
 }
 
 export async function countRecoveryCodes(sql: Sql, userId: string): Promise<number> {
-  const rows = await sql.query<{ count: number }>(
-    `select count(*)::int as count from recovery_codes where user_id = $1 and used_at is null`,
-    [userId],
-  );
-  return rows[0]?.count ?? 0;
+  return recoveryCodes.count(sql, 'where user_id = $1 and used_at is null', [userId]);
 }

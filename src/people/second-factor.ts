@@ -25,13 +25,12 @@ import type { PeopleDeps } from '#people/people-context.ts';
 import {
   countRecoveryCodes,
   deleteRecoveryCodes,
-  insertRecoveryCodes,
+  recoveryCodes,
   takeRecoveryCode,
-  updateTotpSecret,
   updateTotpStep,
 } from '#people/second-factor-queries.ts';
 import { type OpenedSession, strengthenSession } from '#people/sessions.ts';
-import { lockUser, type UserRow, updateUser } from '#people/user-queries.ts';
+import { lockUser, NO_TOTP, type UserRow, updateUser } from '#people/user-queries.ts';
 
 const PERIOD_SECONDS = 30;
 /**
@@ -122,7 +121,7 @@ export async function beginTotp(
       return refuse('unexpected_state', 'An authenticator app is already set up. Remove it first.');
     }
     const sealed = encrypt(deps.secretKey, secret.base32, user.id);
-    await updateTotpSecret(tx, { userId: user.id, sealed, now: ref.now });
+    await updateUser(tx, user.id, { ...NO_TOTP, totp_secret: sealed, totp_begun_at: ref.now });
     return { secret: secret.base32, uri: totpOf(secret, user).toString() };
   });
 }
@@ -130,7 +129,8 @@ export async function beginTotp(
 async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
   await deleteRecoveryCodes(tx, userId);
-  await insertRecoveryCodes(tx, { userId, hashes: codes.map(hashRecoveryCode) });
+  const rows = codes.map((code) => ({ user_id: userId, hash: hashRecoveryCode(code) }));
+  await recoveryCodes.insertAll(tx, rows);
   await updateUser(tx, userId, { recovery_codes_saved_at: null });
   return codes;
 }
@@ -183,7 +183,7 @@ export async function removeTotp(deps: PeopleDeps, ref: FactorRef): Promise<null
     if (user.realm === 'operator' && (await countPasskeys(tx, user.id)) === 0) {
       return refuse('unexpected_state', 'Add a passkey first. Staff need a second factor.');
     }
-    await updateTotpSecret(tx, { userId: user.id, sealed: null, now: null });
+    await updateUser(tx, user.id, NO_TOTP);
     await deleteRecoveryCodes(tx, user.id);
     await deleteDevicesOf(tx, user.id);
     await mailFactorChange(tx, deps, { user, change: 'totp_removed', now: ref.now });

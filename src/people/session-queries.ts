@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Joined, type Row, table } from '#db/table.ts';
-import { memberships } from '#people/membership-queries.ts';
+import { deletingExpired } from '#people/expired-queries.ts';
+import { memberships, TWO_FACTOR } from '#people/membership-queries.ts';
 import { highestRole, type Role } from '#people/role-order.ts';
 import { users } from '#people/user-queries.ts';
 
@@ -71,8 +72,7 @@ export async function selectSession(
     `select ${sessions.of('s')}, ${USER}, ${ROLE}, o.role as organization_role,
        a.name as account_name, a.status as account_status, a.kyb_status, am.merchant_number,
        s.hash = $1 as is_current, s.previous_hash is not null as has_previous,
-       (u.totp_confirmed_at is not null
-         or exists (select from passkeys p where p.user_id = u.id)) as has_factor,
+       ${TWO_FACTOR} as has_factor,
        (select bool_or(live.live_at is not null) from account_modes live
         where live.livemode and live.account_id = any(array(
           select a.id union all
@@ -198,12 +198,7 @@ export async function deleteSessionsOf(
   return rows.length;
 }
 
-export async function deleteExpiredSessions(sql: Sql, now: Date, limit: number): Promise<number> {
-  const rows = await sql.query(
-    `delete from sessions where id in
-       (select id from sessions where expires_at <= $1 order by expires_at limit $2)
-     returning id`,
-    [now, limit],
-  );
-  return rows.length;
-}
+export const deleteExpiredSessions = deletingExpired('sessions', {
+  key: 'id',
+  expired: 'expires_at <= $1 order by expires_at',
+});

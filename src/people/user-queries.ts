@@ -30,6 +30,14 @@ export const users = table('users', {
 
 export type UserRow = Row<typeof users>;
 
+/** The columns of a user's authenticator app, if there is none. */
+export const NO_TOTP = {
+  totp_secret: null,
+  totp_confirmed_at: null,
+  totp_last_step: null,
+  totp_begun_at: null,
+};
+
 export async function selectUserByEmail(
   sql: Sql,
   wanted: { readonly realm: Realm; readonly email: string },
