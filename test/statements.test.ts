@@ -26,6 +26,8 @@ const NOT_REACHED = [
   // Sets the columns that its caller passes, and a placeholder has none.
   'updateUser',
   'upsertChainPayments',
+  // Passes its rows unchanged, like `insertOfflinePayments`.
+  'upsertRates',
 ];
 const PREPARABLE = /^\s*(select|insert|update|delete|merge|with|values)\b/i;
 

@@ -60,28 +60,16 @@ export async function lockRates(tx: Tx): Promise<StoredRate[]> {
   return exchangeRates.list(tx, '', []);
 }
 
-const RATES = exchangeRates.batch(1, [
-  'currency',
-  'rate',
-  'quoted_at',
-  'usable_until',
-  'source',
-  'jumped_rate',
-  'jumped_since',
-  'jumped_seen',
-]);
-
-const UPSERT_RATES = `
-  insert into exchange_rates (${RATES.names.join(', ')})
-  select ${RATES.names.join(', ')} from ${RATES.table('t')}
-  on conflict (currency) do update
-  set rate = excluded.rate, quoted_at = excluded.quoted_at,
-    usable_until = excluded.usable_until, source = excluded.source,
-    jumped_rate = excluded.jumped_rate, jumped_since = excluded.jumped_since,
-    jumped_seen = excluded.jumped_seen`;
-
 export async function upsertRates(tx: Tx, rates: readonly StoredRate[]): Promise<void> {
-  await RATES.run(tx, UPSERT_RATES, { rows: rates });
+  await exchangeRates.insertAll(
+    tx,
+    rates,
+    `on conflict (currency) do update
+     set rate = excluded.rate, quoted_at = excluded.quoted_at,
+       usable_until = excluded.usable_until, source = excluded.source,
+       jumped_rate = excluded.jumped_rate, jumped_since = excluded.jumped_since,
+       jumped_seen = excluded.jumped_seen`,
+  );
 }
 
 /**
