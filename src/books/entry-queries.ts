@@ -149,7 +149,7 @@ export async function insertClosing(
   { at, balance }: Closing,
 ): Promise<void> {
   const row = { account_id: accountId, livemode, at, balance };
-  await statementClosings.insertAll(tx, [row], 'on conflict do nothing');
+  await statementClosings.upsert(tx, row, 'on conflict do nothing');
 }
 
 /** Returns the time up to which the books are closed; null if no period is closed. */
