@@ -1,5 +1,4 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import { only } from '#core/assert.ts';
 import { encrypt } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -49,7 +48,7 @@ export async function createEndpoint(
     if ((await countEndpointsLocked(tx, tenant)) >= MAX_ENDPOINTS) {
       return new Abandon<RevealedEndpoint | Refusal>(limitReached());
     }
-    const rows = await insertEndpoint(tx, {
+    const endpoint = await insertEndpoint(tx, {
       id,
       account_id: tenant.accountId,
       livemode: tenant.livemode,
@@ -60,7 +59,6 @@ export async function createEndpoint(
       secret: encrypt(ctx.keys.webhook, secret, id),
       created: now,
     });
-    const endpoint = only(rows, 'webhook endpoint');
     await note?.(tx, endpoint);
     return { endpoint, secret };
   });

@@ -1,13 +1,13 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { ofTenant } from '#db/plan-shapes.ts';
+import { webhookLeases } from '#webhooks/delivery-queue-queries.ts';
 import { PLACE_COLUMNS } from '#webhooks/delivery-tables.ts';
 import { type EndpointRow, webhookEndpoints } from '#webhooks/endpoint-rules.ts';
 
 export async function selectEndpoints(sql: Sql, tenant: Tenant): Promise<EndpointRow[]> {
-  return sql.query(
-    `select ${webhookEndpoints.of('e')} from webhook_endpoints e
-     where e.account_id = $1 and e.livemode = $2 order by e.created desc, e.id desc`,
+  return webhookEndpoints.list(
+    sql,
+    'where account_id = $1 and livemode = $2 order by created desc, id desc',
     [tenant.accountId, tenant.livemode],
   );
 }
@@ -17,12 +17,7 @@ export async function selectEndpoint(
   tenant: Tenant,
   id: string,
 ): Promise<EndpointRow | undefined> {
-  const rows = await sql.query<EndpointRow>(
-    `select ${webhookEndpoints.of('e')} from webhook_endpoints e
-     where e.id = $1 and ${ofTenant('$2', '$3', 'e.')}`,
-    [id, tenant.accountId, tenant.livemode],
-  );
-  return rows[0];
+  return webhookEndpoints.findOwn(sql, tenant, id);
 }
 
 /**
@@ -72,30 +67,10 @@ export type NewEndpoint = Pick<
   | 'created'
 >;
 
-export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<EndpointRow[]> {
-  return tx.query(
-    `with e as (
-       insert into webhook_endpoints
-         (id, account_id, livemode, url, enabled_events, description, api_version, secret,
-          created, updated)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
-       returning *
-     ), lease as (
-       insert into webhook_endpoint_leases (endpoint_id) values ($1)
-     )
-     select ${webhookEndpoints.of('e')} from e`,
-    [
-      row.id,
-      row.account_id,
-      row.livemode,
-      row.url,
-      row.enabled_events,
-      row.description,
-      row.api_version,
-      row.secret,
-      row.created,
-    ],
-  );
+export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<EndpointRow> {
+  const endpoint = await webhookEndpoints.insert(tx, { ...row, updated: row.created });
+  await webhookLeases.insertAll(tx, [{ endpoint_id: row.id }]);
+  return endpoint;
 }
 
 /** SQL: always later than the previous change, because workers compare the times. */
@@ -112,20 +87,12 @@ export async function updateEndpoint(
 
 export async function replaceSecret(
   tx: Tx,
-  change: {
-    readonly id: string;
-    readonly secret: Buffer;
-    readonly previousUntil: Date;
-    readonly now: Date;
-  },
+  change: Pick<EndpointRow, 'id' | 'secret' | 'previous_secret_until' | 'updated'>,
 ): Promise<EndpointRow[]> {
-  return tx.query(
-    `update webhook_endpoints e
-     set secret = $2, previous_secret = e.secret, previous_secret_until = $3,
-       updated = greatest($4, e.updated + interval '1 ms')
-     where e.id = $1 returning ${webhookEndpoints.of('e')}`,
-    [change.id, change.secret, change.previousUntil, change.now],
-  );
+  const { id, secret, previous_secret_until, updated } = change;
+  const also = `previous_secret = secret, updated = greatest($2, updated + interval '1 ms')`;
+  const which = { where: 'id = $1', values: [id, updated], also };
+  return webhookEndpoints.update(tx, { secret, previous_secret_until }, which);
 }
 
 /** Clears the consecutive failures and the pause of an endpoint; `failing_since` is kept. */

@@ -29,9 +29,13 @@ export async function rotateSecret(
     if ((await lockEndpoint(tx, tenant, id)) === undefined) {
       return new Abandon<RevealedEndpoint | Refusal>(resourceMissing('webhook endpoint'));
     }
-    const sealed = encrypt(ctx.keys.webhook, secret, id);
-    const change = { id, secret: sealed, previousUntil: addMs(now, OVERLAP_MS), now };
-    const endpoint = only(await replaceSecret(tx, change), 'webhook endpoint');
+    const rows = await replaceSecret(tx, {
+      id,
+      secret: encrypt(ctx.keys.webhook, secret, id),
+      previous_secret_until: addMs(now, OVERLAP_MS),
+      updated: now,
+    });
+    const endpoint = only(rows, 'webhook endpoint');
     await note?.(tx, endpoint);
     return { endpoint, secret };
   });
