@@ -22,12 +22,11 @@ async function applyRegistration(
   const now = deps.clock.now();
   const { result, livemode } = outcome;
   const tenant = { accountId: accountOf(outcome), livemode };
-  const request = await updateGoLiveEnded(tx, {
-    tenant,
+  const request = await updateGoLiveEnded(tx, tenant, {
     status: result.succeeded ? 'succeeded' : 'failed',
-    failureReason: result.succeeded ? null : result.reason,
-    txHash: result.succeeded ? result.facts.txHash : result.txHash,
-    now,
+    failure_reason: result.succeeded ? null : result.reason,
+    tx_hash: result.succeeded ? result.facts.txHash : result.txHash,
+    updated: now,
   });
   if (!result.succeeded) {
     const { reason } = result;

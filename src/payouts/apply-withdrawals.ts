@@ -25,9 +25,9 @@ async function writeEnd(tx: Tx, outcome: Outcome<'withdrawal'>, now: Date): Prom
   const rows = await updateWithdrawalEnded(tx, {
     id: outcome.subjectId,
     status: result.succeeded ? 'succeeded' : 'failed',
-    failureCode: result.succeeded ? null : result.reason,
-    txHash: result.succeeded ? result.facts.txHash : result.txHash,
-    now,
+    failure_code: result.succeeded ? null : result.reason,
+    tx_hash: result.succeeded ? result.facts.txHash : result.txHash,
+    updated: now,
   });
   return only(rows, 'pending withdrawal');
 }

@@ -35,21 +35,13 @@ export async function selectGoLive(sql: Sql, tenant: Tenant): Promise<GoLiveRow 
 /** Ends the pending attempt that was started in the dashboard, if any. */
 export async function updateGoLiveEnded(
   tx: Tx,
-  end: {
-    readonly tenant: Tenant;
-    readonly status: 'succeeded' | 'failed';
-    readonly failureReason: string | null;
-    readonly txHash: string | null;
-    readonly now: Date;
-  },
+  { accountId, livemode }: Tenant,
+  end: Pick<GoLiveRow, 'status' | 'failure_reason' | 'tx_hash' | 'updated'>,
 ): Promise<GoLiveRow | undefined> {
-  const rows = await tx.query<GoLiveRow>(
-    `update go_live_requests set status = $3, failure_reason = $4, tx_hash = $5, updated = $6
-     where account_id = $1 and livemode = $2 and status = 'pending'
-     returning ${goLiveRequests.columns}`,
-    [end.tenant.accountId, end.tenant.livemode, end.status, end.failureReason, end.txHash, end.now],
-  );
-  return rows[0];
+  const { status, failure_reason, tx_hash, updated } = end;
+  const set = { status, failure_reason, tx_hash, updated };
+  const where = "account_id = $1 and livemode = $2 and status = 'pending'";
+  return (await goLiveRequests.update(tx, set, { where, values: [accountId, livemode] }))[0];
 }
 
 /**
@@ -153,12 +145,11 @@ export async function selectPreparation(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly now: Date },
 ): Promise<PreparationRow | undefined> {
-  const rows = await goLivePreparations.list(
+  const row = await goLivePreparations.find(
     sql,
     'where account_id = $1 and livemode = $2 and deadline > $3',
     [wanted.tenant.accountId, wanted.tenant.livemode, Math.floor(wanted.now.getTime() / 1000)],
   );
-  const [row] = rows;
   return row === undefined ? undefined : { ...row, deadline: Number(row.deadline) };
 }
 

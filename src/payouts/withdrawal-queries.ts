@@ -92,33 +92,22 @@ export async function updatePeriod(
   tx: Tx,
   { id, period }: { readonly id: string; readonly period: string },
 ): Promise<void> {
-  await tx.query('update withdrawals set period = $2 where id = $1', [id, period]);
+  await withdrawals.update(tx, { period }, { where: 'id = $1', values: [id] });
 }
 
 /** Records that the withdrawal was rebuilt from the chain, with this number. */
 export async function markRecovered(
   tx: Tx,
-  rebuilt: { readonly id: string; readonly number: bigint },
+  { id, number }: { readonly id: string; readonly number: bigint },
 ): Promise<void> {
-  await tx.query('update withdrawals set recovered = true, number = $2 where id = $1', [
-    rebuilt.id,
-    rebuilt.number,
-  ]);
+  await withdrawals.update(tx, { recovered: true, number }, { where: 'id = $1', values: [id] });
 }
 
 export async function updateWithdrawalEnded(
   tx: Tx,
-  end: {
-    readonly id: string;
-    readonly status: 'succeeded' | 'failed';
-    readonly failureCode: string | null;
-    readonly txHash: string | null;
-    readonly now: Date;
-  },
+  end: Pick<WithdrawalRow, 'id' | 'status' | 'failure_code' | 'tx_hash' | 'updated'>,
 ): Promise<WithdrawalRow[]> {
-  return tx.query(
-    `update withdrawals set status = $2, failure_code = $3, tx_hash = $4, updated = $5
-     where id = $1 and status = 'pending' returning ${withdrawals.columns}`,
-    [end.id, end.status, end.failureCode, end.txHash, end.now],
-  );
+  const { id, status, failure_code, tx_hash, updated } = end;
+  const set = { status, failure_code, tx_hash, updated };
+  return withdrawals.update(tx, set, { where: "id = $1 and status = 'pending'", values: [id] });
 }

@@ -241,12 +241,9 @@ export async function release(tx: Tx, paymentId: string, amount: bigint): Promis
 /** Records that the refund was rebuilt from the chain, with this reference. */
 export async function markRecovered(
   tx: Tx,
-  rebuilt: { readonly id: string; readonly reference: Buffer },
+  { id, reference }: { readonly id: string; readonly reference: Buffer },
 ): Promise<void> {
-  await tx.query('update refunds set recovered = true, reference = $2 where id = $1', [
-    rebuilt.id,
-    rebuilt.reference,
-  ]);
+  await refunds.update(tx, { recovered: true, reference }, { where: 'id = $1', values: [id] });
 }
 
 /** Ends a pending refund. `refundedBefore` is the result of `book`; `null` if the refund failed. */
