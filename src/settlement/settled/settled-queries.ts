@@ -2,6 +2,7 @@ import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { lockName } from '#db/lock-by-name.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
+import { as, type Row, table } from '#db/table.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
 import { toNumberColumn, withChainNumbers } from '#settlement/uint64-columns.ts';
@@ -41,15 +42,28 @@ export async function selectPaymentPlace(
   return { number: row.settlement_number, merchantNumber: row.merchant_number };
 }
 
-export interface ChainPaymentRow {
-  number: bigint;
-  batch_number: bigint;
-  payer: Hex;
-  merchant_number: bigint;
-  amount: bigint;
-  order_id: string;
-  tx_hash: Hex;
-}
+/** Settled payments, according to the contracts' events. */
+export const chainPayments = table(
+  'chain_payments',
+  {
+    number: 'bigint',
+    batch_number: 'bigint',
+    payer: as<Hex>('text'),
+    merchant_number: 'bigint',
+    amount: 'bigint',
+    order_id: 'text',
+    fee_acquirer: 'bigint',
+    fee_protocol: 'bigint',
+    cashback: 'bigint',
+    tx_hash: as<Hex>('text'),
+    block_number: 'bigint',
+    log_index: 'int',
+    block_time: 'timestamptz',
+  },
+  { livemode: 'boolean' },
+);
+
+export type ChainPaymentRow = Row<typeof chainPayments>;
 
 /** Returns all payments of a payment's batch, in the order of the Merkle tree's leaves. */
 export async function selectBatchOf(
@@ -57,7 +71,7 @@ export async function selectBatchOf(
   wanted: PaymentPlace & { readonly livemode: boolean },
 ): Promise<ChainPaymentRow[]> {
   const rows = await sql.query<ChainPaymentRow>(
-    `select p.number, p.batch_number, p.payer, p.merchant_number, p.amount, p.order_id, p.tx_hash
+    `select ${chainPayments.of('p')}
      from chain_payments own
      join chain_payments p on p.livemode = own.livemode and p.batch_number = own.batch_number
        -- Each contract counts its batches from 1 (contract-versions.ts).
@@ -198,26 +212,8 @@ export interface SettledInBlock {
 /** Rows per statement. A range that is read again may hold thousands of payments, too many. */
 const MAX_AT_ONCE = 500;
 
-const SETTLED = columnsFrom(2, {
-  number: 'bigint',
-  batch_number: 'bigint',
-  payer: 'text',
-  merchant_number: 'bigint',
-  amount: 'bigint',
-  order_id: 'text',
-  fee_acquirer: 'bigint',
-  fee_protocol: 'bigint',
-  cashback: 'bigint',
-  tx_hash: 'text',
-  block_number: 'bigint',
-  log_index: 'int',
-  block_time: 'timestamptz',
-});
-
-const UPSERT_CHAIN_PAYMENTS = `
-  insert into chain_payments (livemode, ${SETTLED.names.join(', ')})
-  select $1, i.* from ${SETTLED.table('i')}
-  order by i.number
+const NEWEST_POSITION = `
+  order by number
   on conflict (livemode, number) do update set
     batch_number = excluded.batch_number, payer = excluded.payer,
     merchant_number = excluded.merchant_number, amount = excluded.amount,
@@ -234,6 +230,7 @@ export async function upsertChainPayments(
 ): Promise<void> {
   if (settled.length === 0) return;
   const rows = settled.map(({ payment, blockTime }) => ({
+    livemode,
     number: toNumberColumn(payment.number),
     batch_number: payment.batchNumber,
     payer: payment.payer,
@@ -249,8 +246,7 @@ export async function upsertChainPayments(
     block_time: blockTime,
   }));
   for (let first = 0; first < rows.length; first += MAX_AT_ONCE) {
-    const some = rows.slice(first, first + MAX_AT_ONCE);
-    await SETTLED.run(tx, UPSERT_CHAIN_PAYMENTS, { before: [livemode], rows: some });
+    await chainPayments.insertAll(tx, rows.slice(first, first + MAX_AT_ONCE), NEWEST_POSITION);
   }
 }
 
