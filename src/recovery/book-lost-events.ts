@@ -10,9 +10,9 @@ import { type ScannedRange, scanEvents } from '#settlement/chain/chain-scan.ts';
 import { shownBlock } from '#settlement/chain/final-block.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
 import {
-  moveReadTo,
   type RecoveryRun,
   selectFirstUncompared,
+  updateRecovery,
 } from '#settlement/network-recovery-queries.ts';
 import { noteForeign } from '#settlement/reconciliation/note-foreign-settlements.ts';
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
@@ -73,7 +73,7 @@ async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: ScannedRan
   failpoint('recovery.payments_booked');
   await awaitPayments(deps, range);
   await inRun(deps, run, (tx) => bookTransfers(tx, deps, range));
-  await inRun(deps, run, (tx) => moveReadTo(tx, livemode, range.toBlock));
+  await inRun(deps, run, (tx) => updateRecovery(tx, livemode, { read_to: range.toBlock }));
   failpoint('recovery.range_booked');
 }
 

@@ -16,8 +16,8 @@ import {
   RECOVERY_TOPIC,
   type RecoveryReason,
   requestRecovery,
-  saveDoubt,
   selectLedger,
+  updateRecovery,
 } from '#settlement/network-recovery-queries.ts';
 
 export interface NetworkGuard {
@@ -155,7 +155,7 @@ async function askOperators(ctx: ProcessContext, chain: Chain, ahead: NoncesAhea
   const { db, log, clock } = ctx;
   const { livemode, network } = chain.config;
   await db.transaction(async (tx) => {
-    await saveDoubt(tx, livemode, ahead);
+    await updateRecovery(tx, livemode, { doubt: ahead });
     const alarm = { kind: 'restored_or_not', subject: network, details: ahead };
     await insertAlarms(tx, livemode, [alarm], clock.now());
   });

@@ -4,7 +4,7 @@ import { raisePlaces } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';
 import { inRun, type RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
-import { type RecoveryRun, showLoss } from '#settlement/network-recovery-queries.ts';
+import { type RecoveryRun, updateRecovery } from '#settlement/network-recovery-queries.ts';
 import { raiseNextNonce, selectSenders } from '#settlement/sender-rows.ts';
 import { raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
 
@@ -51,7 +51,7 @@ export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise
       const details = { chainNonce, nextNonce };
       const alarm = { kind: 'nonce_ahead', subject: `sender ${sender}`, details };
       await raiseNextNonce(tx, { livemode, sender, nextNonce: chainNonce });
-      await showLoss(tx, livemode);
+      await updateRecovery(tx, livemode, { loss_shown: true });
       await insertAlarms(tx, livemode, [alarm], clock.now());
     }
   });

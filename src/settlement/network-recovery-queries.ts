@@ -1,5 +1,6 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 import { IS_DIFFERENCE } from '#settlement/foreign-settlement-queries.ts';
 
 /** The topic of wake-ups when a recovery begins or ends. The wake-up's key is the network. */
@@ -7,6 +8,42 @@ export const RECOVERY_TOPIC = 'network-recovery';
 
 /** The reason for comparing a network's ledger with its chain. */
 export type RecoveryReason = 'cluster' | 'nonce' | 'position' | 'reconciliation' | 'command';
+
+export const networkRecoveries = table(
+  'network_recoveries',
+  {
+    livemode: 'boolean',
+    status: as<'done' | 'recovering'>('text'),
+    reason: 'text?',
+    /** True if the run has found a loss of data. */
+    loss_shown: 'boolean',
+    /** The last block up to which the run has read and booked everything. */
+    read_to: 'bigint?',
+    started: 'timestamptz?',
+    finished: 'timestamptz?',
+    payments: 'int',
+    refunds: 'int',
+    withdrawals: 'int',
+    canceled: 'int',
+    credentials: 'int',
+  },
+  {
+    /** The last block up to which the ledger lacks nothing; `null` to compare all blocks again. */
+    compared_block: 'bigint?',
+    /** The question whether the database was restored, which operators must answer. */
+    doubt: as<NoncesAhead | null>('jsonb?'),
+  },
+);
+
+const CHANGED = networkRecoveries.pick(['loss_shown', 'read_to', 'compared_block', 'doubt']);
+
+export async function updateRecovery(
+  tx: Tx,
+  livemode: boolean,
+  set: Partial<Row<typeof CHANGED>>,
+): Promise<void> {
+  await networkRecoveries.update(tx, set, { where: 'livemode = $1', values: [livemode] });
+}
 
 /** The database's record of a network's ledger and senders. */
 export interface LedgerRow {
@@ -83,14 +120,6 @@ export async function requestRecovery(
 
 /** Next nonces on the chain, by lower-case address, of senders whose stored nonce is lower. */
 export type NoncesAhead = Readonly<Record<string, string>>;
-
-/** Stores the question whether the database was restored, which operators must answer. */
-export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): Promise<void> {
-  await tx.query('update network_recoveries set doubt = $2::text::jsonb where livemode = $1', [
-    livemode,
-    JSON.stringify(ahead),
-  ]);
-}
 
 /** Deletes the question to operators, whether or not they answered it, and resolves its alarm. */
 export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<void> {
@@ -219,21 +248,6 @@ export async function selectLossesSince(sql: Sql, since: Date): Promise<boolean[
   return rows.map(({ livemode }) => livemode);
 }
 
-/** Resets the comparison: all blocks since the contract's deployment are compared again. */
-export async function forgetCompared(sql: Sql, livemode: boolean): Promise<void> {
-  await sql.query('update network_recoveries set compared_block = null where livemode = $1', [
-    livemode,
-  ]);
-}
-
-/** Records that the run has read and booked everything up to this block. */
-export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Promise<void> {
-  await tx.query('update network_recoveries set read_to = $2 where livemode = $1', [
-    livemode,
-    block,
-  ]);
-}
-
 /** Contract events without a row in the ledger, except those that wait for operators. */
 export interface UnknownHere {
   /** The number of these events that a recovery can book. */
@@ -317,11 +331,6 @@ export async function countRecovered(
       counts.oldest ?? null,
     ],
   );
-}
-
-/** Records that the run has found a loss of data. */
-export async function showLoss(tx: Tx, livemode: boolean): Promise<void> {
-  await tx.query('update network_recoveries set loss_shown = true where livemode = $1', [livemode]);
 }
 
 /** Adds the counts of credentials that the run has ended to those of interrupted runs. */

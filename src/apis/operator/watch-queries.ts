@@ -3,6 +3,8 @@ import type { Sql } from '#db/database.ts';
 import { BEHIND_ALL_NUMBERS } from '#db/paging.ts';
 import { as, type Row, table } from '#db/table.ts';
 import { chainAlarms } from '#settlement/alarms.ts';
+import { networkRecoveries } from '#settlement/network-recovery-queries.ts';
+import { reconciliationCursors } from '#settlement/reconciliation/reconcile-queries.ts';
 
 const ALARM = chainAlarms.pick(['id', 'livemode', 'kind', 'subject', 'details', 'created']);
 
@@ -59,32 +61,11 @@ export async function selectOpenDifferences(
   );
 }
 
-export const reconciliationCursors = table('reconciliation_cursors', {
-  livemode: 'boolean',
-  next_block: 'bigint',
-  updated: 'timestamptz',
-});
-
 export type CursorRow = Row<typeof reconciliationCursors>;
 
 export async function selectCursors(sql: Sql): Promise<CursorRow[]> {
   return reconciliationCursors.list(sql, 'order by livemode', []);
 }
-
-export const networkRecoveries = table('network_recoveries', {
-  livemode: 'boolean',
-  status: as<'done' | 'recovering'>('text'),
-  reason: 'text?',
-  loss_shown: 'boolean',
-  read_to: 'bigint?',
-  started: 'timestamptz?',
-  finished: 'timestamptz?',
-  payments: 'int',
-  refunds: 'int',
-  withdrawals: 'int',
-  canceled: 'int',
-  credentials: 'int',
-});
 
 /** `from_block` is the first block that was not compared yet; null if no comparison was made. */
 export type RecoveryStateRow = Row<typeof networkRecoveries> & { from_block: bigint | null };

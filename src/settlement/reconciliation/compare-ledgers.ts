@@ -106,7 +106,7 @@ function changed({ range, since }: Comparing): ComparedSince {
 async function findBalances({ chain, db, range }: Comparing): Promise<DifferenceRow[]> {
   const { toBlock } = range;
   const { livemode } = chain.config;
-  const fromBlock = (await selectCursor(db, livemode)) ?? firstBlockOf(chain.config);
+  const fromBlock = (await selectCursor(db, livemode))?.next_block ?? firstBlockOf(chain.config);
   const expected = await selectExpectedBalances(db, { livemode, fromBlock, toBlock });
   const answers = await chain.calls(
     expected.map((row) => ({
@@ -133,7 +133,7 @@ async function findTokens({ chain, db, range }: Comparing): Promise<DifferenceRo
   const { toBlock } = range;
   const { livemode, usdc } = chain.config;
   const contracts = contractsOf(chain.config);
-  const fromBlock = (await selectCursor(db, livemode)) ?? firstBlockOf(chain.config);
+  const fromBlock = (await selectCursor(db, livemode))?.next_block ?? firstBlockOf(chain.config);
   const merchants = await selectExpectedBalances(db, { livemode, fromBlock, toBlock });
   const answers = await chain.calls(
     contracts.flatMap(({ settlement }) => [

@@ -10,7 +10,7 @@ import {
 } from '#settlement/network-recovery-queries.ts';
 import type { NoteRulesDeps } from '#settlement/reconciliation/note-contract-changes.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
-import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
+import { selectCursor } from '#settlement/reconciliation/reconcile-queries.ts';
 
 /** Interval between runs: short enough to limit damage, long enough to be cheap. */
 const EVERY_MS = 60_000;
@@ -69,9 +69,9 @@ export function startReconciler(
     onError: (name, error) =>
       deps.log.error(`the ${name} failed`, { network, error: describeError(error) }),
     run: async () => {
-      const last = await selectLastRun(deps.db, livemode);
+      const last = (await selectCursor(deps.db, livemode))?.updated;
       const now = deps.clock.now().getTime();
-      if (last !== null && now - last.getTime() < EVERY_MS) return false;
+      if (last !== undefined && now - last.getTime() < EVERY_MS) return false;
       // Do not report differences during a recovery, which compares the ledger itself.
       if (!deps.db.watch.serves(livemode)) return false;
       await reconcileOnce(deps, { tokens: runs % TOKENS_EVERY === 0 });

@@ -14,10 +14,10 @@ import {
 } from '#settlement/foreign-settlement-queries.ts';
 import {
   finishRecovery,
-  moveReadTo,
   requestRecovery,
   selectUnknownHere,
   takeRecovery,
+  updateRecovery,
 } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
@@ -243,7 +243,7 @@ describe('reconciliation', () => {
     // The final block is far below the last block that the recovery read.
     const finished = { clusterId, comparedBlock: 0n, now: new Date() };
     const isDone = await db.transaction(async (tx) => {
-      await moveReadTo(tx, false, block);
+      await updateRecovery(tx, false, { read_to: block });
       return finishRecovery(tx, run, finished);
     });
     assert.ok(isDone);

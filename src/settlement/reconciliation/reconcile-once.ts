@@ -4,7 +4,7 @@ import type { Tx } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { shownBlock } from '#settlement/chain/final-block.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
-import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
+import { markCompared, updateRecovery } from '#settlement/network-recovery-queries.ts';
 import { compare } from '#settlement/reconciliation/compare-ledgers.ts';
 import { followChain } from '#settlement/reconciliation/follow-chain.ts';
 import type { NoteRulesDeps } from '#settlement/reconciliation/note-contract-changes.ts';
@@ -76,13 +76,13 @@ export async function reconcileOnce(
   if (options.rebuild === true) {
     await db.transaction(async (tx) => {
       await resetCursor(tx, livemode, firstBlockOf(chain.config));
-      await forgetCompared(tx, livemode);
+      await updateRecovery(tx, livemode, { compared_block: null });
     });
   }
   const head = present(await chain.block('latest'), 'newest block');
   const settledBefore = addMs(clock.now(), -(options.graceMs ?? GRACE_MS));
   const final = await shownBlock(chain, head.number);
-  const fromBlock = (await selectCursor(db, livemode)) ?? firstBlockOf(chain.config);
+  const fromBlock = (await selectCursor(db, livemode))?.next_block ?? firstBlockOf(chain.config);
   const compared = await selectCompared(db, livemode);
   const unread = await selectUnread(db, livemode);
   const scan: Scan = {
@@ -100,7 +100,7 @@ export async function reconcileOnce(
   const found = await compare({
     ...{ chain, db, range, since, settledBefore, tokens: options.tokens !== false },
     readAgain: async () => {
-      const from = (await selectCursor(db, livemode)) ?? fromBlock;
+      const from = (await selectCursor(db, livemode))?.next_block ?? fromBlock;
       await storeEvents(deps, { ...scan, fromBlock: from });
     },
   });

@@ -10,12 +10,19 @@ export interface BlockRange {
   readonly toBlock: bigint;
 }
 
-export async function selectCursor(sql: Sql, livemode: boolean): Promise<bigint | null> {
-  const rows = await sql.query<{ next_block: bigint }>(
-    'select next_block from reconciliation_cursors where livemode = $1',
-    [livemode],
-  );
-  return rows[0]?.next_block ?? null;
+export const reconciliationCursors = table(
+  'reconciliation_cursors',
+  { livemode: 'boolean', next_block: 'bigint', updated: 'timestamptz' },
+  {
+    /** Events of the contract before this block are older than the service. */
+    watched_from: 'bigint',
+  },
+);
+
+type CursorRow = Row<typeof reconciliationCursors>;
+
+export async function selectCursor(sql: Sql, livemode: boolean): Promise<CursorRow | undefined> {
+  return reconciliationCursors.find(sql, 'where livemode = $1', [livemode]);
 }
 
 /** Returns the contracts that already had events when they were added to the service's settings. */
@@ -37,34 +44,19 @@ export async function markRead(
   );
 }
 
-export async function selectLastRun(sql: Sql, livemode: boolean): Promise<Date | null> {
-  const rows = await sql.query<{ updated: Date }>(
-    'select updated from reconciliation_cursors where livemode = $1',
-    [livemode],
-  );
-  return rows[0]?.updated ?? null;
-}
+const LOCKED = reconciliationCursors.pick(['next_block', 'watched_from']);
 
-interface Cursor {
-  readonly next_block: bigint;
-  /** Events of the contract before this block are older than the service. */
-  readonly watched_from: bigint;
-}
-
-/**
- * Locks the cursor, so that only one of two concurrent runs takes effect.
- * @returns the cursor.
- */
+/** Locks the cursor, so that only one of two concurrent runs takes effect. */
 export async function lockCursor(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly start: bigint; readonly watchedFrom: bigint },
   now: Date,
-): Promise<Cursor> {
-  const rows = await tx.query<Cursor>(
+): Promise<Row<typeof LOCKED>> {
+  const rows = await tx.query<Row<typeof LOCKED>>(
     `insert into reconciliation_cursors (livemode, next_block, updated, watched_from)
      values ($1, $2, $3, $4)
      on conflict (livemode) do update set updated = excluded.updated
-     returning next_block, watched_from`,
+     returning ${LOCKED}`,
     [wanted.livemode, wanted.start, now, wanted.watchedFrom],
   );
   return only(rows, 'cursor of a network');
@@ -436,11 +428,7 @@ export async function selectOpenDifferences(
   );
 }
 
-/**
- * Keeps one open row per difference, and resolves differences that were not found again.
- * @returns the open differences; `accepted` if an operator has accepted the difference in its
- * present form.
- */
+/** Keeps one open row per difference, and resolves differences that were not found again. */
 export async function saveDifferences(
   tx: Tx,
   livemode: boolean,
