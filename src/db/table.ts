@@ -88,6 +88,9 @@ type Picked<V, P> = P extends readonly (infer N extends keyof V)[]
 /** A row from the optional side of an outer join. All its columns may be null. */
 export type Joined<R> = { [N in keyof R]: R[N] | null };
 
+/** A row whose columns the statement's conditions found to be set. */
+export type AllSet<R> = { [N in keyof R]: NonNullable<R[N]> };
+
 /** The type of a row that is read with this table or column list. */
 export type Row<T> = T extends { readonly [ROW]?: infer R } ? R : never;
 

@@ -38,6 +38,12 @@ export interface TotalsOf {
   readonly until: Date;
 }
 
+/** Returns parameters 1 to 4 or, with a terminal, 1 to 5. */
+export function valuesOf({ tenant, terminalId, since, until }: TotalsOf): unknown[] {
+  const values = [tenant.accountId, tenant.livemode, since, until];
+  return terminalId === null ? values : [...values, terminalId];
+}
+
 /** Sums payments per terminal, cashier and currency, by range scans of the list indexes. */
 export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRow[]> {
   return sql.query<TotalsRow>(
@@ -75,13 +81,7 @@ export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRo
      ${wanted.terminalId === null ? '' : 'where r.terminal_id = $5'}
      group by r.terminal_id, t.label, r.location_id, u.name, r.cashier, r.cashier_id, r.currency
      order by t.label, r.terminal_id, cashier, r.cashier_id, r.location_id, r.currency`,
-    [
-      wanted.tenant.accountId,
-      wanted.tenant.livemode,
-      wanted.since,
-      wanted.until,
-      ...(wanted.terminalId === null ? [] : [wanted.terminalId]),
-    ],
+    valuesOf(wanted),
   );
 }
 
@@ -101,13 +101,7 @@ export async function selectSoldLines(sql: Sql, wanted: TotalsOf): Promise<SoldL
        and lines is not null
        ${wanted.terminalId === null ? '' : `and ${checked('terminal_id = $5')}`}
      group by presentment->>'currency', lines`,
-    [
-      wanted.tenant.accountId,
-      wanted.tenant.livemode,
-      wanted.since,
-      wanted.until,
-      ...(wanted.terminalId === null ? [] : [wanted.terminalId]),
-    ],
+    valuesOf(wanted),
   );
 }
 

@@ -16,8 +16,8 @@ import {
   deletePairingCodes,
   lockTerminal,
   revokeDeviceKeys,
-  updateSoftware,
   updateTerminal,
+  updateUnversioned,
 } from '#terminals/provisioning-queries.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
@@ -116,7 +116,9 @@ export async function reportSoftware(
   const wanted = { ...before, ...report };
   const previousAttributes = previousAttributesOf(before, wanted);
   if (Object.keys(previousAttributes).length === 0) return before;
-  const after = await updateSoftware(tx, wanted);
+  const { platform, software_version } = wanted;
+  // Users do not edit these fields.
+  const after = await updateUnversioned(tx, id, { platform, software_version });
   const stamp = await stampOrder(tx, tenant, now, 1);
   const type = 'terminal.updated';
   await announceTerminal(tx, after, { tenant, type, previousAttributes, stamp });

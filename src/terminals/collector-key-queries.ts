@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
-import { type Row, table } from '#db/table.ts';
+import { type AllSet, type Row, table } from '#db/table.ts';
 
 export const collectorKeys = table(
   'collector_keys',
@@ -29,37 +29,24 @@ export function selectCollectorKeys(sql: Sql): Promise<CollectorKeyRow[]> {
   return collectorKeys.list(sql, 'order by version desc', []);
 }
 
-const ofVersion = ({ version }: Pick<CollectorKeyRow, 'version'>) => {
-  return { where: 'version = $1', values: [version] };
-};
-
-export async function useCollectorKey(
+/** Begins to use a key, or ends it and erases its private half. */
+export async function updateCollectorKey(
   tx: Tx,
-  which: { readonly version: number; readonly now: Date },
+  version: number,
+  set: { readonly used_from: Date } | { readonly ended_at: Date; readonly private_key: null },
 ): Promise<CollectorKeyRow> {
-  const rows = await collectorKeys.update(tx, { used_from: which.now }, ofVersion(which));
+  const rows = await collectorKeys.update(tx, set, { where: 'version = $1', values: [version] });
   return only(rows, 'collector key');
 }
 
-/** Ends a key and erases its private half. */
-export async function endCollectorKey(
-  tx: Tx,
-  which: { readonly version: number; readonly now: Date },
-): Promise<CollectorKeyRow> {
-  const ended = { ended_at: which.now, private_key: null };
-  return only(await collectorKeys.update(tx, ended, ofVersion(which)), 'collector key');
-}
-
-export interface UsedCollectorKey {
-  readonly version: number;
-  readonly collector_id: bigint;
-  readonly private_key: Buffer;
-}
+const USED = collectorKeys.pick(['version', 'collector_id', 'private_key']);
+/** A key that was not ended still has its private half. */
+type UsedCollectorKey = AllSet<Row<typeof USED>>;
 
 /** Returns the key that readers currently use. */
 export async function selectUsedCollectorKey(sql: Sql): Promise<UsedCollectorKey | undefined> {
   const rows = await sql.query<UsedCollectorKey>(
-    `select version, collector_id, private_key from collector_keys
+    `select ${USED} from collector_keys
      where used_from is not null and ended_at is null
      order by used_from desc, version desc limit 1`,
   );

@@ -6,9 +6,8 @@ import type { Tx } from '#db/database.ts';
 import {
   type CollectorKeyRow,
   collectorKeys,
-  endCollectorKey,
   lockCollectorKeys,
-  useCollectorKey,
+  updateCollectorKey,
 } from '#terminals/collector-key-queries.ts';
 
 /**
@@ -101,14 +100,14 @@ async function changeKey(
   version: number,
   wanted: Change & {
     readonly action: 'collector_key.used' | 'collector_key.ended';
-    readonly write: typeof useCollectorKey;
+    readonly set: Parameters<typeof updateCollectorKey>[2];
   },
 ): Promise<CollectorKeyRow | Refusal> {
   const key = (await lockCollectorKeys(tx)).find((each) => each.version === version);
   if (key === undefined) return resourceMissing('collector key');
   if (key.ended_at !== null)
     return refuse('unexpected_state', `Version ${version} of the key has ended.`);
-  const row = await wanted.write(tx, { version, now: wanted.now });
+  const row = await updateCollectorKey(tx, version, wanted.set);
   await recordChange(tx, row, wanted);
   return row;
 }
@@ -120,7 +119,7 @@ export function useKey(
   change: Change,
 ): Promise<CollectorKeyRow | Refusal> {
   const action = 'collector_key.used';
-  return changeKey(tx, version, { ...change, action, write: useCollectorKey });
+  return changeKey(tx, version, { ...change, action, set: { used_from: change.now } });
 }
 
 /**
@@ -132,5 +131,6 @@ export function endKey(
   change: Change,
 ): Promise<CollectorKeyRow | Refusal> {
   const action = 'collector_key.ended';
-  return changeKey(tx, version, { ...change, action, write: endCollectorKey });
+  const set = { ended_at: change.now, private_key: null };
+  return changeKey(tx, version, { ...change, action, set });
 }

@@ -1,8 +1,6 @@
-import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { table } from '#db/table.ts';
 import type { OfflineRule } from '#terminals/offline-limits.ts';
-import { type TerminalRow, terminals } from '#terminals/terminal-queries.ts';
 
 const offlineRules = table(
   'offline_rules',
@@ -29,16 +27,4 @@ export async function replaceOfflineRule(
     set allowed = excluded.allowed, per_payment = excluded.per_payment`;
   await offlineRules.upsert(tx, { livemode, ...rule }, conflict);
   return before;
-}
-
-/**
- * Locks a till's limits, so that its sales are counted one request at a time. Uses the weaker lock,
- * so that transactions that only refer to the terminal need not wait and cannot deadlock.
- */
-export async function lockOfflineTerminal(
-  tx: Tx,
-  tenant: Tenant,
-  id: string,
-): Promise<TerminalRow | undefined> {
-  return terminals.findOwn(tx, tenant, id, 'for no key update');
 }

@@ -7,19 +7,10 @@ export async function selectRecoveredTerminal(
   tx: Tx,
   tenant: Tenant,
   label: string,
-): Promise<{ readonly id: string } | undefined> {
-  const rows = await tx.query<{ id: string }>(
-    `select id from terminals
-     where account_id = $1 and livemode = $2 and label = $3 and status = 'inactive'
-     order by created limit 1`,
-    [tenant.accountId, tenant.livemode, label],
-  );
-  return rows[0];
-}
-
-/** Makes a newly created terminal inactive, so that it never accepts a payment. */
-export async function deactivateTerminal(tx: Tx, id: string): Promise<void> {
-  await tx.query(`update terminals set status = 'inactive' where id = $1`, [id]);
+): Promise<TerminalRow | undefined> {
+  const rest = `where account_id = $1 and livemode = $2 and label = $3 and status = 'inactive'
+    order by created limit 1`;
+  return terminals.find(tx, rest, [tenant.accountId, tenant.livemode, label]);
 }
 
 export async function countTerminals(sql: Sql, tenant: Tenant): Promise<number> {
@@ -50,24 +41,12 @@ export async function updateTerminal(
   return only(rows, 'terminal');
 }
 
-/**
- * Stores the reported software. Keeps the version that edits check, because users do not edit this
- * field.
- */
-export async function updateSoftware(
+/** Updates a terminal, but keeps the version that edits check. */
+export async function updateUnversioned(
   tx: Tx,
-  terminal: Pick<TerminalRow, 'id' | 'software_version'> & { readonly platform: string },
+  id: string,
+  set: Partial<Pick<TerminalRow, 'platform' | 'software_version' | 'smart_tap' | 'status'>>,
 ): Promise<TerminalRow> {
-  const { id, platform, software_version } = terminal;
-  const set = { platform, software_version };
-  return only(await terminals.update(tx, set, { where: 'id = $1', values: [id] }), 'terminal');
-}
-
-export async function updateSmartTap(
-  tx: Tx,
-  { id, isOn }: { readonly id: string; readonly isOn: boolean },
-): Promise<TerminalRow> {
-  const set = { smart_tap: isOn };
   return only(await terminals.update(tx, set, { where: 'id = $1', values: [id] }), 'terminal');
 }
 

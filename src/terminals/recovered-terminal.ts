@@ -3,7 +3,7 @@ import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { announceTerminal } from '#terminals/announce-terminal.ts';
-import { deactivateTerminal, selectRecoveredTerminal } from '#terminals/provisioning-queries.ts';
+import { selectRecoveredTerminal, updateUnversioned } from '#terminals/provisioning-queries.ts';
 import { terminals } from '#terminals/terminal-queries.ts';
 
 /** The name of behavior.md 16.6. */
@@ -17,7 +17,7 @@ export async function ensureRecoveredTerminal(tx: Tx, tenant: Tenant, now: Date)
   const known = await selectRecoveredTerminal(tx, tenant, RECOVERED);
   if (known !== undefined) return known.id;
   const stamp = await stampOrder(tx, tenant, now, 2);
-  const made = await terminals.insert(tx, {
+  const { id } = await terminals.insert(tx, {
     id: newId('terminal', stamp.created),
     account_id: tenant.accountId,
     livemode: tenant.livemode,
@@ -27,9 +27,8 @@ export async function ensureRecoveredTerminal(tx: Tx, tenant: Tenant, now: Date)
     name: RECOVERED,
     platform: 'generic',
   });
-  const { id } = made;
-  await deactivateTerminal(tx, id);
-  const row = { ...made, status: 'inactive' } as const;
+  // Inactive in the same transaction, so that it never accepts a payment.
+  const row = await updateUnversioned(tx, id, { status: 'inactive' });
   await announceTerminal(tx, row, { tenant, type: 'terminal.created', stamp });
   return id;
 }

@@ -8,7 +8,7 @@ import type { Database, Tx } from '#db/database.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import type { TerminalRef } from '#terminals/change-terminal.ts';
 import { selectSmartTap, selectUsedCollectorKey } from '#terminals/collector-key-queries.ts';
-import { lockTerminal, updateSmartTap } from '#terminals/provisioning-queries.ts';
+import { lockTerminal, updateUnversioned } from '#terminals/provisioning-queries.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 const WHAT = 'Smart Tap in live mode';
@@ -30,7 +30,7 @@ export async function switchSmartTap(
   if (before === undefined) return resourceMissing('terminal');
   if (before.smart_tap === isOn) return before;
   if (isOn && (await selectUsedCollectorKey(tx)) === undefined) return withoutKey();
-  const row = await updateSmartTap(tx, { id, isOn });
+  const row = await updateUnversioned(tx, id, { smart_tap: isOn });
   await recordEntry(tx, {
     auditLog: tenant.accountId,
     actor,

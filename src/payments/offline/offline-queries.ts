@@ -3,9 +3,9 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
-import { as, type Row, table } from '#db/table.ts';
+import { type AllSet, as, type Row, table } from '#db/table.ts';
 import type { BounceReason, OfflineStatus } from '#payments/offline/offline-states.ts';
-import type { TotalsOf } from '#payments/shift-totals-queries.ts';
+import { type TotalsOf, valuesOf } from '#payments/shift-totals-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /** The topic that wakes the worker for offline sales that need another settlement job. */
@@ -168,13 +168,6 @@ export async function selectRebuiltSales(
   );
 }
 
-export async function insertOfflinePayments(
-  tx: Tx,
-  rows: readonly (OfflinePaymentRow & { readonly retry_at: Date | null })[],
-): Promise<void> {
-  await offlinePayments.insertAll(tx, rows);
-}
-
 /** Marks rebuilt intents as sales that a till accepted offline. */
 export async function updateRebuiltOffline(
   tx: Tx,
@@ -230,14 +223,9 @@ export async function postponeOffline(
   );
 }
 
+const DUE = offlinePayments.pick(['id', 'livemode', 'payment_intent_id', 'value', 'retry_at']);
 /** A sale that is due for another settlement job. */
-export interface DueOffline {
-  readonly id: string;
-  readonly livemode: boolean;
-  readonly payment_intent_id: string;
-  readonly value: bigint;
-  readonly retry_at: Date;
-}
+export type DueOffline = AllSet<Row<typeof DUE>>;
 
 /** Reads the sales that are due for another settlement job, longest wait first. */
 export async function selectDueOffline(
@@ -246,7 +234,7 @@ export async function selectDueOffline(
   { modes, limit }: { readonly modes: readonly boolean[]; readonly limit: number },
 ): Promise<DueOffline[]> {
   return sql.query<DueOffline>(
-    `select id, livemode, payment_intent_id, value, retry_at from offline_payments
+    `select ${DUE} from offline_payments
      where retry_at <= $1 and ${checked('livemode = any($2)')} order by retry_at limit $3`,
     [now, modes, limit],
   );
@@ -297,11 +285,7 @@ export interface OfflineFigures {
   readonly bounced_amount: bigint;
 }
 
-export async function selectOfflineFigures(
-  sql: Sql,
-  { tenant, terminalId, since, until }: TotalsOf,
-): Promise<OfflineFigures> {
-  const ofTerminal = terminalId === null ? [] : [terminalId];
+export async function selectOfflineFigures(sql: Sql, wanted: TotalsOf): Promise<OfflineFigures> {
   const rows = await sql.query<OfflineFigures>(
     `select count(*) filter (where status = 'succeeded')::int as payments,
        coalesce(sum(amount) filter (where status = 'succeeded'), 0)::bigint as sales,
@@ -309,8 +293,8 @@ export async function selectOfflineFigures(
        coalesce(sum(amount) filter (where status = 'bounced'), 0)::bigint as bounced_amount
      from offline_payments
      where account_id = $1 and livemode = $2 and created >= $3 and created < $4
-       ${terminalId === null ? '' : `and ${checked('terminal_id = $5')}`}`,
-    [tenant.accountId, tenant.livemode, since, until, ...ofTerminal],
+       ${wanted.terminalId === null ? '' : `and ${checked('terminal_id = $5')}`}`,
+    valuesOf(wanted),
   );
   return only(rows, 'sums of offline sales');
 }

@@ -16,8 +16,8 @@ import { insertIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts'
 import { decideSale, type SaleVerdict, sumsOf } from '#payments/offline/decide-bounce.ts';
 import {
   type EndedOffline,
-  insertOfflinePayments,
   type OfflinePaymentRow,
+  offlinePayments,
   selectCardDays,
   selectOfflineByIdentity,
   selectRebuiltSales,
@@ -41,8 +41,9 @@ import { requestPayments } from '#settlement/chain-requests.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 import type { DrawnNumber } from '#settlement/settlement-numbers.ts';
-import { lockOfflineTerminal, selectOfflineRule } from '#terminals/offline-limit-queries.ts';
+import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { type OfflineLimits, offlineWithin } from '#terminals/offline-limits.ts';
+import { terminals } from '#terminals/terminal-queries.ts';
 
 /** The fields of the process context that decisions need, and the drawn settlement numbers. */
 export interface DecideWith {
@@ -89,7 +90,9 @@ interface Till {
 async function lockTill(tx: Tx, forwarded: Forwarded): Promise<Till | Refusal> {
   const { merchant, terminalId } = forwarded;
   const { tenant } = merchant;
-  const terminal = await lockOfflineTerminal(tx, tenant, terminalId);
+  // The weaker lock, so that transactions that only refer to the terminal need not wait and cannot
+  // deadlock.
+  const terminal = await terminals.findOwn(tx, tenant, terminalId, 'for no key update');
   const rule = await selectOfflineRule(tx, tenant.livemode);
   const ends = await readCredentialEnds(tx, [merchant]);
   const refusal = ends(merchant) ?? checkLedger(tx.watch, tenant.livemode);
@@ -294,7 +297,7 @@ async function persist(
   await saveStates(tx, changes);
   await requestPayments(tx, settlements, now);
   if (claimed.length > 0) await updateRebuiltOffline(tx, claimed);
-  await insertOfflinePayments(
+  await offlinePayments.insertAll(
     tx,
     written.map(({ row, verdict }) => ({
       ...row,
