@@ -3,20 +3,12 @@ import { atoms } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
 import type { PastPayment } from '#risk/preview-risk-rules.ts';
 
-interface PastRow {
-  readonly payer_id: string;
-  readonly amount: bigint;
-  readonly settled_at: Date;
-  readonly is_signed: boolean;
-  readonly paid_before: boolean;
-}
-
 /** Returns the newest payments since a time, in ascending order, from the list's index. */
 export async function selectPastPayments(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly since: Date; readonly limit: number },
 ): Promise<PastPayment[]> {
-  const rows = await sql.query<PastRow>(
+  const rows = await sql.query<Omit<PastPayment, 'amount'> & { readonly amount: bigint }>(
     `with recent as materialized (
        select payer_id, amount, settled_at, method_type, created, position from payments
        where account_id = $1 and livemode = $2 and created >= $3
@@ -27,19 +19,13 @@ export async function selectPastPayments(
        select y.payer_id, (
          select true from payments p
          where p.payer_id || p.account_id = y.payer_id || $1 and p.settled_at < y.first
-         order by p.payer_id || p.account_id, p.settled_at limit 1) is not null as paid_before
+         order by p.payer_id || p.account_id, p.settled_at limit 1) is not null as "paidHereBefore"
        from payers y
      )
-     select r.payer_id, r.amount, r.settled_at, r.method_type = 'wallet' as is_signed,
-       k.paid_before
+     select r.payer_id as "payerId", r.amount, r.settled_at as "settledAt",
+       r.method_type = 'wallet' as "isSigned", k."paidHereBefore"
      from recent r join known k using (payer_id) order by r.created, r.position`,
     [wanted.tenant.accountId, wanted.tenant.livemode, wanted.since, wanted.limit],
   );
-  return rows.map((row) => ({
-    payerId: row.payer_id,
-    amount: atoms(row.amount),
-    settledAt: row.settled_at,
-    isSigned: row.is_signed,
-    paidHereBefore: row.paid_before,
-  }));
+  return rows.map((row) => ({ ...row, amount: atoms(row.amount) }));
 }

@@ -1,18 +1,14 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
-import type { RiskSettings, RiskSettingsRow } from '#risk/risk-settings.ts';
+import { type RiskSettings, type RiskSettingsRow, riskSettings } from '#risk/risk-settings.ts';
 
 export async function selectRiskSettings(
   sql: Sql,
   tenant: Tenant,
 ): Promise<RiskSettingsRow | undefined> {
-  const rows = await sql.query<RiskSettingsRow>(
-    `select first_payment_confirm_from, high_amount_confirm_from, velocity_per_hour, version
-     from risk_settings where account_id = $1 and livemode = $2`,
-    [tenant.accountId, tenant.livemode],
-  );
-  return rows[0];
+  const values = [tenant.accountId, tenant.livemode];
+  return riskSettings.find(sql, 'where account_id = $1 and livemode = $2', values);
 }
 
 /** Returns the policies of several accounts and modes; accounts without a policy are omitted. */
@@ -21,9 +17,7 @@ export async function selectRiskSettingsOf(
   tenants: readonly Tenant[],
 ): Promise<(RiskSettingsRow & { account_id: string; livemode: boolean })[]> {
   return sql.query(
-    `select account_id, livemode, first_payment_confirm_from, high_amount_confirm_from,
-       velocity_per_hour, version
-     from risk_settings
+    `select account_id, livemode, ${riskSettings.columns} from risk_settings
      where (account_id, livemode) in (
        select * from unnest($1::text[], $2::boolean[]))`,
     [tenants.map((tenant) => tenant.accountId), tenants.map((tenant) => tenant.livemode)],
@@ -40,29 +34,23 @@ export async function saveRiskSettings(
   change: { readonly settings: RiskSettings; readonly version: number; readonly now: Date },
 ): Promise<number | null> {
   const { settings, version, now } = change;
-  const rows = await tx.query<{ version: number }>(
-    `insert into risk_settings as r
-       (account_id, livemode, first_payment_confirm_from, high_amount_confirm_from,
-        velocity_per_hour, updated)
-     values ($1, $2, $3, $4, $5, $7)
-     on conflict (account_id, livemode) do update
+  const row = await riskSettings.upsert(
+    tx,
+    {
+      ...{ account_id: tenant.accountId, livemode: tenant.livemode },
+      first_payment_confirm_from: settings.firstPaymentConfirmFrom,
+      high_amount_confirm_from: settings.highAmountConfirmFrom,
+      velocity_per_hour: settings.velocityPerHour,
+      ...{ version: version + 1, updated: now },
+    },
+    `on conflict (account_id, livemode) do update
      set first_payment_confirm_from = excluded.first_payment_confirm_from,
        high_amount_confirm_from = excluded.high_amount_confirm_from,
-       velocity_per_hour = excluded.velocity_per_hour, version = r.version + 1,
+       velocity_per_hour = excluded.velocity_per_hour, version = excluded.version,
        updated = excluded.updated
-     where r.version = $6
-     returning version`,
-    [
-      tenant.accountId,
-      tenant.livemode,
-      settings.firstPaymentConfirmFrom,
-      settings.highAmountConfirmFrom,
-      settings.velocityPerHour,
-      version,
-      now,
-    ],
+     where risk_settings.version = excluded.version - 1`,
   );
-  return rows[0]?.version ?? null;
+  return row?.version ?? null;
 }
 
 export const riskBlockedPayers = table('risk_blocked_payers', {

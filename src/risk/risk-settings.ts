@@ -25,12 +25,16 @@ export const DEFAULT_RISK_SETTINGS: RiskSettings = {
 };
 
 /** An account's thresholds for the risk rules, one row per account and mode. */
-export const riskSettings = table('risk_settings', {
-  first_payment_confirm_from: 'bigint?',
-  high_amount_confirm_from: 'bigint?',
-  velocity_per_hour: 'int?',
-  version: 'int',
-});
+export const riskSettings = table(
+  'risk_settings',
+  {
+    first_payment_confirm_from: 'bigint?',
+    high_amount_confirm_from: 'bigint?',
+    velocity_per_hour: 'int?',
+    version: 'int',
+  },
+  { account_id: 'text', livemode: 'boolean', updated: 'timestamptz' },
+);
 
 export type RiskSettingsRow = Row<typeof riskSettings>;
 

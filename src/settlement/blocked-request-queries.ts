@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
-import type { Row } from '#db/table.ts';
+import type { AllSet, Row } from '#db/table.ts';
 import { chainRequests } from '#settlement/chain-request-queries.ts';
 import type { Failure } from '#settlement/chain-requests.ts';
 
@@ -8,7 +8,7 @@ const TRANSFER_BLOCKED: Failure = { succeeded: false, reason: 'transfer_blocked'
 const BLOCKED = chainRequests.pick(['blocked_since', 'blocked_by']);
 
 /** The time since which a job is blocked, and the reason. `blocked_by` is a text for users. */
-export type BlockedRow = { [N in keyof Row<typeof BLOCKED>]: NonNullable<Row<typeof BLOCKED>[N]> };
+export type BlockedRow = AllSet<Row<typeof BLOCKED>>;
 
 /** Stores why the contract currently refuses a job, which remains queued. */
 export async function markBlocked(

@@ -140,15 +140,11 @@ export async function selectUnexplained(
   return withChainNumbers(rows);
 }
 
-export interface FoundForeignRow {
+export interface FoundForeignRow
+  extends Pick<ForeignRow, 'kind' | 'number' | 'tx_hash' | 'address' | 'amount'> {
   /** `null` if no account has the merchant number. */
   readonly account_id: string | null;
   readonly merchant_number: bigint;
-  readonly kind: ForeignRow['kind'];
-  readonly number: bigint;
-  readonly tx_hash: string;
-  readonly address: string;
-  readonly amount: bigint;
 }
 
 /**

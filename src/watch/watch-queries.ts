@@ -118,11 +118,9 @@ export async function takeUnreported(
   );
 }
 
-export interface UnreportedRow {
+export interface UnreportedRow extends Pick<FindingRow, 'kind' | 'tx_hash'> {
   readonly account_id: string;
-  readonly kind: FindingRow['kind'];
   readonly amount: bigint;
-  readonly tx_hash: string;
   readonly is_silent: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { HeldSender } from '#settlement/relayer/state-machine/relayer-state.ts';
-import type { SenderRow } from '#settlement/sender-rows.ts';
+import { relayerSenders, type SenderRow } from '#settlement/sender-rows.ts';
 
 // Leases use the database's clock, which all workers share.
 
@@ -113,8 +113,7 @@ export async function takeSenders(
        order by sender limit $4 for update skip locked
      ) free
      where l.livemode = $1 and l.sender = free.sender
-     returning l.sender, l.role, l.address, l.next_nonce, l.fencing_token,
-       l.stopped_at is not null as stopped`,
+     returning ${relayerSenders.of('l')}, l.stopped_at is not null as stopped`,
     [wanted.livemode, wanted.owner, wanted.addresses, wanted.limit, wanted.leaseMs],
   );
 }
