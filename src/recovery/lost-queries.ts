@@ -1,10 +1,22 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { BlockRange } from '#settlement/reconciliation/reconcile-queries.ts';
-import { type ChainPaymentRow, chainPayments } from '#settlement/settled/settled-queries.ts';
 import { withChainNumbers } from '#settlement/uint64-columns.ts';
 
 /** A settlement on the chain for which the ledger has no payment. */
-export interface LostPaymentRow extends ChainPaymentRow {
+export interface LostPaymentRow {
+  readonly number: bigint;
+  readonly batch_number: bigint;
+  readonly payer: `0x${string}`;
+  readonly merchant_number: bigint;
+  readonly amount: bigint;
+  readonly order_id: string;
+  readonly fee_acquirer: bigint;
+  readonly fee_protocol: bigint;
+  readonly cashback: bigint;
+  readonly tx_hash: `0x${string}`;
+  readonly block_number: bigint;
+  readonly log_index: number;
+  readonly block_time: Date;
   /** `null` if no merchant has that number. */
   readonly account_id: string | null;
   /** The intent with that settlement number; `null` if the ledger lacks it. */
@@ -37,7 +49,9 @@ export async function selectLostPayments(
 ): Promise<LostPaymentRow[]> {
   const { livemode, fromBlock, toBlock, after, limit } = portion;
   const rows = await sql.query<LostPaymentRow>(
-    `select ${chainPayments.of('c')}, m.account_id, i.id as intent_id,
+    `select c.number, c.batch_number, c.payer, c.merchant_number, c.amount, c.order_id,
+       c.fee_acquirer, c.fee_protocol, c.cashback, c.tx_hash, c.block_number, c.log_index,
+       c.block_time, m.account_id, i.id as intent_id,
        -- With a tip, which is at most as much again, where one could be given.
        coalesce(i.account_id = m.account_id and i.order_id = c.order_id and c.amount >= i.amount
          and c.amount <= case when i.tipping is null then i.amount else 2 * i.amount end,
