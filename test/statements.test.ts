@@ -27,7 +27,7 @@ const NOT_REACHED = [
   'updateUnversioned',
   'updateUser',
   'upsertChainPayments',
-  // Passes its rows unchanged, like `insertOfflinePayments`.
+  // Passes its rows to the table unchanged, and a placeholder row has no columns.
   'upsertRates',
 ];
 const PREPARABLE = /^\s*(select|insert|update|delete|merge|with|values)\b/i;
