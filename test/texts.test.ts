@@ -120,11 +120,10 @@ const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
   'Tapline ………',
   'agent tokens',
   'Notification',
-  'npx tapline-reader cards write',
+  'cards write',
   // For programs and their logs.
   'Date',
   'Refused',
-  'npx tapline-reader cards write',
   'PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,bytes8 orderId,bytes32 salt)',
   'The payment is signed.',
   // Parts of the service's messages, which are English.
