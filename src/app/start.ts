@@ -271,7 +271,7 @@ async function prepareDatabase(
  */
 async function keepOrder(
   { chains, roles }: Config,
-  { db, log }: { readonly db: Database; readonly log: Log },
+  db: Database,
   opened: readonly Chain[],
 ): Promise<void> {
   const external = opened.filter(({ config }) => chains[config.network] !== null);
@@ -279,9 +279,13 @@ async function keepOrder(
   for (const chain of external) {
     const { config } = chain;
     // If the ledger has recorded contracts, they have already been proven to belong to it.
-    const isNew = !(await hasContracts(db, config.livemode));
-    if (isNew) await requireOwnContract(chain, db.cell, log);
-    await keepContracts(db, config);
+    if (await hasContracts(db, config.livemode)) await keepContracts(db, config);
+    else {
+      await chain.checkAtStart(async () => {
+        await requireOwnContract(chain, db.cell);
+        await keepContracts(db, config);
+      });
+    }
   }
 }
 
@@ -294,7 +298,7 @@ async function requireSafety(
   chains: readonly Chain[],
   log: Log,
 ): Promise<void> {
-  await Promise.all(chains.map((chain) => requireSafeContract(chain, log)));
+  await Promise.all(chains.map((chain) => chain.checkAtStart(() => requireSafeContract(chain))));
   if (!roles.has('worker') || !roles.has('registrar')) return;
   log.warn('one process holds both relayer keys and the registrar key', {
     remedy: 'run --roles api,worker and --roles registrar apart',
@@ -465,7 +469,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   const chains = await Promise.all(ofRoles.map((network) => openChain(network, log)));
   for (const chain of chains) stops.push(chain.close);
   const networks = chains.map((chain) => chain.config);
-  await keepOrder(config, { db, log }, chains);
+  await keepOrder(config, db, chains);
   const pages = receiptPages(config, idKey);
   const keys = processKeys(secret, idKey);
   const parts = { db, wakeups, clock, log, chains, passFiles };
@@ -475,7 +479,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   const guards = chains.map((chain) => guardNetwork(deps, chain));
   for (const guard of guards) stops.push(guard.stop);
   stops.push(startDeclining(deps).stop);
-  await Promise.all(chains.map((chain) => prepareSenders({ chain, db, log })));
+  await Promise.all(chains.map((chain) => prepareSenders({ chain, db })));
   if (config.roles.has('worker')) {
     const workers = startWorkers({
       ...deps,

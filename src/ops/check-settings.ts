@@ -163,11 +163,11 @@ async function lookAtChain(
         return requireClock(time.getTime(), Date.now(), 'the newest block');
       }),
       await finding(`${network}: delays of the contract`, async () => {
-        if (production) await requireSafeContract(opened, strictLog());
+        if (production) await requireSafeContract(opened);
         return 'long enough';
       }),
       await finding(`${network}: cell of the contract`, async () => {
-        await requireOwnContract(opened, cells.own, strictLog());
+        await requireOwnContract(opened, cells.own);
         return `cell ${cells.own}, or none yet`;
       }),
       await finding(`${network}: roles of the keys`, async () => {

@@ -71,9 +71,11 @@ export interface Chain {
   /** Reads the token's name and version again, unless they were read in the last half minute. */
   refreshToken(): Promise<void>;
   /**
-   * True once the contracts were found to match the settings. Until then, the relayer signs
-   * nothing.
+   * Runs a check of the start. If no node answers, the check is repeated until one does.
+   * @throws StartError if the check fails now; if it fails later, `refuted` resolves.
    */
+  checkAtStart(check: () => Promise<void>): Promise<void>;
+  /** True once all checks of the start have passed. Until then, the relayer signs nothing. */
   isChecked(): boolean;
   /** Resolves with the reason if a check fails after startup. */
   readonly refuted: Promise<string>;

@@ -1,5 +1,4 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
-import { describeError, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -44,29 +43,21 @@ export async function readDelay(chain: Chain, settlement: Hex): Promise<bigint> 
 
 /**
  * Checks the contract when the service starts in production. Its delays are immutable, so a
- * contract that was deployed with short test delays must never hold money. If the chain is
- * unreachable, the service starts anyway.
+ * contract that was deployed with short test delays must never hold money.
  * @throws StartError if a delay is too short, or if the timelock's roles are wrong.
+ * @throws RpcUnavailable
  */
-export async function requireSafeContract(chain: Chain, log: Log): Promise<void> {
+export async function requireSafeContract(chain: Chain): Promise<void> {
   const { settlement, network } = chain.config;
-  try {
-    for (const functionName of DELAYS) {
-      const call = encodeFunctionData({ abi: settlementAbi, functionName });
-      const data = await readOne(chain, settlement, call);
-      const delay = decodeFunctionResult({ abi: settlementAbi, functionName, data });
-      requireDelay(network, { name: functionName, delay, least: MIN_CONTRACT_DELAY_SECONDS });
-    }
-    const delay = Number(await readDelay(chain, settlement));
-    requireDelay(network, { name: 'getMinDelay', delay, least: GOVERNANCE_DELAY_SECONDS });
-    await requireTimelock(chain);
-  } catch (error) {
-    if (!(error instanceof RpcUnavailable)) throw error;
-    log.warn('the delays and roles of the contract were not checked', {
-      network,
-      error: describeError(error),
-    });
+  for (const functionName of DELAYS) {
+    const call = encodeFunctionData({ abi: settlementAbi, functionName });
+    const data = await readOne(chain, settlement, call);
+    const delay = decodeFunctionResult({ abi: settlementAbi, functionName, data });
+    requireDelay(network, { name: functionName, delay, least: MIN_CONTRACT_DELAY_SECONDS });
   }
+  const delay = Number(await readDelay(chain, settlement));
+  requireDelay(network, { name: 'getMinDelay', delay, least: GOVERNANCE_DELAY_SECONDS });
+  await requireTimelock(chain);
 }
 
 function requireDelay(
@@ -84,6 +75,7 @@ function requireDelay(
  * Checks the timelock's roles at each start, because operations can change them.
  * @throws StartError if its guardians cannot cancel operations, some accounts cannot execute them,
  * or it has another admin.
+ * @throws RpcUnavailable
  */
 export async function requireTimelock(chain: Chain): Promise<void> {
   const { settlement, network } = chain.config;
@@ -116,23 +108,16 @@ const PORTIONS = 20;
  * Checks that the contract belongs to this cell: two cells on one contract would each book the
  * other's payments as foreign. The settlement number of the newest payment identifies the cell.
  * @throws StartError if another cell settles there.
+ * @throws RpcUnavailable
  */
-export async function requireOwnContract(chain: Chain, cell: number, log: Log): Promise<void> {
+export async function requireOwnContract(chain: Chain, cell: number): Promise<void> {
   const { network, settlement } = chain.config;
-  try {
-    const number = await newestNumber(chain);
-    if (number === null || isOfCell(cell, number)) return;
-    throw new StartError(
-      `CELL=${cell}, but cell ${cellOfNumber(number)} settles at ${settlement} (${network}): ` +
-        'each cell needs its own contract',
-    );
-  } catch (error) {
-    if (!(error instanceof RpcUnavailable)) throw error;
-    log.warn('the cell of the contract was not checked', {
-      network,
-      error: describeError(error),
-    });
-  }
+  const number = await newestNumber(chain);
+  if (number === null || isOfCell(cell, number)) return;
+  throw new StartError(
+    `CELL=${cell}, but cell ${cellOfNumber(number)} settles at ${settlement} (${network}): ` +
+      'each cell needs its own contract',
+  );
 }
 
 async function newestNumber(chain: Chain): Promise<bigint | null> {

@@ -98,7 +98,7 @@ describe('senders and chains at the start', () => {
   });
 
   it('refuse a key without its role, and the same key twice', async () => {
-    const deps = { db: database.db, log: silentLog };
+    const deps = { db: database.db };
     const stranger = chainWith({ relayerKeys: [generatePrivateKey()] });
     await assert.rejects(prepareSenders({ ...deps, chain: stranger }), /has no OPERATOR_ROLE/);
     const [key = '0x'] = network.config.relayerKeys;
@@ -129,7 +129,7 @@ describe('senders and chains at the start', () => {
       { ...network.config, rpcUrls: ['http://127.0.0.1:9'] },
       silentLog,
     );
-    await prepareSenders({ chain, db: database.db, log: silentLog });
+    await prepareSenders({ chain, db: database.db });
     await chain.close();
   });
 });

@@ -1,6 +1,5 @@
 import { encodeFunctionData, keccak256, toHex } from 'viem';
 import { present } from '#core/assert.ts';
-import { describeError, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -51,22 +50,20 @@ export function hasSenders({ relayerKeys, registrarKey, sponsorKey }: NetworkCon
 }
 
 /**
- * Stores the senders and checks that their keys have the necessary roles. If the chain is
- * unreachable, the service starts anyway, and the relayer stores the senders once a node answers;
- * it does not check their roles.
+ * Stores the senders and checks that their keys have the necessary roles. If no node answers, the
+ * service starts anyway: the relayer stores the senders, and the chain repeats the check, once a
+ * node answers.
  * @throws StartError when senders and keys contradict each other.
  */
-export async function prepareSenders(deps: Deps & { readonly log: Log }) {
-  if (!hasSenders(deps.chain.config)) return;
+export async function prepareSenders(deps: Deps): Promise<void> {
+  const { chain } = deps;
+  if (!hasSenders(chain.config)) return;
   try {
     await configureSenders(deps);
-    await requireRoles(deps.chain);
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
-    deps.log.warn('the roles of the relayer senders were not checked', {
-      error: describeError(error),
-    });
   }
+  await chain.checkAtStart(() => requireRoles(chain));
 }
 
 /**

@@ -3,7 +3,6 @@ import { after, before, test } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { NUMBERS_PER_CELL } from '#core/ids.ts';
-import { silentLog } from '#core/log.ts';
 import {
   requireOwnContract,
   requireSafeContract,
@@ -58,7 +57,7 @@ test('the contract’s state and pending changes are read from the chain', async
 
 /** Contracts that a start in production must refuse. */
 test('a contract needs its delays, and guardians who can cancel operations', async () => {
-  await assert.rejects(requireSafeContract(network.chain, silentLog), {
+  await assert.rejects(requireSafeContract(network.chain), {
     name: 'StartError',
     message: /^WALLET_DELAY of the settlement contract of testnet is 60 s; production needs 86400/,
   });
@@ -79,14 +78,14 @@ test('a contract needs its delays, and guardians who can cancel operations', asy
 });
 
 test('a contract belongs to the cell in whose range its newest payment’s number is', async () => {
-  await requireOwnContract(network.chain, 1, silentLog);
+  await requireOwnContract(network.chain, 1);
   const outside = outsideService(network.config);
   const merchantNumber = await outside.addMerchant();
   const payer = await outside.addPayer();
   const number = NUMBERS_PER_CELL + 17n;
   await outside.settle([{ number, payer, merchantNumber, amount: 1_000_000n, orderId: 'A1' }]);
-  await requireOwnContract(network.chain, 1, silentLog);
-  await assert.rejects(requireOwnContract(network.chain, 0, silentLog), {
+  await requireOwnContract(network.chain, 1);
+  await assert.rejects(requireOwnContract(network.chain, 0), {
     name: 'StartError',
     message: /^CELL=0, but cell 1 settles at 0x[0-9a-fA-F]{40} \(testnet\)/,
   });

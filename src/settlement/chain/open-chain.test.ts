@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { generatePrivateKey } from 'viem/accounts';
 import { type Log, silentLog } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
+import { requireRoles } from '#settlement/chain/configure-senders.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { startFaultyNode } from '#testing/faulty-node.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
@@ -62,6 +64,24 @@ test('a chain that answers only after startup is checked before anything is sign
   assert.equal(wrong.isChecked(), false);
   assert(await waitUntil(() => good.isChecked(), 30_000));
   assert.deepEqual(good.config.usdcDomain, { name: 'Test USD Coin', version: '1' });
+  await Promise.all([good.close(), wrong.close(), node.stop()]);
+});
+
+test('roles that no node could show at startup are checked once one answers', async () => {
+  const node = await startFaultyNode(network.node.rpcUrl);
+  const told = { ...network.config, rpcUrls: [node.url] };
+  const [good, wrong] = await Promise.all([
+    openChain(told, silentLog),
+    openChain({ ...told, relayerKeys: [generatePrivateKey()] }, silentLog),
+  ]);
+  assert(good.isChecked() && wrong.isChecked());
+  node.mood = 'down';
+  for (const chain of [good, wrong]) await chain.checkAtStart(() => requireRoles(chain));
+  assert(!good.isChecked() && !wrong.isChecked());
+  node.mood = 'well';
+  assert.match(await wrong.refuted, /has no OPERATOR_ROLE/);
+  assert.equal(wrong.isChecked(), false);
+  assert(await waitUntil(() => good.isChecked(), 30_000));
   await Promise.all([good.close(), wrong.close(), node.stop()]);
 });
 

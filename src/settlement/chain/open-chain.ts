@@ -44,13 +44,12 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   const rpc = connectRpc({ urls, chainId, headers, timeoutsMs, perSecond, log });
   const setting = `CHAIN_${config.network.toUpperCase()}_RPC_URL`;
   const { network } = config;
-  const later = openLater();
+  const { stop, ...startChecks } = createStartChecks(network, log);
   const reads = {
     ...readChain({ config: withToken(config, USUAL_DOMAIN), rpc }, log),
-    isChecked: () => later.isChecked,
-    refuted: later.refuted,
+    ...startChecks,
     close: () => {
-      clearTimeout(later.timer);
+      stop();
       return rpc.close();
     },
   };
@@ -67,47 +66,63 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
     Object.assign(chain.config.token, { hasPermit });
     if (!hasPermit)
       log.info('the token has no permit: payers approve it with a transaction', { network });
-    later.isChecked = true;
   };
   try {
     const probed = await rpc.probe();
     requireChainId(probed, setting, chainId);
     logUnreachable(probed, setting, log);
-    await check();
+    await chain.checkAtStart(check);
   } catch (error) {
-    if (!(error instanceof RpcUnavailable)) {
-      await rpc.close();
-      throw error;
-    }
-    log.warn('the chain cannot be reached yet', { network: config.network });
-    checkLater(later, check);
+    await chain.close();
+    throw error;
   }
   return chain;
 }
 
-/** The progress of the startup checks, which are repeated later if the chain was unreachable. */
-interface Later {
-  isChecked: boolean;
-  readonly refuted: Promise<string>;
-  readonly refute: (why: string) => void;
-  timer: NodeJS.Timeout | undefined;
-}
-
-function openLater(): Later {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  return { isChecked: false, refuted: promise, refute: resolve, timer: undefined };
-}
-
-function checkLater(later: Later, check: () => Promise<void>): void {
-  const again = async () => {
-    try {
-      await check();
-    } catch (error) {
-      if (error instanceof StartError) later.refute(error.message);
-      else checkLater(later, check);
-    }
+/** Runs the checks of a start, and repeats those for which no node answered. */
+function createStartChecks(
+  network: string,
+  log: Log,
+): Pick<Chain, 'isChecked' | 'refuted' | 'checkAtStart'> & { stop(): void } {
+  const { promise: refuted, resolve: refute } = Promise.withResolvers<string>();
+  const unfinished = new Set<() => Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+  const run = async (check: () => Promise<void>) => {
+    unfinished.add(check);
+    await check();
+    unfinished.delete(check);
   };
-  later.timer = setTimeout(() => void again(), CHECK_MS).unref();
+  const repeat = async () => {
+    for (const check of unfinished) {
+      try {
+        await run(check);
+      } catch (error) {
+        if (error instanceof StartError) return refute(error.message);
+      }
+    }
+    repeatLater();
+  };
+  const repeatLater = () => {
+    timer = unfinished.size === 0 ? undefined : setTimeout(repeat, CHECK_MS).unref();
+  };
+  return {
+    isChecked: () => unfinished.size === 0,
+    refuted,
+    checkAtStart: async (check) => {
+      try {
+        await run(check);
+      } catch (error) {
+        if (!(error instanceof RpcUnavailable)) throw error;
+        if (timer !== undefined) return;
+        log.warn('the chain cannot be reached yet', { network });
+        repeatLater();
+      }
+    },
+    stop: () => {
+      unfinished.clear();
+      clearTimeout(timer);
+    },
+  };
 }
 
 /**

@@ -31,7 +31,7 @@ import { type Contracts, contractsOf } from '#settlement/contract-versions.ts';
 export function readChain(
   { config, rpc }: Pick<Chain, 'config' | 'rpc'>,
   log: Log,
-): Omit<Chain, 'refreshToken' | 'isChecked' | 'refuted' | 'close'> {
+): Omit<Chain, 'refreshToken' | 'checkAtStart' | 'isChecked' | 'refuted' | 'close'> {
   const block = (tag: BlockTag) => readBlock(rpc, tag);
   const portions: Chain['logPortions'] = (filter) => readPortions(rpc, config, filter);
   const quantities = async (method: string, addresses: readonly Hex[], at: BlockTag) => {
