@@ -3,7 +3,7 @@ import type { Address, Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { TokenFacts } from './authorization.ts';
 import { knownFactories } from './contract-wallets.ts';
-import { findNetwork, openPayer, type Payer, type SpendingLimits } from './payer.ts';
+import { findNetwork, isBelowFees, openPayer, type Payer, type SpendingLimits } from './payer.ts';
 import {
   type Requirements,
   SCHEME,
@@ -36,7 +36,7 @@ export interface FacilitatorOptions {
   readonly rpcUrl: string;
   /**
    * Spending limits of the bridge, in atoms. At start, a policy is signed if the current one allows
-   * less.
+   * less. Later, one is signed if the network has raised its fees above the current policy.
    */
   readonly limits: SpendingLimits;
   /**
@@ -163,8 +163,19 @@ async function openSeller(options: FacilitatorOptions) {
   const token = openToken({ rpcUrl, chainId, usdc, domain }, wallet, { factories, onError });
   await approve(payer, options.limits);
   let { fee_rates: rates } = await payer.wallet();
+  let approving = false;
   const refresh = async () => {
-    rates = (await payer.wallet()).fee_rates;
+    const current = await payer.wallet();
+    rates = current.fee_rates;
+    // An approval may outlast the interval, and a second one would use the same nonce. A revoked
+    // policy stays revoked until the next start.
+    if (approving || !isBelowFees(current)) return;
+    approving = true;
+    try {
+      await payer.approve(options.limits);
+    } finally {
+      approving = false;
+    }
   };
   const feeRates = () => rates;
   const bridge = wallet.address;
@@ -174,11 +185,13 @@ async function openSeller(options: FacilitatorOptions) {
 
 /** Approves USDC and signs a policy, unless the bridge wallet's policy suffices. */
 async function approve(payer: Payer, limits: SpendingLimits): Promise<void> {
-  const { policy } = await payer.wallet();
+  const wallet = await payer.wallet();
+  const { policy } = wallet;
   const enough =
     policy !== null &&
     policy.per_payment >= limits.perPayment &&
     policy.per_period >= limits.perDay &&
+    !isBelowFees(wallet) &&
     Date.parse(policy.expires_at) > Date.now() + LEAST_POLICY_DAYS * DAY_MS;
   if (!enough) await payer.approve(limits);
 }

@@ -34,6 +34,7 @@ export interface Wallet extends Network {
     readonly per_payment: number;
     readonly per_period: number;
     readonly expires_at: string;
+    readonly max_fee_rate: number;
   } | null;
   readonly fee_rates: FeeRates;
   readonly nonces: { readonly permit: number; readonly policy: number };
@@ -163,6 +164,16 @@ export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: 
   };
 }
 
+/** Returns the fees that a policy must accept to pay now, in basis points of the sale. */
+function feeRateOf({ fee_rates: { acquirer, protocol } }: Wallet): number {
+  return acquirer + protocol;
+}
+
+/** True if the network has raised its fees above the policy, so that it declines every sale. */
+export function isBelowFees(wallet: Wallet): boolean {
+  return wallet.policy !== null && wallet.policy.max_fee_rate < feeRateOf(wallet);
+}
+
 /**
  * Signs permit and policy. The messages are built here, so that a compromised service cannot get
  * anything else signed.
@@ -170,13 +181,12 @@ export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: 
 async function signApproval(account: PrivateKeyAccount, wallet: Wallet, limits: SpendingLimits) {
   const now = Math.floor(Date.now() / 1000);
   const deadline = now + DEADLINE_SECONDS;
-  const { acquirer, protocol } = wallet.fee_rates;
   const terms = {
     per_payment: limits.perPayment,
     per_period: limits.perDay,
     period_seconds: DAY_SECONDS,
     expires_at: now + POLICY_DAYS * DAY_SECONDS,
-    max_fee_rate: acquirer + protocol,
+    max_fee_rate: feeRateOf(wallet),
     deadline,
   };
   const policy = { ...terms, signature: await signPolicy(account, wallet, terms) };
