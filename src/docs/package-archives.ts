@@ -12,9 +12,10 @@ import { ensurePackages, PACKAGES } from '#packages/build-packages.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 
 /**
- * The packages that merchants install, by folder, with the packages that each one bundles. A
- * package installs without a registry, because it bundles its dependencies, and never pulls in a
- * stranger's package with the same name.
+ * The packages that merchants install, by folder, with the packages that each one bundles. An
+ * archive bundles its dependencies, so that it installs without a registry, and `tapline` is never
+ * a stranger's package with that name. Only `x402` takes one from the registry: `viem`, which is
+ * larger than all our packages together.
  */
 const NPM: Readonly<Record<string, readonly string[]>> = {
   sdk: [],
