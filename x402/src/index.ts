@@ -3,4 +3,4 @@ export { type RouteOptions, type Routes, routesOf } from './facilitator-routes.t
 export { serverOf } from './node-server.ts';
 export type { SpendingLimits } from './payer.ts';
 export type { Requirements, Settled, Verified } from './payment-requirements.ts';
-export { type Offer, type Paid, type Paywall, paywallOf } from './paywall.ts';
+export { type Offer, type Paid, type Paywall, type PaywallOptions, paywallOf } from './paywall.ts';

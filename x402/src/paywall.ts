@@ -3,6 +3,7 @@ import {
   decodeHeader,
   encodeHeader,
   type PaymentRequired,
+  type Requirements,
   type Settled,
   X402_VERSION,
 } from './payment-requirements.ts';
@@ -25,6 +26,11 @@ export interface Paid {
   readonly payer: string;
   readonly transaction: string;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface PaywallOptions {
+  /** Receives internal errors. @default writes to standard error */
+  readonly onError?: (error: unknown) => void;
 }
 
 export type Paywall = (request: Request, offer: Offer) => Promise<Paid | Response>;
@@ -59,7 +65,16 @@ function preflight(request: Request): Response {
  * Requires a payment before a resource is returned.
  * @returns the payment, or the response to send instead.
  */
-export function paywallOf(facilitator: Facilitator): Paywall {
+export function paywallOf(facilitator: Facilitator, options: PaywallOptions = {}): Paywall {
+  const { onError = (error) => console.error(error) } = options;
+  const settle = async (payload: unknown, requirements: Requirements): Promise<Settled> => {
+    try {
+      return await facilitator.settle(payload, requirements);
+    } catch (error) {
+      onError(error);
+      return unknownOf(requirements);
+    }
+  };
   return async (request, offer) => {
     if (request.method === 'OPTIONS') return preflight(request);
     const resource = offer.resource ?? request.url;
@@ -72,12 +87,23 @@ export function paywallOf(facilitator: Facilitator): Paywall {
     };
     const header = request.headers.get('PAYMENT-SIGNATURE');
     if (header === null) return ask('Payment required');
-    const settled = await facilitator.settle(decodeHeader(header), requirements);
+    const settled = await settle(decodeHeader(header), requirements);
     if (settled.success) return paidOf(settled);
     // While the result is pending, another 402 would make the client sign a second payment.
     return settled.errorReason === 'settlement_pending'
       ? pending(settled)
       : ask(settled.errorReason ?? 'Payment failed', settled);
+  };
+}
+
+/** A service did not answer. Money that was taken stays taken, and the next call continues. */
+function unknownOf({ network }: Requirements): Settled {
+  return {
+    success: false,
+    errorReason: 'settlement_pending',
+    errorMessage: 'The result is unknown.',
+    transaction: '',
+    network,
   };
 }
 
