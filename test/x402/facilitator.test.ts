@@ -347,6 +347,19 @@ describe('the command tapline-x402', () => {
     const bare = spawn(process.execPath, [COMMAND], { env: {}, stdio: 'ignore' });
     assert.deepEqual(await once(bare, 'exit'), [2, null]);
   });
+
+  test('refuses an empty token, which no request could carry', async () => {
+    const needed = ['TAPLINE_BASE_URL', 'TAPLINE_API_KEY', 'TAPLINE_ACCOUNT', 'TAPLINE_TERMINAL'];
+    const names = [...needed, 'X402_PRIVATE_KEY', 'X402_RPC_URL'];
+    const env = { ...Object.fromEntries(names.map((name) => [name, 'set'])), X402_TOKEN: '' };
+    const child = spawn(process.execPath, [COMMAND], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const [[line], ended] = await Promise.all([
+      once(createInterface(child.stderr), 'line'),
+      once(child, 'exit'),
+    ]);
+    assert.equal(line, 'X402_TOKEN is empty. Set a token, or remove the setting.');
+    assert.deepEqual(ended, [2, null]);
+  });
 });
 
 test('a total pays for the price from which it was computed', () => {

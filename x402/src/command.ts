@@ -35,6 +35,13 @@ export async function main(env: Settings): Promise<void> {
     process.exitCode = 2;
     return;
   }
+  const { X402_TOKEN: token } = env;
+  // To treat it as not set would open the routes when a secret is missing.
+  if (token === '') {
+    console.error('X402_TOKEN is empty. Set a token, or remove the setting.');
+    process.exitCode = 2;
+    return;
+  }
   const facilitator = await openFacilitator({
     baseUrl: setting('TAPLINE_BASE_URL'),
     apiKey: setting('TAPLINE_API_KEY'),
@@ -48,7 +55,6 @@ export async function main(env: Settings): Promise<void> {
     },
     ...factories,
   });
-  const { X402_TOKEN: token } = env;
   const server = serverOf(routesOf(facilitator, token === undefined ? {} : { token }));
   server.listen(Number(env.PORT ?? PORT), env.HOST ?? '127.0.0.1', () => {
     const { address, port } = server.address() as AddressInfo;
