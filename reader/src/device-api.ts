@@ -20,9 +20,11 @@ export interface Intent {
 export interface DevicePayment {
   readonly id: string;
   readonly payment_intent: string;
+  /** Sale and tip together. */
   readonly amount: number;
   readonly tip: number;
   readonly amount_refunded: number;
+  /** Its `amount` is the price without the tip. */
   readonly presentment: PresentmentPrice | null;
   readonly payment_method: { readonly type: string; readonly credential: string | null };
   readonly receipt_number: string;

@@ -38,13 +38,13 @@ export function shortNumber(receiptNumber: string): number {
 }
 
 /** Returns what is left of a sale for the register: price and tip, minus refunds. */
-function leftOf({ presentment, amount, tip, amount_refunded: back }: DevicePayment): Money {
+function leftOf({ presentment, amount, amount_refunded: back }: DevicePayment): Money {
   const number = presentment === null ? null : numberOf(presentment.currency);
   if (presentment === null || number === null) {
-    return { amount: centsOf(amount + tip - back), currency: USD };
+    return { amount: centsOf(amount - back), currency: USD };
   }
   const price = presentment.amount + (presentment.tip_amount ?? 0);
-  const whole = BigInt(amount + tip);
+  const whole = BigInt(amount);
   // Rounds half up, because the refunded part was rounded down to atoms.
   const gone = (2n * BigInt(price) * BigInt(back) + whole) / (2n * whole);
   return { amount: price - Number(gone), currency: number };

@@ -218,7 +218,7 @@ export class Sales {
     const request = {
       body: { payment: payment.id, ...part },
       receipt_number: payment.receipt_number,
-      paid: payment.amount + payment.tip,
+      paid: payment.amount,
       before: payment.amount_refunded,
       at: Date.now(),
     };
@@ -344,22 +344,21 @@ function partOf(payment: DevicePayment, money: Money | null): object | null {
 }
 
 function paidOf(payment: DevicePayment): Paid {
-  const paid = payment.amount + payment.tip;
   return {
     payment: payment.id,
     receipt: shortNumber(payment.receipt_number),
     receipt_url: payment.receipt_url,
     at: payment.settled_at,
-    text: `${usdc(paid)} USDC, receipt ${payment.receipt_number}`,
-    reversed: payment.amount_refunded >= paid,
+    text: `${usdc(payment.amount)} USDC, receipt ${payment.receipt_number}`,
+    reversed: payment.amount_refunded >= payment.amount,
   };
 }
 
-/** True if the sale's price was this many minor units of its currency. */
-function hasPrice({ presentment, amount }: DevicePayment, price: number): boolean {
+/** True if the sale's price without the tip was this many minor units of its currency. */
+function hasPrice({ presentment, amount, tip }: DevicePayment, price: number): boolean {
   if (presentment !== null) return presentment.amount === price;
   const dollars = priceOf({ amount: price, currency: USD });
-  return dollars !== null && 'amount' in dollars && dollars.amount === amount;
+  return dollars !== null && 'amount' in dollars && dollars.amount === amount - tip;
 }
 
 function isExpired({ at }: RefundRequest): boolean {
