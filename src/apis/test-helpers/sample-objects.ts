@@ -1,3 +1,4 @@
+import { kybObject } from '#accounts/kyb-review.ts';
 import { EXAMPLE_STATES } from '#apis/merchant/event-example-states.ts';
 import { OFFLINE_PAYMENT_EXAMPLE } from '#apis/merchant/offline-schema.ts';
 import { REFUND_EXAMPLE } from '#apis/merchant/refund-schema.ts';
@@ -205,11 +206,11 @@ export function sampleOf(type: SampleType, accountId: string, now: Date): Sample
       return terminal(ids);
     case 'terminal.updated':
       return { ...terminal(ids, { status: 'inactive' }), previousAttributes: { status: 'active' } };
-    case 'kyb.status_changed':
-      return {
-        objectId: accountId,
-        object: { id: accountId, object: 'kyb', livemode: false, status: 'approved' },
-      };
+    case 'kyb.status_changed': {
+      const decision = { livemode: false, reason: null, now };
+      const object = kybObject({ id: accountId, kyb_status: 'approved' }, decision);
+      return { objectId: accountId, object };
+    }
     case 'export.ready':
       return exported(now);
     case 'balance.withdrawal_paid':
