@@ -8,6 +8,7 @@ export const FAMILIES = [
   'balance',
   'webhook_endpoint',
   'kyb',
+  'export',
 ] as const;
 
 /** Returns the family of a name such as `payment.*`, or `null` for one exact type. */
