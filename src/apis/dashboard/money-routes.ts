@@ -93,7 +93,7 @@ const DashboardWithdrawalSchema = Type.Object(
   {
     title: 'DashboardWithdrawal',
     description:
-      "A withdrawal, and the reason why it waits: the contract's hourly limit is used up.",
+      'A withdrawal, and the reason why it waits: another settlement wallet was announced.',
   },
 );
 
