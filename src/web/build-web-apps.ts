@@ -31,8 +31,8 @@ const COMPRESSION = {
 } as const;
 
 /**
- * Compresses the built apps as much as possible, once. This takes as long as the build, so the
- * service uses the result only from its next start.
+ * Compresses the built apps as much as possible, once. A service that already serves the apps uses
+ * the result only from its next start.
  * @param folder The folder that {@link ensureBuilt} returned.
  * @throws StartError if the command fails.
  */
