@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -281,6 +281,36 @@ test('every Kubernetes file is YAML with the required fields', async (t) => {
     assert.equal(container?.securityContext?.readOnlyRootFilesystem, true);
   }
   assert.equal(documents.filter(({ kind }) => kind === 'PodDisruptionBudget').length, 2);
+});
+
+test('the component `database` adds DATABASE_URL and keeps the other variables', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-overlay-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await cp(path.join(DEPLOY, 'kubernetes'), path.join(folder, 'kubernetes'), { recursive: true });
+  const overlay = path.join(folder, 'overlay');
+  await mkdir(overlay);
+  await writeFile(
+    path.join(overlay, 'kustomization.yaml'),
+    'resources: [../kubernetes]\ncomponents: [../kubernetes/database]\n',
+  );
+  const ran = await runIfThere('kubectl', ['kustomize', overlay]);
+  if (ran === null) return t.skip('kubectl is not installed');
+  const built = ran.stdout.split('---\n');
+  const variablesOf = (role: string) => {
+    const one = built.find((text) =>
+      text.includes(
+        `kind: Deployment\nmetadata:\n  labels:\n    app.kubernetes.io/name: ${role}\n`,
+      ),
+    );
+    const lists = [...(one ?? '').matchAll(/^ {8}env:\n((?: {8}[- ] .*\n)+)/gm)];
+    return lists.map(([, list = '']) =>
+      [...list.matchAll(/^ {8}- name: (\w+)$/gm)].map(([, name]) => name).sort(),
+    );
+  };
+  const all = ['DATABASE_URL', 'NODE_EXTRA_CA_CERTS'];
+  assert.deepEqual(variablesOf('tapline-api'), [['DATABASE_URL'], ['DATABASE_URL']]);
+  assert.deepEqual(variablesOf('tapline-worker'), [all, ['DATABASE_URL']]);
+  assert.deepEqual(variablesOf('tapline-registrar'), [all, ['DATABASE_URL']]);
 });
 
 interface Locked {
