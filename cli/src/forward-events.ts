@@ -45,9 +45,15 @@ export async function deliveryHeaders(
     body,
     secret,
     attempt,
-  }: { readonly body: string; readonly secret: string; readonly attempt: number },
+    now = Math.floor(Date.now() / 1000),
+  }: {
+    readonly body: string;
+    readonly secret: string;
+    readonly attempt: number;
+    /** The Unix time in seconds that is signed. */
+    readonly now?: number;
+  },
 ): Promise<Record<string, string>> {
-  const now = Math.floor(Date.now() / 1000);
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const standard = createHmac('sha256', key).update(`${event.id}.${now}.${body}`).digest('base64');
   const digest = createHash('sha256').update(event.id).digest('hex');

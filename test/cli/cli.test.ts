@@ -5,6 +5,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { Webhook } from 'standardwebhooks';
@@ -256,6 +257,27 @@ describe('listen and trigger', () => {
     assert.equal(made.code, 0, made.stdout);
     const { amount, metadata, order_id } = made.objects.at(-1) as Record<string, unknown>;
     assert.deepEqual([amount, metadata, order_id], [2_500_000, { table: '7' }, '1007']);
+  });
+
+  test('doctor checks a receiver of Standard Webhooks', async (t) => {
+    const { secret } = await done('listen', '--print-secret');
+    const webhook = new Webhook(String(secret));
+    const server = createServer(async (request, response) => {
+      try {
+        const headers = request.headers as Record<string, string>;
+        webhook.verify(await text(request), headers);
+        response.writeHead(204).end();
+      } catch {
+        response.writeHead(400).end();
+      }
+    });
+    server.listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { code, objects } = await cli('doctor', '--receiver', String(port));
+    const failed = objects.filter(({ ok }) => ok === false).map(({ check }) => check);
+    assert.deepEqual([code, failed], [0, []]);
   });
 
   test('doctor finds a receiver that accepts everything', async () => {
