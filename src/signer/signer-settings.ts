@@ -92,7 +92,7 @@ async function readTls(here: (name: string) => string) {
 
 async function readAccount(
   json: Json,
-  place: { readonly folder: string; readonly nodes: Nodes },
+  { folder, nodes }: { readonly folder: string; readonly nodes: Nodes },
 ): Promise<SigningAccount> {
   const address = addressOf(json.address);
   const { key_file: keyFile, key_command: keyCommand } = json;
@@ -107,14 +107,17 @@ async function readAccount(
   const unknown = limits.functions.find((name) => !FUNCTIONS.has(name));
   if (unknown !== undefined) throw new StartError(`the contract has no function ${unknown}`);
   const { chainId } = limits;
-  const nodes = place.nodes[chainId];
-  const usedNonces = nodes === undefined ? null : usedNoncesAt(nodes, { address, chainId });
+  const urls = nodes[chainId];
+  const usedNonces = urls === undefined ? null : usedNoncesAt(urls, { address, chainId });
   if (typeof keyFile === 'string') {
-    const source = await keyFromFile(path.resolve(place.folder, keyFile), address);
+    const source = await keyFromFile(path.resolve(folder, keyFile), address);
     return { address, source, limits, usedNonces };
   }
   if (!Array.isArray(keyCommand)) throw new StartError('an account needs key_file or key_command');
-  const source = await keyFromCommand(keyCommand.map(String), address);
+  const [program = '', ...args] = keyCommand.map(String);
+  // Other programs are found as in a shell: by their full path or by PATH.
+  const place = /^\.\.?\//.test(program) ? path.resolve(folder, program) : program;
+  const source = await keyFromCommand([place, ...args], address);
   return { address, source, limits, usedNonces };
 }
 

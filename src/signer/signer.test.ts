@@ -333,6 +333,16 @@ describe('npm run signer', () => {
     assert.equal((await readSettings(file)).accounts.length, 2, 'its own group may read it');
   });
 
+  it('finds a program beside the settings, in whichever folder it runs', async () => {
+    const { accounts } = JSON.parse(await readFile(path.join(folder, 'signer.json'), 'utf8'));
+    const digest = numberToHex(1, { size: 32 });
+    for (const program of ['./sign.sh', `../${path.basename(folder)}/sign.sh`]) {
+      const file = await settingsWith({ accounts: [{ ...accounts[1], key_command: [program] }] });
+      const [account] = (await readSettings(file)).accounts;
+      assert.ok(await account?.source(digest), program);
+    }
+  });
+
   it('signs no nonce far above the highest one', async () => {
     const account = accountAt(serviceAddress);
     await assert.rejects(account.signTransaction(unsigned(1 + 65)), /more than 64 above 1/);
