@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import path from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { openCommandDatabase } from '#ops/command-database.ts';
 import { testDatabase } from '#testing/database.ts';
+import { startOutsideChain } from '#testing/outside-chain.ts';
 
 test('a command reads the settings of all processes, and needs no key', async () => {
   const { url, close } = await testDatabase();
@@ -26,4 +30,27 @@ test('a command reads the settings of all processes, and needs no key', async ()
   assert.deepEqual(await db.query('select 1 as one'), [{ one: 1 }]);
   await db.close();
   await close();
+});
+
+test('reconcile and reseal need no key', async (t) => {
+  const { url, close } = await testDatabase();
+  t.after(close);
+  const chain = await startOutsideChain({ chainId: 31_337, token: 'test' });
+  t.after(() => chain.stop());
+  const given = Object.entries((await chain.deploySettlement()).env);
+  const testnet = given.filter(([name]) => !/_KEYS?$/.test(name));
+  const mainnet = testnet.map(([name, value]) => [name.replace('TESTNET', 'MAINNET'), value]);
+  const env = {
+    ...{ NODE_ENV: 'production', PATH: process.env.PATH, DATABASE_URL: url },
+    TAPLINE_SECRET: randomBytes(32).toString('hex'),
+    TAPLINE_SECRET_PREVIOUS: randomBytes(32).toString('hex'),
+    ...Object.fromEntries([...testnet, ...mainnet]),
+  };
+  const run = async (command: string) => {
+    const file = path.join(import.meta.dirname, `${command}-command.ts`);
+    return (await promisify(execFile)(process.execPath, [file], { env })).stdout;
+  };
+  const agree = ': blocks \\d+ to \\d+, \\d+ events: chain and database agree\n';
+  assert.match(await run('reconcile'), new RegExp(`^testnet${agree}mainnet${agree}$`));
+  assert.match(await run('reseal'), /: 0 sealed again, 0 already current, 0 undecryptable\n$/);
 });

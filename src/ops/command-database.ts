@@ -1,6 +1,6 @@
 import { StartError } from '#core/start-error.ts';
 import { type Database, openDatabase } from '#db/database.ts';
-import { readConfig } from '#settings/config.ts';
+import { type Config, readConfig } from '#settings/config.ts';
 import { requireCell } from '#settlement/database-cell.ts';
 
 /**
@@ -10,14 +10,20 @@ import { requireCell } from '#settlement/database-cell.ts';
 const CONNECTIONS = 2;
 
 /**
+ * Reads a command's settings as a process with the role `api` does: a command signs nothing, so it
+ * needs neither the worker's nor the registrar's keys.
+ * @throws StartError
+ */
+export function readCommandSettings(env: NodeJS.ProcessEnv): Config {
+  return readConfig({ ...env, NODE_ENV: undefined }, ['--roles', 'api']);
+}
+
+/**
  * Opens DATABASE_URL, the database that commands work on. Ignores a sandbox's embedded database,
  * which is not for production and whose address is in the sandbox's own files.
  */
 export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
-  // Uses the role `api`: a command signs nothing, so it needs neither the worker's nor the
-  // registrar's keys.
-  const settings = readConfig({ ...env, NODE_ENV: undefined }, ['--roles', 'api']);
-  const { databaseUrl, databaseDirectUrl, cells } = settings;
+  const { databaseUrl, databaseDirectUrl, cells } = readCommandSettings(env);
   if (databaseUrl === null) {
     throw new StartError('DATABASE_URL must name the PostgreSQL that the service uses');
   }

@@ -3,8 +3,8 @@ import { stderrLog } from '#core/log.ts';
 import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
+import { readCommandSettings } from '#ops/command-database.ts';
 import { findRunningSandbox, type RunningSandbox } from '#sandbox/running-sandbox.ts';
-import { readConfig } from '#settings/config.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
@@ -23,7 +23,7 @@ async function reconcile(args: readonly string[]): Promise<number> {
   const wrong = args.find((arg) => arg !== '--rebuild');
   if (wrong !== undefined)
     throw new StartError(`unknown argument ${wrong}: only --rebuild is supported`);
-  const config = readConfig({ ...process.env, NODE_ENV: undefined }, []);
+  const config = readCommandSettings(process.env);
   let sandbox: RunningSandbox | undefined;
   const running = async () => {
     sandbox ??= await findRunningSandbox(config.dataDir);

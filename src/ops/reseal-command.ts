@@ -1,14 +1,14 @@
 import { StartError } from '#core/start-error.ts';
-import { runCommand } from '#ops/command-database.ts';
+import { readCommandSettings, runCommand } from '#ops/command-database.ts';
 import { reseal } from '#ops/reseal.ts';
-import { cardKey, idSealingKey, peopleKey, readConfig, webhookKey } from '#settings/config.ts';
+import { cardKey, idSealingKey, peopleKey, webhookKey } from '#settings/config.ts';
 
 /**
  * `npm run reseal`: encrypts the database's secrets under TAPLINE_SECRET. Run it once all processes
  * have TAPLINE_SECRET and TAPLINE_SECRET_PREVIOUS. Exit code 1 if neither decrypts a value.
  */
 await runCommand(async (db) => {
-  const { secret } = readConfig({ ...process.env, NODE_ENV: undefined }, []);
+  const { secret } = readCommandSettings(process.env);
   if (secret?.previous === undefined) {
     throw new StartError('TAPLINE_SECRET and TAPLINE_SECRET_PREVIOUS must be set');
   }
