@@ -6,8 +6,8 @@ import { StartError } from '#core/start-error.ts';
 
 /**
  * Requires https, because requests between cells carry their shared secret. Plain http is allowed
- * only to this machine and private networks. A name that cannot be resolved passes, because no
- * request reaches it.
+ * only outside production (`readConfig` refuses it there), to this machine and private networks. A
+ * name that cannot be resolved passes, because no request reaches it.
  * @throws StartError
  */
 async function requireClosedWay({ url }: CellAddress): Promise<void> {
@@ -20,7 +20,7 @@ async function requireClosedWay({ url }: CellAddress): Promise<void> {
   if (outside === undefined) return;
   throw new StartError(
     `CELL_ADDRESSES: ${url} resolves to ${outside}, which would receive CELL_SECRET unencrypted: ` +
-      'use https (http is allowed only in private networks)',
+      'use https (http is allowed only in private networks, and not in production)',
   );
 }
 
