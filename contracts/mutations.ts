@@ -6,7 +6,7 @@
 // A mutation takes about 15 s of one core. The test that detected the bug in an earlier version of
 // the contract runs first. Results are kept in mutations/results.json: a stopped run continues
 // where it stopped, and a mutation is judged again only if it survived or its file has changed.
-// Exits with 1 if a mutation survives and mutations/equivalent.ts does not explain why.
+// Exits with 1 if a mutation survives and mutations/equivalent-mutants.ts does not explain why.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 #!/bin/sh
 # aws-kms.sh <key id or alias> <digest>: signs a digest of 64 hex digits with a key of type
-# ECC_SECG_P256K1, and prints the signature as base64 of DER. Needs AWS CLI version 2.
+# ECC_SECG_P256K1, and prints the signature as base64 of DER. Needs AWS CLI version 2 and
+# xxd.
 set -eu
 message=$(mktemp)
 trap 'rm -f "$message"' EXIT

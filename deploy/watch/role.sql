@@ -1,6 +1,6 @@
--- Creates the database role of a watchtower (`--roles watch`). Run this as the owner of the tables,
--- after the first migration and after each update:
---   psql "$DATABASE_URL" -v password="'…'" -f deploy/watch/role.sql
+-- Creates the database role of a watchtower (`--roles watch`). Run this as a superuser, because it
+-- creates a role, after the first migration and after each update:
+--   psql -U postgres -d tapline -v password="'…'" -f deploy/watch/role.sql
 -- The role may read everything. It may write only alarms, queued emails with the links in them, and
 -- its own tables, but not the ledger.
 select 'create role tapline_watch login'
