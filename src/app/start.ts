@@ -46,12 +46,11 @@ import { removeSandboxFile, type SandboxFile, writeSandboxFile } from '#sandbox/
 import { startPostgres } from '#sandbox/start-postgres.ts';
 import { type Config, idSealingKey, peopleKey, processKeys } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { requireOwnContract, requireSafeContract } from '#settlement/chain/check-contract.ts';
+import { keepOwnContracts, requireSafeContract } from '#settlement/chain/check-contract.ts';
 import { prepareSenders } from '#settlement/chain/configure-senders.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { describeProfile } from '#settlement/chain-profiles.ts';
 import { whenItCounts } from '#settlement/choose-confirmations.ts';
-import { hasContracts, keepContracts } from '#settlement/contract-queries.ts';
 import { keepCell } from '#settlement/database-cell.ts';
 import { WHOLE_HOUR } from '#settlement/hourly-ceiling-and-shares.ts';
 import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/network-config.ts';
@@ -277,15 +276,7 @@ async function keepOrder(
   const external = opened.filter(({ config }) => chains[config.network] !== null);
   if (roles.has('watch')) return;
   for (const chain of external) {
-    const { config } = chain;
-    // If the ledger has recorded contracts, they have already been proven to belong to it.
-    if (await hasContracts(db, config.livemode)) await keepContracts(db, config);
-    else {
-      await chain.checkAtStart(async () => {
-        await requireOwnContract(chain, db.cell);
-        await keepContracts(db, config);
-      });
-    }
+    await keepOwnContracts(db, chain);
   }
 }
 

@@ -1,11 +1,13 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { StartError } from '#core/start-error.ts';
+import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
 import { roleId } from '#settlement/contract/contract-roles.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
+import { hasContracts, keepContracts } from '#settlement/contract-queries.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
 import { cellOfNumber, isOfCell } from '#settlement/settlement-numbers.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
@@ -118,6 +120,21 @@ export async function requireOwnContract(chain: Chain, cell: number): Promise<vo
     `CELL=${cell}, but cell ${cellOfNumber(number)} settles at ${settlement} (${network}): ` +
       'each cell needs its own contract',
   );
+}
+
+/**
+ * Records the order of the chain's contracts. At a ledger's first start, this waits for the proof
+ * that they belong to this cell; recorded contracts have already been proven.
+ * @throws StartError if another cell settles on the contract, or if the settings omit a contract
+ * that the ledger has used.
+ */
+export async function keepOwnContracts(db: Database, chain: Chain): Promise<void> {
+  const { config } = chain;
+  if (await hasContracts(db, config.livemode)) return keepContracts(db, config);
+  await chain.checkAtStart(async () => {
+    await requireOwnContract(chain, db.cell);
+    await keepContracts(db, config);
+  });
 }
 
 async function newestNumber(chain: Chain): Promise<bigint | null> {

@@ -3,12 +3,15 @@ import { after, before, test } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { NUMBERS_PER_CELL } from '#core/ids.ts';
+import { silentLog } from '#core/log.ts';
 import {
+  keepOwnContracts,
   requireOwnContract,
   requireSafeContract,
   requireTimelock,
 } from '#settlement/chain/check-contract.ts';
 import { readContractState } from '#settlement/chain/contract-state.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import { roleId } from '#settlement/contract/contract-roles.ts';
 import {
   executeCall,
@@ -16,6 +19,9 @@ import {
   scheduleCall,
   timelockOf,
 } from '#settlement/contract/timelock-calls.ts';
+import { hasContracts } from '#settlement/contract-queries.ts';
+import { testDatabase } from '#testing/database.ts';
+import { startFaultyNode } from '#testing/faulty-node.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
@@ -89,4 +95,17 @@ test('a contract belongs to the cell in whose range its newest payment’s numbe
     name: 'StartError',
     message: /^CELL=0, but cell 1 settles at 0x[0-9a-fA-F]{40} \(testnet\)/,
   });
+});
+
+test('a first start without a node records no contract before its cell is proven', async () => {
+  const { db, close } = await testDatabase();
+  const node = await startFaultyNode(network.node.rpcUrl);
+  const chain = await openChain({ ...network.config, rpcUrls: [node.url] }, silentLog);
+  node.mood = 'down';
+  await keepOwnContracts(db, chain);
+  assert.equal(chain.isChecked(), false);
+  node.mood = 'well';
+  assert.match(await chain.refuted, /^CELL=0, but cell 1 settles at /);
+  assert.equal(await hasContracts(db, false), false);
+  await Promise.all([chain.close(), node.stop(), close()]);
 });

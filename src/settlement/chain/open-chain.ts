@@ -1,5 +1,5 @@
 import { formatGwei } from 'viem';
-import type { Log } from '#core/log.ts';
+import { describeError, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readCodeSize } from '#settlement/chain/code-size.ts';
@@ -86,11 +86,17 @@ function createStartChecks(
 ): Pick<Chain, 'isChecked' | 'refuted' | 'checkAtStart'> & { stop(): void } {
   const { promise: refuted, resolve: refute } = Promise.withResolvers<string>();
   const unfinished = new Set<() => Promise<void>>();
+  const reported = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const run = async (check: () => Promise<void>) => {
     unfinished.add(check);
     await check();
     unfinished.delete(check);
+  };
+  /** Reports each fault once, because the checks are repeated every second. */
+  const reportOnce = (error: string) => {
+    if (!reported.has(error)) log.warn('a check of the start is repeated', { network, error });
+    reported.add(error);
   };
   const repeat = async () => {
     for (const check of unfinished) {
@@ -98,6 +104,7 @@ function createStartChecks(
         await run(check);
       } catch (error) {
         if (error instanceof StartError) return refute(error.message);
+        reportOnce(describeError(error));
       }
     }
     repeatLater();
