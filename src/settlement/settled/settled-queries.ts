@@ -63,7 +63,12 @@ export const chainPayments = table(
   { livemode: 'boolean' },
 );
 
-export type ChainPaymentRow = Row<typeof chainPayments>;
+const IN_BATCH = chainPayments.pick(
+  ['number', 'batch_number', 'payer', 'merchant_number', 'amount', 'order_id', 'tx_hash'],
+  'p',
+);
+
+export type ChainPaymentRow = Row<typeof IN_BATCH>;
 
 /** Returns all payments of a payment's batch, in the order of the Merkle tree's leaves. */
 export async function selectBatchOf(
@@ -71,7 +76,7 @@ export async function selectBatchOf(
   wanted: PaymentPlace & { readonly livemode: boolean },
 ): Promise<ChainPaymentRow[]> {
   const rows = await sql.query<ChainPaymentRow>(
-    `select ${chainPayments.of('p')}
+    `select ${IN_BATCH}
      from chain_payments own
      join chain_payments p on p.livemode = own.livemode and p.batch_number = own.batch_number
        -- Each contract counts its batches from 1 (contract-versions.ts).
