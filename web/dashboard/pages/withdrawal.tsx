@@ -65,7 +65,7 @@ export function WithdrawalPage(): ReactNode {
 }
 
 function Waiting({ withdrawal }: { readonly withdrawal: DashboardWithdrawal }): ReactNode {
-  const { waiting, created } = withdrawal;
+  const { waiting } = withdrawal;
   if (waiting === null) return null;
   return (
     <Notice tone="warn" role="status">
@@ -73,10 +73,7 @@ function Waiting({ withdrawal }: { readonly withdrawal: DashboardWithdrawal }): 
       <p>
         {rich(
           'dashboard.withdrawal.waiting.text',
-          {
-            time: () => <Time at={created} />,
-            link: (text) => <Link href="/balance">{text}</Link>,
-          },
+          { link: (text) => <Link href="/balance">{text}</Link> },
           { message: waiting.message },
         )}
       </p>
