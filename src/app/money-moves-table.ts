@@ -39,6 +39,7 @@ const SIGNED: Readonly<Record<Asks, string>> = {
  */
 const OWN_PROOF: Readonly<Record<string, string>> = {
   'POST /pair': 'pairing code',
+  'POST /shift': 'device key, and the PIN of a cashier',
   'POST /sign_in/nonce': 'none',
   'POST /sign_in': 'signature of the wallet',
   'POST /sign_in/again': 'session and a new signature of the wallet',
