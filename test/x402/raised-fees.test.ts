@@ -35,7 +35,7 @@ async function openBeforeRaise(perDay: number, changed: Partial<FacilitatorOptio
     return Response.json(wallet, { status: response.status });
   });
   try {
-    // The limit exceeds that of the current policy, so that a new one is signed.
+    // The current policy allows less than this limit, so the facilitator signs a new one.
     await ground.another({ ...changed, limits: { ...limits, perDay } });
   } finally {
     lower.mock.restore();

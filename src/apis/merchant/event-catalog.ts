@@ -11,9 +11,9 @@ export interface ObjectDeclaration {
 }
 
 /**
- * The resources that events contain, keyed by their `object`. Each resource's folder declares its
- * own. The code that assembles the API reference passes them in, so that this folder depends on no
- * domain.
+ * The resources that events contain, by the family of their events. Each resource's folder
+ * declares its own. The code that assembles the API reference passes them in, so that this folder
+ * depends on no domain.
  */
 export interface EventObjects {
   readonly payment_intent: ObjectDeclaration;
