@@ -185,6 +185,16 @@ const DEVELOPERS: readonly Shot[] = [
     const { id } = await addTestTerminal(sandbox, 'Counter 2');
     await open(`/terminals/${id}`, 'Terminal');
   }),
+  deskShot('terminal-chip', async ({ open, sandbox, window: { page } }) => {
+    const { id } = await addTestTerminal(sandbox, 'Counter 2');
+    await open(`/terminals/${id}`, 'Terminal');
+    await page.getByRole('button', { name: /^Set up a chip/ }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Set up a chip/ })
+      .click();
+    await page.getByRole('textbox', { name: 'Meta read key' }).waitFor();
+  }),
   deskShot('catalog', async ({ open, change, window: { page } }) => {
     await change('', PRICED_SHOP);
     await change('/test/catalogue', { data: ITEMS });

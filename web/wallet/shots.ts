@@ -116,6 +116,17 @@ const LIVING: readonly Shot[] = [
       .click();
     await wallet.field('Pass code').waitFor();
   }),
+  walletShot('card-made', async ({ wallet }) => {
+    await wallet.goTo('Passes');
+    await wallet.page.getByRole('link', { name: 'Cards with a chip' }).click();
+    await wallet.button(/^Add card/).click();
+    await wallet.field('Card name').fill('Blue card');
+    await wallet
+      .dialog()
+      .getByRole('button', { name: /^Add card/ })
+      .click();
+    await wallet.field('Meta read key').waitFor();
+  }),
   walletShot('passes', async ({ wallet }) => {
     await addPass(wallet, 'Keyring');
     await addPass(wallet, LONG_NAME);
