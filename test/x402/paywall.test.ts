@@ -14,6 +14,7 @@ test('while a service does not answer, the same payment can be sent again', asyn
   ];
   const facilitator = {
     requirements: () => ({ network: NETWORK }),
+    requirementsFor: async () => ({ network: NETWORK }),
     settle: () => outcomes.shift()?.(),
   } as unknown as Facilitator;
   const errors: unknown[] = [];

@@ -6,7 +6,7 @@ import { signInWallet } from '#testing/wallet-sign-in.ts';
 import type { FacilitatorOptions } from '../../x402/src/index.ts';
 import { openX402Ground, payingFetch, type X402Ground } from './x402-ground.ts';
 
-/** Tests the bridge wallet's policy after the network has raised its fees above it. */
+/** Tests the bridge wallet's policy and pending payments after the network has changed its fees. */
 
 const PRICE = 1_000_000;
 const FUNDS = 10_000_000n;
@@ -23,23 +23,28 @@ before(async () => {
 
 after(() => ground?.close());
 
-/** Opens a facilitator that signs a policy while the network's fees are one basis point lower. */
-async function openBeforeRaise(perDay: number, changed: Partial<FacilitatorOptions> = {}) {
+/** Runs `act` while the network's acquirer fee is `points` basis points higher. */
+async function withFee<T>(points: number, act: () => Promise<T>): Promise<T> {
   const { fetch: real } = globalThis;
-  const { limits } = ground.settings();
-  const lower = mock.method(globalThis, 'fetch', async (...sent: Parameters<typeof real>) => {
+  const changed = mock.method(globalThis, 'fetch', async (...sent: Parameters<typeof real>) => {
     const response = await real(...sent);
     if (sent[1]?.method !== 'GET' || !String(sent[0]).endsWith('/approvals')) return response;
     const wallet = (await response.json()) as { fee_rates: { acquirer: number } };
-    wallet.fee_rates.acquirer -= 1;
+    wallet.fee_rates.acquirer += points;
     return Response.json(wallet, { status: response.status });
   });
   try {
-    // The current policy allows less than this limit, so the facilitator signs a new one.
-    await ground.another({ ...changed, limits: { ...limits, perDay } });
+    return await act();
   } finally {
-    lower.mock.restore();
+    changed.mock.restore();
   }
+}
+
+/** Opens a facilitator that signs a policy while the network's fees are one basis point lower. */
+function openBeforeRaise(perDay: number, changed: Partial<FacilitatorOptions> = {}) {
+  const { limits } = ground.settings();
+  // The current policy allows less than this limit, so the facilitator signs a new one.
+  return withFee(-1, () => ground.another({ ...changed, limits: { ...limits, perDay } }));
 }
 
 async function policyRate(): Promise<number> {
@@ -54,6 +59,32 @@ async function buys(shop: string): Promise<void> {
   const response = await payingFetch(ground, await ground.newBuyer(FUNDS))(shop);
   assert.equal(response.status, 200, await response.text());
 }
+
+test('a payment that is pending while the fees change is not asked for again', async (t) => {
+  const buyer = await ground.newBuyer(FUNDS);
+  const { shop, totalNow, total, first, payment } = await withFee(1, async () => {
+    const hasty = await ground.another({ waitMs: 0, sweepMs: 500 });
+    t.after(() => hasty.close());
+    const shop = await ground.openShop(PRICE, hasty);
+    const totalNow = () => hasty.requirements({ price: PRICE, resource: shop }).amount;
+    const total = totalNow();
+    let payment = '';
+    const first = await payingFetch(ground, buyer, (request) => {
+      payment = request.headers.get('PAYMENT-SIGNATURE') ?? payment;
+      return fetch(request);
+    })(shop);
+    return { shop, totalNow, total, first, payment };
+  });
+  assert.equal(first.status, 503, await first.text());
+  const until = Date.now() + WITHIN_MS;
+  while (totalNow() === total && Date.now() < until) await sleep(100);
+  assert.notEqual(totalNow(), total);
+  const ask = () => fetch(shop, { headers: { 'PAYMENT-SIGNATURE': payment } });
+  let again = await ask();
+  while (again.status === 503 && Date.now() < until) again = await ask();
+  assert.equal(again.status, 200, await again.text());
+  assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(total));
+});
 
 test('a start signs a policy that accepts the raised fees', async () => {
   await openBeforeRaise(2_000_000_000);

@@ -189,10 +189,14 @@ function startShops() {
  * Follows the packages' own guide. The test token must be allowed explicitly, like any unusual
  * token.
  */
-export function payingFetch({ shared }: X402Ground, account: PrivateKeyAccount) {
+export function payingFetch(
+  { shared }: X402Ground,
+  account: PrivateKeyAccount,
+  send: (request: Request) => Promise<Response> = (request) => fetch(request),
+) {
   const { chain_id, usdc } = shared.sandbox.test;
   const network = `eip155:${chain_id}` as const;
-  return wrapFetchWithPaymentFromConfig(fetch, {
+  return wrapFetchWithPaymentFromConfig((...sent) => send(new Request(...sent)), {
     schemes: [{ network, client: new ExactEvmScheme(account) }],
     spendControls: { allowedAssets: [{ network, asset: usdc }] },
   });

@@ -5,6 +5,7 @@ import type { TokenFacts } from './authorization.ts';
 import { knownFactories } from './contract-wallets.ts';
 import { findNetwork, isBelowFees, openPayer, type Payer, type SpendingLimits } from './payer.ts';
 import {
+  authorizationOf,
   type Requirements,
   SCHEME,
   type Settled,
@@ -13,7 +14,7 @@ import {
 } from './payment-requirements.ts';
 import { totalOf } from './price-after-fees.ts';
 import { type Seen, sweep } from './refund-unserved.ts';
-import type { Seller } from './sale-intent.ts';
+import { findSale, type Seller } from './sale-intent.ts';
 import { settle } from './settle.ts';
 import { openToken } from './transfer-usdc.ts';
 import { verify } from './verify.ts';
@@ -62,13 +63,25 @@ export interface FacilitatorOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+export interface PricedResource {
+  /** Atoms for the merchant. */
+  readonly price: number;
+  readonly resource: string;
+}
+
 /** Accepts payments of x402 clients for one merchant. */
 export interface Facilitator {
   readonly bridge: string;
   /**
    * Returns the payment requirements for a client, such that the merchant receives `price` atoms.
    */
-  requirements(offer: { readonly price: number; readonly resource: string }): Requirements;
+  requirements(offer: PricedResource): Requirements;
+  /**
+   * Returns the requirements that this payment has to meet. If its money was taken for this price
+   * before the network changed its fees, its total stays that of then. Otherwise the total is the
+   * current one.
+   */
+  requirementsFor(payload: unknown, offer: PricedResource): Promise<Requirements>;
   verify(payload: unknown, requirements: unknown): Promise<Verified>;
   /**
    * Settles a payment. Repeating a call returns the same result. After "pending", repeat the call;
@@ -113,18 +126,24 @@ export async function openFacilitator(options: FacilitatorOptions): Promise<Faci
   }, TOKEN_MS);
   // Cleans up after a process that was killed.
   sweepNow().catch(onError);
+  const requirements = ({ price, resource }: PricedResource): Requirements => ({
+    scheme: SCHEME,
+    network,
+    asset: facts.usdc,
+    amount: String(totalOf(price, seller.feeRates())),
+    payTo: seller.bridge,
+    maxTimeoutSeconds: SIGNATURE_SECONDS,
+    // A signature pays only for the resource that it was first presented for.
+    extra: { ...facts.domain, resource },
+  });
   return {
     bridge: seller.bridge,
-    requirements: ({ price, resource }) => ({
-      scheme: SCHEME,
-      network,
-      asset: facts.usdc,
-      amount: String(totalOf(price, seller.feeRates())),
-      payTo: seller.bridge,
-      maxTimeoutSeconds: SIGNATURE_SECONDS,
-      // A signature pays only for the resource that it was first presented for.
-      extra: { ...facts.domain, resource },
-    }),
+    requirements,
+    requirementsFor: async (payload, offer) => {
+      const current = requirements(offer);
+      const amount = await takenFor(seller, payload, { price: offer.price, total: current.amount });
+      return amount === null ? current : { ...current, amount };
+    },
     verify: (payload, requirements) => verify(seller, { payload, requirements }),
     settle: (payload, requirements) => settle(seller, { payload, requirements }, { waitMs }),
     supported: () => ({
@@ -142,6 +161,24 @@ export async function openFacilitator(options: FacilitatorOptions): Promise<Faci
 
 function log(error: unknown): void {
   console.error(error);
+}
+
+/**
+ * Returns the total that was taken for a sale at this price, if it differs from the current one;
+ * otherwise `null`.
+ */
+async function takenFor(
+  seller: Seller,
+  payload: unknown,
+  { price, total }: { readonly price: number; readonly total: string },
+): Promise<string | null> {
+  const authorization = authorizationOf(payload);
+  if (authorization === null || String(authorization.value) === total) return null;
+  const { token } = seller;
+  const isTaken = token.isUnderWay(authorization) || (await token.isUsed(authorization));
+  if (!isTaken) return null;
+  const intent = await findSale(seller, authorization);
+  return intent?.amount === price ? String(authorization.value) : null;
 }
 
 /** Clients sign over the token's name, so new requirements must use the current one. */

@@ -1,4 +1,4 @@
-import type { Facilitator } from './facilitator.ts';
+import type { Facilitator, PricedResource } from './facilitator.ts';
 import {
   decodeHeader,
   encodeHeader,
@@ -67,27 +67,28 @@ function preflight(request: Request): Response {
  */
 export function paywallOf(facilitator: Facilitator, options: PaywallOptions = {}): Paywall {
   const { onError = (error) => console.error(error) } = options;
-  const settle = async (payload: unknown, requirements: Requirements): Promise<Settled> => {
+  const settle = async (payload: unknown, offer: PricedResource): Promise<Settled> => {
     try {
+      const requirements = await facilitator.requirementsFor(payload, offer);
       return await facilitator.settle(payload, requirements);
     } catch (error) {
       onError(error);
-      return unknownOf(requirements);
+      return unknownOf(facilitator.requirements(offer));
     }
   };
   return async (request, offer) => {
     if (request.method === 'OPTIONS') return preflight(request);
     const resource = offer.resource ?? request.url;
-    const requirements = facilitator.requirements({ price: offer.price, resource });
+    const priced = { price: offer.price, resource };
     const ask = (error: string, settled?: Settled) => {
       const { description } = offer;
       const what = { url: resource, ...(description === undefined ? {} : { description }) };
-      const accepts = [requirements];
+      const accepts = [facilitator.requirements(priced)];
       return required({ x402Version: X402_VERSION, error, resource: what, accepts }, settled);
     };
     const header = request.headers.get('PAYMENT-SIGNATURE');
     if (header === null) return ask('Payment required');
-    const settled = await settle(decodeHeader(header), requirements);
+    const settled = await settle(decodeHeader(header), priced);
     if (settled.success) return paidOf(settled);
     // While the result is pending, another 402 would make the client sign a second payment.
     return settled.errorReason === 'settlement_pending'

@@ -113,7 +113,7 @@ export async function openSale(seller: Seller, sale: Sale): Promise<Place> {
     // them.
     if (!['idempotency_key_reused', 'order_id_in_use'].includes(code)) throw error;
   }
-  const intent = await findSale(seller, sale);
+  const intent = await findSale(seller, sale.authorization);
   return intent !== null && isSale(intent, metadata) ? { intent } : { taken: true };
 }
 
@@ -122,9 +122,12 @@ function isSale(intent: PaymentIntent, metadata: Record<string, string>): boolea
 }
 
 /** Returns the intent of an earlier call; creates none. */
-export async function findSale(seller: Seller, sale: Sale): Promise<PaymentIntent | null> {
-  const order_id = orderIdOf(sale.authorization);
+export async function findSale(
+  seller: Seller,
+  authorization: Authorization,
+): Promise<PaymentIntent | null> {
+  const order_id = orderIdOf(authorization);
   const { data } = await seller.merchant.paymentIntents.list({ order_id, limit: 1 }).page;
   const [intent] = data;
-  return intent?.metadata.x402_nonce === sale.authorization.nonce ? intent : null;
+  return intent?.metadata.x402_nonce === authorization.nonce ? intent : null;
 }

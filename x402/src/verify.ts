@@ -136,7 +136,7 @@ export async function verify(
  */
 async function useOf(seller: Seller, sale: Sale): Promise<string | null> {
   if (!(await seller.token.isUsed(sale.authorization))) return null;
-  const intent = await findSale(seller, sale);
+  const intent = await findSale(seller, sale.authorization);
   const isOver = intent === null || intent.status === 'succeeded' || intent.status === 'canceled';
   return isOver ? 'invalid_exact_evm_nonce_already_used' : null;
 }
