@@ -108,6 +108,8 @@ export const passes = table(
 );
 
 export type PassRow = Row<typeof passes>;
+/** What a payment reads of a pass. */
+export type TappedPass = Pick<PassRow, 'id' | 'payer_id' | 'revoked_at'>;
 
 export async function selectPassesByHash(
   sql: Sql,

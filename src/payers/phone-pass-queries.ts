@@ -1,7 +1,7 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
-import { type PassRow, type PayerRow, payers } from '#payers/payer-queries.ts';
+import { type PayerRow, payers, type TappedPass } from '#payers/payer-queries.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 
 /** The identity of a pass in one kind of phone wallet. */
@@ -16,7 +16,7 @@ export const phonePasses = table('phone_passes', {
 export type PhonePassRow = Row<typeof phonePasses>;
 
 /** A phone wallet's pass, joined with the pass itself. */
-export interface FoundPhonePass extends PassRow {
+export interface FoundPhonePass extends TappedPass {
   readonly phone_hash: Buffer;
   readonly kind: PhoneKind;
   readonly doubted_at: Date | null;
@@ -69,8 +69,7 @@ export async function lockPhonePasses(
   hashes: readonly Buffer[],
 ): Promise<FoundPhonePass[]> {
   return tx.query(
-    `select f.hash as phone_hash, f.kind, f.doubted_at, p.id, p.payer_id, p.label, p.created,
-       p.revoked_at
+    `select f.hash as phone_hash, f.kind, f.doubted_at, p.id, p.payer_id, p.revoked_at
      from phone_passes f join passes p on p.id = f.pass_id
      where f.hash = any($1::bytea[]) order by f.hash for update of f`,
     [hashes],

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
-import { type PassRow, type PayerRow, payers } from '#payers/payer-queries.ts';
+import { type PayerRow, payers, type TappedPass } from '#payers/payer-queries.ts';
 
 export const rotatingKeys = table('rotating_keys', {
   pass_id: 'text',
@@ -54,9 +54,9 @@ export async function selectPayersOfRotating(
 export async function lockRotatingKeys(
   tx: Tx,
   passIds: readonly string[],
-): Promise<(RotatingKeyRow & PassRow)[]> {
+): Promise<(RotatingKeyRow & TappedPass)[]> {
   return tx.query(
-    `select ${rotatingKeys.of('r')}, p.id, p.payer_id, p.label, p.created, p.revoked_at
+    `select ${rotatingKeys.of('r')}, p.id, p.payer_id, p.revoked_at
      from rotating_keys r join passes p on p.id = r.pass_id
      where r.pass_id = any($1::text[]) order by r.pass_id for update of r`,
     [passIds],

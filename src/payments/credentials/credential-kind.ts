@@ -1,6 +1,6 @@
 import { hashSecret, isSecret, type RotatingKey, type SecretKind } from '#core/bearer-secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { type PassRow, type PayerRow, selectPass } from '#payers/payer-queries.ts';
+import { type PayerRow, selectPass, type TappedPass } from '#payers/payer-queries.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 import type { PaymentFacts } from '#payments/assess-payment.ts';
 import type { Decline } from '#payments/decline-codes.ts';
@@ -83,7 +83,7 @@ export interface Secret<T> {
 export interface FoundPass<T> {
   readonly type: T;
   readonly payerId: string;
-  readonly pass: PassRow;
+  readonly pass: TappedPass;
 }
 
 /** A payer, with the look-up key of the credential. */
@@ -163,9 +163,9 @@ export function foundBy<P, K extends string | Buffer, F>(
 }
 
 /** Returns the functions that all kinds of passes share. */
-export function passKind<T extends PassType, F extends { readonly pass: PassRow }>(
+export function passKind<T extends PassType, F extends { readonly pass: TappedPass }>(
   type: T,
-  found: (pass: PassRow) => F,
+  found: (pass: TappedPass) => F,
 ) {
   return {
     unknown: 'pass_unknown',

@@ -1,8 +1,8 @@
 import { cellOfSecret } from '#core/bearer-secrets.ts';
 import {
-  type PassRow,
   selectPassesByHash,
   selectPayersByCredential,
+  type TappedPass,
 } from '#payers/payer-queries.ts';
 import {
   type FoundPass,
@@ -15,7 +15,7 @@ import {
 
 const FORM = /^nfc_[\x21-\x7e]{1,196}$/;
 
-function ofPass(pass: PassRow): FoundPass<'nfc_id'> {
+function ofPass(pass: TappedPass): FoundPass<'nfc_id'> {
   return { type: 'nfc_id', payerId: pass.payer_id, pass };
 }
 

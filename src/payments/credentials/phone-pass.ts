@@ -2,7 +2,7 @@ import { assert } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import type { Tx } from '#db/database.ts';
 import { VAS_MS } from '#payers/issue-phone-pass.ts';
-import type { PassRow } from '#payers/payer-queries.ts';
+import type { TappedPass } from '#payers/payer-queries.ts';
 import {
   insertUsedTaps,
   lockPhonePasses,
@@ -68,7 +68,7 @@ async function writeUsedTaps(tx: Tx, used: readonly PhoneState[], now: Date): Pr
 
 /** A pass in a phone wallet. Each tap, identified by its nonce or its time, is valid once. */
 function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found<T>> {
-  const ofPass = (pass: PassRow, phone: PhoneState | null): Found<T> => {
+  const ofPass = (pass: TappedPass, phone: PhoneState | null): Found<T> => {
     return { type, payerId: pass.payer_id, pass, phone };
   };
   const lockPhones = async (tx: Tx, hashes: readonly Buffer[], all: readonly Presented<T>[]) => {

@@ -6,7 +6,7 @@ import {
   selectPayersOfCodes,
   useUpPassCodes,
 } from '#payers/pass-code-queries.ts';
-import type { PassRow } from '#payers/payer-queries.ts';
+import type { TappedPass } from '#payers/payer-queries.ts';
 import {
   type FoundPass,
   foundBy,
@@ -21,7 +21,7 @@ interface Found extends FoundPass<'qr'> {
   readonly code: PassCodeRow | null;
 }
 
-function ofPass(pass: PassRow, code: PassCodeRow | null): Found {
+function ofPass(pass: TappedPass, code: PassCodeRow | null): Found {
   return { type: 'qr', payerId: pass.payer_id, pass, code };
 }
 

@@ -1,7 +1,7 @@
 import { assert } from '#core/assert.ts';
 import { cellOfId } from '#core/ids.ts';
 import { judgeCode, openRotatingKey, rotatingValue } from '#payers/check-rotating-code.ts';
-import type { PassRow } from '#payers/payer-queries.ts';
+import type { TappedPass } from '#payers/payer-queries.ts';
 import {
   lockRotatingKeys,
   type RotatingKeyRow,
@@ -30,7 +30,7 @@ interface Found extends FoundPass<'rotating_code'> {
 
 const FORM = /^(?<passId>pass_[0-9A-Za-z]{1,64})\.(?<code>[0-9]{8})$/;
 
-function ofPass(pass: PassRow, rotating: RotatingKeyRow | null): Found {
+function ofPass(pass: TappedPass, rotating: RotatingKeyRow | null): Found {
   return { type: 'rotating_code', payerId: pass.payer_id, pass, rotating };
 }
 
