@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { glob, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -69,6 +69,11 @@ async function testFiles(): Promise<string[]> {
   if (options.changed) return testsReachedBy(changedFiles(ROOT), files, ROOT);
   // A file named by its full path runs wherever it is, including long ones.
   const others = words.filter((word) => !files.some((file) => file.includes(word)));
+  const unknown = others.filter((word) => !existsSync(word));
+  if (unknown.length > 0) {
+    console.error(`No test file has this in its path: ${unknown.join(' ')}`);
+    process.exit(1);
+  }
   const chosen = files.filter((file) => words.some((word) => file.includes(word)));
   const now = files.filter((file) => LATER[file] === undefined);
   return words.length === 0 ? now : [...chosen, ...others];

@@ -70,8 +70,11 @@ function reachOf(): Schedule['reach'] {
 }
 
 function optionsOf(): Schedule {
-  if (values.replay !== undefined)
+  if (values.replay !== undefined) {
+    if (values.only !== '')
+      throw new Error('--replay takes the value of --only from its file: omit --only');
     return JSON.parse(readFileSync(values.replay, 'utf8')) as Schedule;
+  }
   return {
     seed: Number(values.seed ?? SEED),
     seconds: values.minutes === undefined ? Number(values.seconds) : Number(values.minutes) * 60,
