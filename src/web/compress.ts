@@ -5,12 +5,9 @@ import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 
 /** Minimum size for compression: in smaller files, the header costs more than compression saves. */
 const LEAST_BYTES = 512;
-/** Brotli quality for the first start, which waits for it: all apps take 0.1 s. */
+/** Brotli quality for the first start, which waits for it. */
 export const FAST = 5;
-/**
- * Brotli quality that makes files a tenth smaller. All apps take 1.8 s on one core, half as long as
- * the build.
- */
+/** Brotli quality that makes files a tenth smaller, at many times the processor time. */
 export const SMALLEST = zlib.BROTLI_MAX_QUALITY;
 
 /**
