@@ -4,7 +4,6 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
@@ -14,8 +13,8 @@ import { Time } from '../../ui/time.tsx';
 import { readSum, sumIn } from '../../ui/typed-sum.ts';
 import { sumProblem } from '../problem-words.ts';
 import { useHere } from '../wallet-context.tsx';
-import { rowsOf, useAgentTokens } from '../wallet-reads.ts';
-import { More, Problem, Waiting } from './loading.tsx';
+import { useAgentTokens } from '../wallet-reads.ts';
+import { PagedList } from './paged-list.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
 
@@ -152,7 +151,6 @@ function TokenRow({ token }: { readonly token: AgentToken }): ReactNode {
 export function AgentsPage(): ReactNode {
   const [making, setMaking] = useState(false);
   const tokens = useAgentTokens();
-  const rows = rowsOf(tokens);
   return (
     <>
       <title>{t('wallet.agents.page')}</title>
@@ -162,21 +160,12 @@ export function AgentsPage(): ReactNode {
           {t('wallet.agents.create.button')}
         </Button>
       </div>
-      {rows === null && tokens.isError ? <Problem of={tokens.error} /> : null}
-      {rows === null && !tokens.isError ? <Waiting /> : null}
-      {rows?.length === 0 ? (
-        <EmptyState title={t('wallet.agents.empty.heading')}>
-          {t('wallet.agents.empty.text')}
-        </EmptyState>
-      ) : null}
-      {rows === null || rows.length === 0 ? null : (
-        <ul className="stack stack-tight">
-          {rows.map((token) => (
-            <TokenRow key={token.id} token={token} />
-          ))}
-        </ul>
-      )}
-      <More pages={tokens} />
+      <PagedList
+        pages={tokens}
+        empty={{ title: t('wallet.agents.empty.heading'), text: t('wallet.agents.empty.text') }}
+        className="stack stack-tight"
+        row={(token) => <TokenRow key={token.id} token={token} />}
+      />
       {making ? <NewToken onClose={() => setMaking(false)} /> : null}
     </>
   );

@@ -6,7 +6,6 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
@@ -17,7 +16,7 @@ import { sumProblem } from '../problem-words.ts';
 import { useHere } from '../wallet-context.tsx';
 import { rowsOf, useCards } from '../wallet-reads.ts';
 import { ChipsPart } from './chips.tsx';
-import { More, Problem, Waiting } from './loading.tsx';
+import { PagedList } from './paged-list.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 import { RingsQuestion } from './rings.tsx';
 import { useChange } from './use-change.ts';
@@ -206,24 +205,15 @@ export function CardsPage(): ReactNode {
           {t('wallet.cards.add.button')}
         </Button>
       </div>
-      {rows === null && cards.isError ? <Problem of={cards.error} /> : null}
-      {rows === null && !cards.isError ? <Waiting /> : null}
-      {rows?.length === 0 ? (
-        <EmptyState title={t('wallet.cards.empty.heading')}>
-          {t('wallet.cards.empty.text')}
-        </EmptyState>
-      ) : null}
       {rows?.some(({ status }) => status === 'active') === true && !adding ? (
         <RingsQuestion />
       ) : null}
-      {rows === null || rows.length === 0 ? null : (
-        <ul className="stack stack-tight">
-          {rows.map((card) => (
-            <CardRow key={card.id} card={card} />
-          ))}
-        </ul>
-      )}
-      <More pages={cards} />
+      <PagedList
+        pages={cards}
+        empty={{ title: t('wallet.cards.empty.heading'), text: t('wallet.cards.empty.text') }}
+        className="stack stack-tight"
+        row={(card) => <CardRow key={card.id} card={card} />}
+      />
       <ChipsPart />
       {adding ? <AddCard onClose={() => setAdding(false)} /> : null}
     </>

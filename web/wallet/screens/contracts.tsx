@@ -1,7 +1,5 @@
 import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Choice } from '../../ui/choice.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
@@ -11,6 +9,7 @@ import { changedFields, fieldsOf, type Pin, type PinnedField } from '../compare-
 import { builtIn, pinOf, trustReported } from '../pinned-contracts.ts';
 import { formatRate } from '../wallet-status.ts';
 import { type Network, useKept } from '../wallet-storage.ts';
+import { AgreedDialog } from './agreed-dialog.tsx';
 import { PageLink } from './frame.tsx';
 
 const NAMES: Readonly<Record<Network, TextKey>> = {
@@ -42,36 +41,21 @@ function ContractFacts({ pin }: { readonly pin: Pin }): ReactNode {
 }
 
 function TrustSheet(props: { readonly network: Network; readonly onClose: () => void }): ReactNode {
-  const [agreed, setAgreed] = useState(false);
-  const [missing, setMissing] = useState(false);
   const trust = () => {
-    if (!agreed) return setMissing(true);
     trustReported(props.network);
     props.onClose();
   };
   return (
-    <Dialog title={t('wallet.contracts.trust.heading')} onClose={props.onClose}>
+    <AgreedDialog
+      title={t('wallet.contracts.trust.heading')}
+      agree={t('wallet.contracts.trust.compared')}
+      act={t('wallet.contracts.trust.button')}
+      keep={t('wallet.contracts.trust.keep_button')}
+      onAct={trust}
+      onClose={props.onClose}
+    >
       <p>{t('wallet.contracts.trust.text')}</p>
-      <Choice
-        type="checkbox"
-        name="compared"
-        value="yes"
-        label={t('wallet.contracts.trust.compared')}
-        checked={agreed}
-        onChange={setAgreed}
-      />
-      {missing && !agreed ? (
-        <Notice tone="bad" role="alert">
-          {t('wallet.tick_first')}
-        </Notice>
-      ) : null}
-      <Button kind="danger" large onClick={trust}>
-        {t('wallet.contracts.trust.button')}
-      </Button>
-      <Button kind="quiet" onClick={props.onClose}>
-        {t('wallet.contracts.trust.keep_button')}
-      </Button>
-    </Dialog>
+    </AgreedDialog>
   );
 }
 

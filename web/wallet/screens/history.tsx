@@ -3,14 +3,13 @@ import type { PayerPayment } from '../../data/payer-api.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import { leftWallet } from '../../data/wallet-paid.ts';
 import { Amount } from '../../ui/amount.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
-import { rowsOf, usePayments } from '../wallet-reads.ts';
-import { More, Problem, Waiting } from './loading.tsx';
+import { usePayments } from '../wallet-reads.ts';
+import { PagedList } from './paged-list.tsx';
 
 /** Shows the amount that left the wallet, and its parts. */
 function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode {
@@ -85,24 +84,16 @@ export function PaymentRow({ payment }: { readonly payment: PayerPayment }): Rea
 
 export function HistoryPage(): ReactNode {
   const payments = usePayments();
-  const rows = rowsOf(payments);
   return (
     <>
       <title>{t('wallet.history.page')}</title>
       <h1>{t('wallet.history.heading')}</h1>
-      {rows === null && payments.isError ? <Problem of={payments.error} /> : null}
-      {rows === null && !payments.isError ? <Waiting /> : null}
-      {rows?.length === 0 ? (
-        <EmptyState title={t('wallet.no_payments')}>{t('wallet.history.empty.text')}</EmptyState>
-      ) : null}
-      {rows === null || rows.length === 0 ? null : (
-        <ul className="payments">
-          {rows.map((payment) => (
-            <PaymentRow key={payment.id} payment={payment} />
-          ))}
-        </ul>
-      )}
-      <More pages={payments} />
+      <PagedList
+        pages={payments}
+        empty={{ title: t('wallet.no_payments'), text: t('wallet.history.empty.text') }}
+        className="payments"
+        row={(payment) => <PaymentRow key={payment.id} payment={payment} />}
+      />
     </>
   );
 }

@@ -3,7 +3,6 @@ import type { NewPass, Pass } from '../../data/payer-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -12,7 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import { useHere } from '../wallet-context.tsx';
 import { rowsOf, usePasses } from '../wallet-reads.ts';
 import { PageLink } from './frame.tsx';
-import { More, Problem, Waiting } from './loading.tsx';
+import { PagedList } from './paged-list.tsx';
 import { PassCodeSheet } from './pass-code.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 import { RingsQuestion } from './rings.tsx';
@@ -173,24 +172,15 @@ export function PassesPage(): ReactNode {
           {t('wallet.passes.add.button')}
         </Button>
       </div>
-      {rows === null && passes.isError ? <Problem of={passes.error} /> : null}
-      {rows === null && !passes.isError ? <Waiting /> : null}
-      {rows?.length === 0 ? (
-        <EmptyState title={t('wallet.passes.empty.heading')}>
-          {t('wallet.passes.empty.text')}
-        </EmptyState>
-      ) : null}
       {rows?.some(({ status }) => status === 'active') === true && !adding ? (
         <RingsQuestion />
       ) : null}
-      {rows === null || rows.length === 0 ? null : (
-        <ul className="stack">
-          {rows.map((pass) => (
-            <PassRow key={pass.id} pass={pass} />
-          ))}
-        </ul>
-      )}
-      <More pages={passes} />
+      <PagedList
+        pages={passes}
+        empty={{ title: t('wallet.passes.empty.heading'), text: t('wallet.passes.empty.text') }}
+        className="stack"
+        row={(pass) => <PassRow key={pass.id} pass={pass} />}
+      />
       <p className="row">
         <PageLink path="wallet/cards">{t('wallet.passes.cards_link')}</PageLink>
         <PageLink path="wallet/agents">{t('wallet.passes.agents_link')}</PageLink>

@@ -1,9 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Choice, Switch } from '../../ui/choice.tsx';
+import { Switch } from '../../ui/choice.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { LanguageChoice } from '../../ui/language-choice.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { PinForm } from '../../ui/pin-form.tsx';
@@ -14,6 +13,7 @@ import { askOwner } from '../passkey-per-payment.ts';
 import { dropSession } from '../sign-in.ts';
 import { useHere } from '../wallet-context.tsx';
 import { forgetWallet, keep, useKept } from '../wallet-storage.ts';
+import { AgreedDialog } from './agreed-dialog.tsx';
 import { BackupSheet } from './backup.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
@@ -22,38 +22,23 @@ import { RingsSection } from './rings.tsx';
 function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { api } = useHere();
   const backedUp = useKept('backedUp');
-  const [agreed, setAgreed] = useState(false);
-  const [missing, setMissing] = useState(false);
   const remove = async () => {
-    if (!agreed) return setMissing(true);
     await api.signOut();
     dropKey();
     forgetWallet();
   };
   return (
-    <Dialog title={t('wallet.remove.heading')} onClose={onClose}>
+    <AgreedDialog
+      title={t('wallet.remove.heading')}
+      agree={t('wallet.remove.agree')}
+      act={t('wallet.remove.button')}
+      keep={t('wallet.remove.keep_button')}
+      onAct={() => void remove()}
+      onClose={onClose}
+    >
       {backedUp ? null : <Notice tone="bad">{t('wallet.remove.not_backed_up')}</Notice>}
       <p>{t('wallet.remove.text')}</p>
-      <Choice
-        type="checkbox"
-        name="agreed"
-        value="yes"
-        label={t('wallet.remove.agree')}
-        checked={agreed}
-        onChange={setAgreed}
-      />
-      {missing && !agreed ? (
-        <Notice tone="bad" role="alert">
-          {t('wallet.tick_first')}
-        </Notice>
-      ) : null}
-      <Button kind="danger" large onClick={remove}>
-        {t('wallet.remove.button')}
-      </Button>
-      <Button kind="quiet" onClick={onClose}>
-        {t('wallet.remove.keep_button')}
-      </Button>
-    </Dialog>
+    </AgreedDialog>
   );
 }
 
