@@ -19,7 +19,8 @@ import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/decline-words.ts';
 import { SaleSum } from '../parts/sale-sum.tsx';
-import { TerminalName, useEveryTerminal } from '../parts/terminal-names.tsx';
+import { TerminalFilter } from '../parts/terminal-filter.tsx';
+import { TerminalName } from '../parts/terminal-names.tsx';
 import { useChosenDays } from '../parts/time-zone.ts';
 import { useLive } from '../parts/use-live-refresh.ts';
 import { usePages } from '../use-merchant.ts';
@@ -98,7 +99,6 @@ export function Intents(): ReactNode {
 }
 
 function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
-  const { data: terminals = [] } = useEveryTerminal();
   return (
     <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
       <FilterSelect
@@ -109,13 +109,7 @@ function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
         options={DECLINE_CODES.map((code) => [code, declineWords(code)])}
       />
       {filters.get('decline') === undefined ? <OtherFilters filters={filters} /> : null}
-      <FilterSelect
-        filters={filters}
-        name="terminal"
-        label={t('dashboard.field.terminal')}
-        all={t('dashboard.filter.all')}
-        options={terminals}
-      />
+      <TerminalFilter filters={filters} />
       <DayFilters filters={filters} />
     </FilterBar>
   );

@@ -24,7 +24,8 @@ import { HandInDialog } from '../parts/hand-in-dialog.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { bounceWords, offlineColumns } from '../parts/offline-columns.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
-import { TerminalLink, useEveryTerminal } from '../parts/terminal-names.tsx';
+import { TerminalFilter } from '../parts/terminal-filter.tsx';
+import { TerminalLink } from '../parts/terminal-names.tsx';
 import { useChosenDays, useDays, useTimeZone } from '../parts/time-zone.ts';
 import { useLive } from '../parts/use-live-refresh.ts';
 import { useMerchant, usePages, useRead } from '../use-merchant.ts';
@@ -47,7 +48,6 @@ export function OfflinePayments(): ReactNode {
   const filters = useFilters();
   const pages = useSales(filters);
   useLive('offline_payment.', pages.at(filters.cursor).queryKey);
-  const { data: terminals = [] } = useEveryTerminal();
   const days = useDays(filters);
   const { may } = useMerchant();
   const [open, setOpen] = useState<'export' | 'hand_in' | null>(null);
@@ -77,13 +77,7 @@ export function OfflinePayments(): ReactNode {
               ['bounced', t('status.bounced')],
             ]}
           />
-          <FilterSelect
-            filters={filters}
-            name="terminal"
-            label={t('dashboard.field.terminal')}
-            all={t('dashboard.filter.all')}
-            options={terminals}
-          />
+          <TerminalFilter filters={filters} />
           <DayFilters filters={filters} />
         </FilterBar>
         <LongList

@@ -18,7 +18,7 @@ import { readSearch, searchProblem } from '../parts/classify-search-text.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { ExportDialog } from '../parts/export-dialog.tsx';
 import { paymentColumns } from '../parts/payment-columns.tsx';
-import { useEveryTerminal } from '../parts/terminal-names.tsx';
+import { TerminalFilter } from '../parts/terminal-filter.tsx';
 import { useChosenDays, useDays } from '../parts/time-zone.ts';
 import { useLive } from '../parts/use-live-refresh.ts';
 import { usePages } from '../use-merchant.ts';
@@ -42,7 +42,6 @@ export function Payments(): ReactNode {
   const filters = useFilters();
   const pages = usePayments(filters);
   useLive('payment.', pages.at(filters.cursor).queryKey);
-  const { data: terminals = [] } = useEveryTerminal();
   const days = useDays(filters);
   const [isExporting, setIsExporting] = useState(false);
   return (
@@ -59,13 +58,7 @@ export function Payments(): ReactNode {
           check={searchProblem}
         />
         {filters.get('search') === undefined ? <StatusFilter filters={filters} /> : null}
-        <FilterSelect
-          filters={filters}
-          name="terminal"
-          label={t('dashboard.field.terminal')}
-          all={t('dashboard.filter.all')}
-          options={terminals}
-        />
+        <TerminalFilter filters={filters} />
         <DayFilters filters={filters} />
       </FilterBar>
       <LongList

@@ -1,0 +1,18 @@
+import type { ReactNode } from 'react';
+import { FilterSelect, type Filters } from '../../desk/filters.tsx';
+import { t } from '../../ui/text/t.ts';
+import { useEveryTerminal } from './terminal-names.tsx';
+
+/** Filters a list by one terminal of the account. */
+export function TerminalFilter({ filters }: { readonly filters: Filters }): ReactNode {
+  const { data: terminals = [] } = useEveryTerminal();
+  return (
+    <FilterSelect
+      filters={filters}
+      name="terminal"
+      label={t('dashboard.field.terminal')}
+      all={t('dashboard.filter.all')}
+      options={terminals}
+    />
+  );
+}
