@@ -4,6 +4,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';
 import { useToast } from '../ui/toast.tsx';
+import { CurrentPassword } from './current-password.tsx';
 import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
 import { useSend } from './use-send.ts';
@@ -167,13 +168,9 @@ function DataDialog({ asked, onClose }: DataDialogProps): ReactNode {
             : t('desk.own_access.delete_account.text')}
         </p>
         {asksPassword ? (
-          <TextField
-            data-name="Password"
-            label={t('desk.field.password')}
-            type="password"
-            autoComplete="current-password"
+          <CurrentPassword
             value={password}
-            onChange={(event) => setPassword(event.target.value)}
+            onText={setPassword}
             error={sending.problemAt('current_password')}
           />
         ) : null}

@@ -3,6 +3,7 @@ import { canUsePasskeys, createPasskey } from '../data/passkey.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';
+import { CurrentPassword } from './current-password.tsx';
 import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
 import { useSend } from './use-send.ts';
@@ -45,13 +46,9 @@ export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }):
             error={sending.problemAt('name')}
           />
           {asksPassword ? (
-            <TextField
-              data-name="Password"
-              label={t('desk.field.password')}
-              type="password"
-              autoComplete="current-password"
+            <CurrentPassword
               value={password}
-              onChange={(event) => setPassword(event.target.value)}
+              onText={setPassword}
               hint={t('desk.field.password_hint')}
               error={sending.problemAt('current_password')}
             />

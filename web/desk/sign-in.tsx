@@ -4,6 +4,7 @@ import type { PeopleApi, Session } from '../data/people-api.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';
+import { CurrentPassword } from './current-password.tsx';
 import { FactorForm, PasskeyButton } from './factor-form.tsx';
 import { Form } from './form.tsx';
 import { PasskeyAddress } from './passkey-address.tsx';
@@ -53,13 +54,9 @@ export function SignInForm({ people, onSession }: SignInProps): ReactNode {
           onChange={(event) => setEmail(event.target.value)}
           error={sending.problemAt('email')}
         />
-        <TextField
-          data-name="Password"
-          label={t('desk.field.password')}
-          type="password"
-          autoComplete="current-password"
+        <CurrentPassword
           value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          onText={setPassword}
           error={sending.problemAt('password')}
         />
       </Form>

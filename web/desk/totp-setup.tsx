@@ -5,6 +5,7 @@ import { TextField } from '../ui/field.tsx';
 import { partOf } from '../ui/lazy-part.ts';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
+import { CurrentPassword } from './current-password.tsx';
 import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
 import { useSend } from './use-send.ts';
@@ -58,13 +59,9 @@ function Begin({ asksPassword, onBegun, onCancel }: BeginProps): ReactNode {
     <Form sending={sending} onSend={begin} send={t('desk.button.continue')} onCancel={onCancel}>
       <p>{t('desk.totp.text')}</p>
       {asksPassword ? (
-        <TextField
-          data-name="Password"
-          label={t('desk.field.password')}
-          type="password"
-          autoComplete="current-password"
+        <CurrentPassword
           value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          onText={setPassword}
           hint={t('desk.field.password_hint')}
           error={sending.problemAt('current_password')}
         />
