@@ -3,11 +3,11 @@ import { insertAccount } from '#accounts/account-queries.ts';
 import { SCOPES, type Scope } from '#accounts/api-key-scopes.ts';
 import { issueApiKey } from '#accounts/create-api-key.ts';
 import type { Actor } from '#audit/audit.ts';
-import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
+import { accepted } from '#testing/accepted.ts';
 
 /** A merchant's objects in one mode. */
 export interface TestMode {
@@ -66,9 +66,8 @@ async function addMode(db: Database, tenant: Tenant, now: Date): Promise<TestMod
   const terminal = await db.transaction((tx) =>
     createTerminal(tx, { tenant, label: 'Counter', actor: SYSTEM, now }),
   );
-  if (isRefusal(terminal)) throw new Error(terminal.message);
   const { id, secret } = await addTestKey(db, tenant, { now });
-  return { tenant, key: secret, keyId: id, terminal: terminal.row.id };
+  return { tenant, key: secret, keyId: id, terminal: accepted(terminal).row.id };
 }
 
 /** Adds an approved merchant. It is live on both networks, unless `live` is false. */

@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { isRefusal } from '#core/answer.ts';
+import type { TestContext } from 'node:test';
 import type { Tenant } from '#core/mode.ts';
+import { accepted } from '#testing/accepted.ts';
 import type { TestStore } from '#testing/store.ts';
-import { LOCAL_CIDRS, type WebhookBench } from '#testing/webhooks.ts';
+import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { LOCAL_CIDRS, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import { createEndpoint, type RevealedEndpoint } from '#webhooks/create-endpoint.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
+import { selectEndpoints } from '#webhooks/endpoint-queries.ts';
 import type { WebhookDeps } from '#webhooks/endpoint-rules.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
+import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 
 /** An account, with the dependencies of the webhook use cases. */
 type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;
@@ -36,6 +40,24 @@ export async function addEndpoint(
     },
     bench.clock.now(),
   );
-  if (isRefusal(made)) throw new Error(made.message);
-  return made;
+  return accepted(made);
+}
+
+/**
+ * Opens a new account with a receiver. After the test, the account's endpoints are removed, so that
+ * the worker does not send to a closed receiver.
+ */
+export async function openReceivingAccount(
+  t: TestContext,
+  shared: WebhookBench,
+): Promise<{ readonly bench: WebhookBench; readonly receiver: TestReceiver }> {
+  const bench = await withNewAccount(shared);
+  const receiver = await startReceiver();
+  t.after(async () => {
+    for (const { id } of await selectEndpoints(bench.db, bench.tenant)) {
+      await removeEndpoint(bench, bench.tenant, id, bench.clock.now());
+    }
+    await receiver.close();
+  });
+  return { bench, receiver };
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { isRefusal, type Refusal } from '#core/answer.ts';
+import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
+import { accepted } from '#testing/accepted.ts';
 import { constructEvent } from '#testing/stripe-webhooks.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { addEndpoint, openReceivingAccount } from '#testing/webhook-endpoints.ts';
 import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import { createEndpoint } from '#webhooks/create-endpoint.ts';
 import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
@@ -25,23 +25,6 @@ before(async () => {
 });
 after(() => shared.close());
 
-async function scene(t: TestContext): Promise<{ bench: WebhookBench; receiver: TestReceiver }> {
-  const bench = await withNewAccount(shared);
-  const receiver = await startReceiver();
-  t.after(async () => {
-    for (const { id } of await selectEndpoints(bench.db, bench.tenant)) {
-      await removeEndpoint(bench, bench.tenant, id, clock.now());
-    }
-    await receiver.close();
-  });
-  return { bench, receiver };
-}
-
-function accepted<T>(value: T | Refusal): T {
-  if (isRefusal(value)) throw new Error(value.message);
-  return value;
-}
-
 const input = (url: string, enabledEvents: readonly string[] = ['*']) => ({
   url,
   enabledEvents,
@@ -51,7 +34,7 @@ const input = (url: string, enabledEvents: readonly string[] = ['*']) => ({
 
 describe('creating a webhook endpoint', () => {
   test('shows the secret once and stores it encrypted', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint, secret } = await addEndpoint(bench, receiver.url);
     const revealed = renderEndpoint(endpoint, secret);
     assert.match(String(revealed.secret), /^whsec_/);
@@ -79,7 +62,7 @@ describe('creating a webhook endpoint', () => {
   });
 
   test('takes each event type once and names unknown ones by their index', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const create = (events: readonly string[]) =>
       createEndpoint(bench, bench.tenant, input(receiver.url, events), clock.now());
     const made = accepted(await create(['refund.*', 'payment.succeeded', 'refund.*']));
@@ -94,7 +77,7 @@ describe('creating a webhook endpoint', () => {
   });
 
   test('stops at 16 per mode, even for concurrent requests', async (t) => {
-    const { bench } = await scene(t);
+    const { bench } = await openReceivingAccount(t, shared);
     const url = 'http://127.0.0.1:8080/';
     const made = await Promise.all(
       Array.from({ length: 24 }, () =>
@@ -111,7 +94,7 @@ describe('creating a webhook endpoint', () => {
   });
 
   test('the other mode and other accounts do not see it', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     const other = await withNewAccount(bench);
     for (const tenant of [other.tenant, { ...bench.tenant, livemode: true }]) {
@@ -134,7 +117,7 @@ describe('creating a webhook endpoint', () => {
 
 describe('fan-out', () => {
   test('an endpoint gets exactly the types, families or all that it subscribed to', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const paths: Record<string, readonly string[]> = {
       all: ['*'],
       exact: ['refund.created', 'terminal.created'],
@@ -166,7 +149,7 @@ describe('fan-out', () => {
   });
 
   test('test and live mode never mix', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     await addEndpoint(bench, receiver.url);
     const live = { ...bench.tenant, livemode: true };
     await writeTestEvents(bench, 1, { tenant: live });
@@ -180,7 +163,7 @@ describe('fan-out', () => {
 
 describe('rotating a secret', () => {
   test('signs with both for 24 hours, then with the new one alone', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint, secret: old } = await addEndpoint(bench, receiver.url);
     await writeTestEvents(bench);
     await receiver.waitFor(1);
@@ -216,7 +199,7 @@ describe('rotating a secret', () => {
 
 describe('updating a webhook endpoint', () => {
   test('changes the given fields and leaves the rest', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     clock.advance(1_000);
     const input = { description: 'Orders', enabledEvents: ['refund.*', 'refund.*'] };
@@ -234,7 +217,7 @@ describe('updating a webhook endpoint', () => {
   });
 
   test('a new URL is checked like the first, and gets the very next delivery', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, `${receiver.url}/old`);
     await writeTestEvents(bench);
     await receiver.waitFor(1);
@@ -252,7 +235,7 @@ describe('updating a webhook endpoint', () => {
   });
 
   test('disabling sets the reason and enabling clears it', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     const setStatus = async (status: 'enabled' | 'disabled') => {
       const change = { input: { status }, now: clock.now() };

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, type TestContext, test } from 'node:test';
-import { isRefusal, type Refusal } from '#core/answer.ts';
+import { after, before, describe, test } from 'node:test';
+import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
+import { accepted } from '#testing/accepted.ts';
 import { constructEvent } from '#testing/stripe-webhooks.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { addEndpoint, openReceivingAccount } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { workerLooked } from '#testing/webhook-looks.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import type { WebhookWorker } from '#webhooks/delivery-loops.ts';
 import { selectDeliveries, selectDelivery } from '#webhooks/delivery-queries.ts';
 import { renderDelivery } from '#webhooks/delivery-tables.ts';
-import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
+import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
 import { retryDelivery } from '#webhooks/retry-delivery.ts';
 import { sendTest } from '#webhooks/send-test.ts';
-import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
+import { changeEndpoint } from '#webhooks/update-endpoint.ts';
 
 const clock = new FakeClock(new Date());
 let shared: WebhookBench;
@@ -26,28 +26,11 @@ before(async () => {
 });
 after(() => shared.close());
 
-async function scene(t: TestContext): Promise<{ bench: WebhookBench; receiver: TestReceiver }> {
-  const bench = await withNewAccount(shared);
-  const receiver = await startReceiver();
-  t.after(async () => {
-    for (const { id } of await selectEndpoints(bench.db, bench.tenant)) {
-      await removeEndpoint(bench, bench.tenant, id, clock.now());
-    }
-    await receiver.close();
-  });
-  return { bench, receiver };
-}
-
-function accepted<T>(value: T | Refusal): T {
-  if (isRefusal(value)) throw new Error(value.message);
-  return value;
-}
-
 const page = (limit = 100) => ({ limit, after: null, createdGte: null, createdLt: null });
 
 describe('the test of an endpoint', () => {
   test('sends a ping to it alone and returns the delivery', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint, secret } = await addEndpoint(bench, `${receiver.url}/a`);
     await addEndpoint(bench, `${receiver.url}/b`);
     receiver.answer((_received, response) => void response.writeHead(202).end('pong'));
@@ -76,7 +59,7 @@ describe('the test of an endpoint', () => {
   });
 
   test('that fails is not retried, and marks the endpoint as failing', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     receiver.answer((_received, response) => void response.writeHead(500).end());
     const row = accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
@@ -96,7 +79,7 @@ describe('the test of an endpoint', () => {
   });
 
   test('works while the endpoint is disabled', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     const change = { input: { status: 'disabled' } as const, now: clock.now() };
     accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, change));
@@ -107,7 +90,7 @@ describe('the test of an endpoint', () => {
 
 describe('sending a delivery again', () => {
   test('works in any status, keeps its ids and continues the attempt count', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     await writeTestEvents(bench);
     const wanted = { endpointId: endpoint.id, status: null };
@@ -138,7 +121,7 @@ describe('sending a delivery again', () => {
   });
 
   test('is sent at once even while the endpoint is broken and others wait', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     receiver.answer((_received, response) => void response.writeHead(500).end());
     await writeTestEvents(bench, 30);
@@ -155,7 +138,7 @@ describe('sending a delivery again', () => {
   });
 
   test('is refused for a disabled endpoint, and for one that does not exist', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     const row = accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
     const change = { input: { status: 'disabled' } as const, now: clock.now() };
@@ -170,7 +153,7 @@ describe('sending a delivery again', () => {
 
 describe('the list of deliveries', () => {
   test('pages all of them once, newest event first, in every status', async (t) => {
-    const { bench, receiver } = await scene(t);
+    const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     let requests = 0;
     receiver.answer((_received, response) => {

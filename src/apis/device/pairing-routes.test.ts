@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { isRefusal } from '#core/answer.ts';
 import { createPairingCode } from '#terminals/pairing-code.ts';
+import { accepted } from '#testing/accepted.ts';
 import { addTerminal, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 
@@ -35,8 +35,7 @@ describe('a device without a key', () => {
     const made = await store.db.transaction((tx) =>
       createPairingCode(tx, { tenant, id, actor, byFreshFactor: false, now: new Date() }),
     );
-    if (isRefusal(made)) throw new Error(made.message);
-    return { id, deviceKey, code: made.code };
+    return { id, deviceKey, code: accepted(made).code };
   }
 
   test('learns which terminal a code belongs to; the code can still be used', async () => {

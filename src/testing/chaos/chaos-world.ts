@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import type { DemoMode } from '#sandbox/demo-account.ts';
@@ -8,6 +7,7 @@ import type { DemoWallet } from '#sandbox/demo-wallets.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
+import { accepted } from '#testing/accepted.ts';
 import type { WayPayer } from '#testing/ways/payers.ts';
 
 /**
@@ -60,8 +60,8 @@ async function addTerminals(db: Database, tenant: Tenant, count: number) {
     const created = await db.transaction((tx) =>
       createTerminal(tx, { tenant, label: `Counter ${number}`, actor: ACTOR, now: new Date() }),
     );
-    if (isRefusal(created)) throw new Error(created.message);
-    terminals.push({ id: created.row.id, deviceKey: created.secret });
+    const { row, secret } = accepted(created);
+    terminals.push({ id: row.id, deviceKey: secret });
   }
   return terminals;
 }

@@ -1,13 +1,13 @@
 import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { issueApiKey } from '#accounts/create-api-key.ts';
-import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { signMerchantConsent } from '#sandbox/demo-wallets.ts';
 import { wallet } from '#sandbox/derive-wallets.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
+import { accepted } from '#testing/accepted.ts';
 import { setLimits } from '#testing/offline-sales.ts';
 import { REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
 
@@ -23,14 +23,9 @@ export interface Till {
 
 const ACTOR = { type: 'system', name: 'tests' } as const;
 
-function must<T>(result: T | Refusal): T {
-  if (isRefusal(result)) throw new Error(result.message);
-  return result;
-}
-
 async function addTerminal(tx: Tx, accountId: string, label: string) {
   const tenant = { accountId, livemode: false };
-  const made = must(await createTerminal(tx, { tenant, label, actor: ACTOR, now: new Date() }));
+  const made = accepted(await createTerminal(tx, { tenant, label, actor: ACTOR, now: new Date() }));
   await allowOffline(tx, made.row.id);
   return made;
 }
@@ -100,7 +95,7 @@ export async function addShop(world: RestoreGround, name: string): Promise<Till>
   const owner = { ...shopOwner(name), name };
   const now = new Date();
   const made = await createAccountWithOwner(db, { accountName: name, owner, actor: ACTOR, now });
-  const { accountId } = must(made);
+  const { accountId } = accepted(made);
   await db.query(`update accounts set kyb_status = 'approved' where id = $1`, [accountId]);
   await registerOnChain(world, accountId);
   return db.transaction(async (tx) => {
