@@ -108,7 +108,7 @@ export const passes = table(
 );
 
 export type PassRow = Row<typeof passes>;
-/** What a payment reads of a pass. */
+/** The columns of a pass that a payment reads. */
 export type TappedPass = Pick<PassRow, 'id' | 'payer_id' | 'revoked_at'>;
 
 export async function selectPassesByHash(

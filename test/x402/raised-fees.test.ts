@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { caller } from '#testing/api-client.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 import type { FacilitatorOptions } from '../../x402/src/index.ts';
+import { decodeHeader } from '../../x402/src/payment-requirements.ts';
 import { openX402Ground, payingFetch, type X402Ground } from './x402-ground.ts';
 
 /** Tests the bridge wallet's policy and pending payments after the network has changed its fees. */
@@ -62,7 +63,7 @@ async function buys(shop: string): Promise<void> {
 
 test('a payment that is pending while the fees change is not asked for again', async (t) => {
   const buyer = await ground.newBuyer(FUNDS);
-  const { shop, totalNow, total, first, payment } = await withFee(1, async () => {
+  const { hasty, shop, totalNow, total, first, payment } = await withFee(1, async () => {
     const hasty = await ground.another({ waitMs: 0, sweepMs: 500 });
     t.after(() => hasty.close());
     const shop = await ground.openShop(PRICE, hasty);
@@ -73,7 +74,7 @@ test('a payment that is pending while the fees change is not asked for again', a
       payment = request.headers.get('PAYMENT-SIGNATURE') ?? payment;
       return fetch(request);
     })(shop);
-    return { shop, totalNow, total, first, payment };
+    return { hasty, shop, totalNow, total, first, payment };
   });
   assert.equal(first.status, 503, await first.text());
   const until = Date.now() + WITHIN_MS;
@@ -84,6 +85,10 @@ test('a payment that is pending while the fees change is not asked for again', a
   while (again.status === 503 && Date.now() < until) again = await ask();
   assert.equal(again.status, 200, await again.text());
   assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(total));
+  // The payment is not worth more than what it bought.
+  const dearer = { price: 2 * PRICE, resource: shop };
+  const asked = await hasty.requirementsFor(decodeHeader(payment), dearer);
+  assert.equal(asked.amount, hasty.requirements(dearer).amount);
 });
 
 test('a start signs a policy that accepts the raised fees', async () => {

@@ -18,7 +18,7 @@ interface AgreedDialogProps {
   readonly children: ReactNode;
 }
 
-/** A dialog whose action requires a checked checkbox, because it cannot be undone. */
+/** A dialog whose button acts only after the user has checked a checkbox. */
 export function AgreedDialog(props: AgreedDialogProps): ReactNode {
   const [agreed, setAgreed] = useState(false);
   const [missing, setMissing] = useState(false);
