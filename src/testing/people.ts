@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { Secret, TOTP } from 'otpauth';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
-import { isRefusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
+import { createOperator } from '#people/create-operator.ts';
+import type { Mail } from '#people/mail-outbox.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import type { Role } from '#people/role-order.ts';
+import type { StaffRole } from '#people/user-queries.ts';
+import { accepted } from '#testing/accepted.ts';
 import type { PeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
@@ -19,9 +22,7 @@ export async function addOwner(
 ): Promise<{ readonly accountId: string; readonly userId: string }> {
   const owner = { email, password: PASSWORD, name: 'Some One' };
   const input = { accountName: 'Some Shop', owner, actor, now: server.clock.now() };
-  const made = await createAccountWithOwner(server.db, input);
-  assert.ok(!isRefusal(made), JSON.stringify(made));
-  return made;
+  return accepted(await createAccountWithOwner(server.db, input));
 }
 
 /** Gives a person a role in another account. */
@@ -36,16 +37,35 @@ export async function addMember(
   return userId;
 }
 
-export async function signInAs(server: PeopleServer, email: string): Promise<PersonClient> {
-  const client = new PersonClient(server.dashboard);
+async function signIn(client: PersonClient, email: string): Promise<PersonClient> {
   const answer = await client.post('/session', { email, password: PASSWORD });
   assert.equal(answer.status, 200, answer.text);
   return client;
 }
 
+export async function signInAs(server: PeopleServer, email: string): Promise<PersonClient> {
+  return signIn(new PersonClient(server.dashboard), email);
+}
+
+/** Adds a member of the network's staff. */
+export async function addStaff(
+  server: PeopleServer,
+  email: string,
+  role: StaffRole = 'operator',
+): Promise<string> {
+  const person = { email, password: PASSWORD, name: 'Stan Staff' };
+  const input = { person, role, actor, now: server.clock.now() };
+  return accepted(await createOperator(server.db, input)).userId;
+}
+
+/** Signs a member of staff in, still without a second factor. */
+export async function signInStaff(server: PeopleServer, email: string): Promise<PersonClient> {
+  return signIn(new PersonClient(server.operator), email);
+}
+
 /** Sets up an authenticator app. The session has then just verified it. */
-export async function addTotp(server: PeopleServer, client: PersonClient) {
-  const begun = await client.post('/me/totp', { current_password: PASSWORD });
+export async function addTotp(server: PeopleServer, client: PersonClient, password = PASSWORD) {
+  const begun = await client.post('/me/totp', { current_password: password });
   assert.equal(begun.status, 200, begun.text);
   const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
   const code = () => totp.generate({ timestamp: server.clock.now().getTime() });
@@ -70,6 +90,17 @@ export async function mailedUrl(
   const found = texts.findLast((text) => pattern.test(text));
   assert.ok(found, `a mail to ${to} with ${pattern}`);
   return pattern.exec(found)?.[0] ?? '';
+}
+
+/** Returns the mails to this address that have a link to stop what they report, oldest first. */
+export async function stoppableMails(server: PeopleServer, to: string): Promise<readonly Mail[]> {
+  await server.sendMails();
+  return server.mails.filter((mail) => mail.to === to && mail.text.includes('/by-mail/'));
+}
+
+/** Returns the first lines of the mails that {@link stoppableMails} returns. */
+export async function stoppableNews(server: PeopleServer, to: string): Promise<readonly string[]> {
+  return (await stoppableMails(server, to)).map(({ text }) => text.split('\n')[0] ?? '');
 }
 
 /** Sets up the factor as {@link addTotp} does, but on a service that uses the real clock. */

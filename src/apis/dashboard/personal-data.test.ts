@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isRefusal } from '#core/answer.ts';
-import { createOperator } from '#people/create-operator.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { findText } from '#testing/find-text.ts';
-import { addMember, addOwner, addTotp, mailedUrl, PASSWORD, signInAs } from '#testing/people.ts';
+import {
+  addMember,
+  addOwner,
+  addStaff,
+  addTotp,
+  mailedUrl,
+  PASSWORD,
+  signInAs,
+  signInStaff,
+} from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-const actor = { type: 'system', name: 'test' } as const;
 /** Audit log columns that keep personal data forever. No other column may keep any. */
 const KEPT = ['audit_log.actor', 'audit_log.after', 'audit_log.before'];
 
@@ -149,11 +155,8 @@ test('staff can be erased too, except the last one', async () => {
   const emails = ['one@staff.test', 'two@staff.test'];
   const clients: PersonClient[] = [];
   for (const email of emails) {
-    const person = { email, password: PASSWORD, name: 'Staff Person' };
-    const made = await createOperator(server.db, { person, actor, now: server.clock.now() });
-    assert.ok(!isRefusal(made));
-    const client = new PersonClient(server.operator);
-    await client.post('/session', { email, password: PASSWORD });
+    await addStaff(server, email);
+    const client = await signInStaff(server, email);
     await addTotp(server, client);
     clients.push(client);
   }
