@@ -31,6 +31,8 @@ export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
   /** Path below `/api`, for example `/v1/payments`. */
   readonly path: string;
+  /** URL of the server process. Default: the first one. */
+  readonly node?: string;
   /** The API key; `null` sends none. Default: the merchant's test key. */
   readonly key?: string | null;
   readonly body?: unknown;
@@ -143,7 +145,7 @@ async function send(url: string, merchant: TestMerchant, call: Call): Promise<An
   if (call.idempotencyKey !== undefined) headers['idempotency-key'] = call.idempotencyKey;
   const isText = typeof call.body === 'string';
   if (call.body !== undefined) headers['content-type'] ??= 'application/json';
-  const response = await fetch(`${url}/api${call.path}`, {
+  const response = await fetch(`${call.node ?? url}/api${call.path}`, {
     method: call.method ?? (call.body === undefined ? 'GET' : 'POST'),
     headers,
     ...(call.body === undefined
@@ -211,6 +213,23 @@ export async function createTestIntent(api: TestApi, body: object = {}): Promise
     body: { amount: 2_500_000, terminal: api.merchant.test.terminal, ...body },
   });
   return answered.body;
+}
+
+/** Reads a whole list page by page, and calls `between` after each page but the last. */
+export async function readAllPages(
+  api: TestApi,
+  path: string,
+  between: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<AnswerBody[]> {
+  const rows: AnswerBody[] = [];
+  let cursor = '';
+  for (;;) {
+    const { body } = await api.call({ path: `${path}${cursor}` });
+    rows.push(...body.data);
+    if (!body.has_more) return rows;
+    cursor = `&cursor=${body.next_cursor}`;
+    await between();
+  }
 }
 
 /** An address without a listener. */
