@@ -31,8 +31,6 @@ export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
   /** Path below `/api`, for example `/v1/payments`. */
   readonly path: string;
-  /** URL of the server process. Default: the first one. */
-  readonly node?: string;
   /** The API key; `null` sends none. Default: the merchant's test key. */
   readonly key?: string | null;
   readonly body?: unknown;
@@ -145,7 +143,7 @@ async function send(url: string, merchant: TestMerchant, call: Call): Promise<An
   if (call.idempotencyKey !== undefined) headers['idempotency-key'] = call.idempotencyKey;
   const isText = typeof call.body === 'string';
   if (call.body !== undefined) headers['content-type'] ??= 'application/json';
-  const response = await fetch(`${call.node ?? url}/api${call.path}`, {
+  const response = await fetch(`${url}/api${call.path}`, {
     method: call.method ?? (call.body === undefined ? 'GET' : 'POST'),
     headers,
     ...(call.body === undefined

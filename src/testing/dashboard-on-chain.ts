@@ -24,7 +24,7 @@ export interface DashboardOnChain {
   close(): Promise<void>;
 }
 
-/** Opens a dashboard at the real time, because the contract checks deadlines by the chain's clock. */
+/** Opens a dashboard at the real time, because the contract checks deadlines by its chain. */
 export async function openDashboardOnChain(network: TestNetwork): Promise<DashboardOnChain> {
   const { chain } = network;
   const server = await startDashboardServer([chain]);
@@ -46,7 +46,7 @@ export async function openDashboardOnChain(network: TestNetwork): Promise<Dashbo
   };
 }
 
-/** Signs the consent to be paid that the page at this path requests. @returns what it then takes. */
+/** Signs the consent that the page at this path requests. @returns the body to send there. */
 export async function signConsent(client: PersonClient, page: string, wallet: PrivateKeyAccount) {
   const { status, body, text } = await client.get(`${page}/consent?wallet=${wallet.address}`);
   assert.equal(status, 200, text);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Secret, TOTP } from 'otpauth';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
+import { isRefusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import { createOperator } from '#people/create-operator.ts';
@@ -22,7 +23,9 @@ export async function addOwner(
 ): Promise<{ readonly accountId: string; readonly userId: string }> {
   const owner = { email, password: PASSWORD, name: 'Some One' };
   const input = { accountName: 'Some Shop', owner, actor, now: server.clock.now() };
-  return accepted(await createAccountWithOwner(server.db, input));
+  const made = await createAccountWithOwner(server.db, input);
+  assert.ok(!isRefusal(made), JSON.stringify(made));
+  return made;
 }
 
 /** Gives a person a role in another account. */
@@ -37,30 +40,11 @@ export async function addMember(
   return userId;
 }
 
-async function signIn(client: PersonClient, email: string): Promise<PersonClient> {
+export async function signInAs(server: PeopleServer, email: string): Promise<PersonClient> {
+  const client = new PersonClient(server.dashboard);
   const answer = await client.post('/session', { email, password: PASSWORD });
   assert.equal(answer.status, 200, answer.text);
   return client;
-}
-
-export async function signInAs(server: PeopleServer, email: string): Promise<PersonClient> {
-  return signIn(new PersonClient(server.dashboard), email);
-}
-
-/** Adds a member of the network's staff. */
-export async function addStaff(
-  server: PeopleServer,
-  email: string,
-  role: StaffRole = 'operator',
-): Promise<string> {
-  const person = { email, password: PASSWORD, name: 'Stan Staff' };
-  const input = { person, role, actor, now: server.clock.now() };
-  return accepted(await createOperator(server.db, input)).userId;
-}
-
-/** Signs a member of staff in, still without a second factor. */
-export async function signInStaff(server: PeopleServer, email: string): Promise<PersonClient> {
-  return signIn(new PersonClient(server.operator), email);
 }
 
 /** Sets up an authenticator app. The session has then just verified it. */
@@ -77,6 +61,22 @@ export async function addTotp(server: PeopleServer, client: PersonClient, passwo
     assert.equal(answer.status, 200, answer.text);
   };
   return { code, prove, recoveryCodes: confirmed.body.recovery_codes as string[] };
+}
+
+/** Adds a person to the network's staff, and signs in with a second factor. */
+export async function addStaff(
+  server: PeopleServer,
+  email: string,
+  { role = 'operator', hasFactor = true }: { readonly role?: StaffRole; hasFactor?: boolean } = {},
+): Promise<{ readonly id: string; readonly client: PersonClient }> {
+  const person = { email, password: PASSWORD, name: email };
+  const now = server.clock.now();
+  const made = accepted(await createOperator(server.db, { person, role, actor, now }));
+  const client = new PersonClient(server.operator);
+  const answer = await client.post('/session', { email, password: PASSWORD });
+  assert.equal(answer.status, 200, answer.text);
+  if (hasFactor) await addTotp(server, client);
+  return { id: made.userId, client };
 }
 
 /** Returns the newest link of this kind that was mailed to an address. */

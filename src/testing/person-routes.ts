@@ -5,7 +5,7 @@ import type { PersonClient } from '#testing/person-client.ts';
 /** Values of a path's parameters. */
 export type PathValues = Readonly<Record<string, string>>;
 
-/** Returns a route's path. Ids that are not given have the right format, but belong to no object. */
+/** Returns a route's path. Ids that are not given have the right format, but name no object. */
 export function pathOf(route: PersonRoute, values: PathValues, now: Date): string {
   return route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
     const kind = route.params?.[name] ?? 'text';

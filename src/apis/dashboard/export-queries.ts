@@ -24,11 +24,6 @@ export async function selectPlace(
   return rows[0] ?? null;
 }
 
-export interface Oldest {
-  readonly id: string;
-  readonly created: Date;
-}
-
 /** Returns the oldest row of a list in a period, by scanning the list's index backward. */
 export async function selectOldest(
   sql: Sql,
@@ -40,10 +35,10 @@ export async function selectOldest(
     /** Only rows of this location; `null` for rows without a location; undefined for all rows. */
     readonly location?: string | null | undefined;
   },
-): Promise<Oldest | null> {
+): Promise<{ readonly id: string; readonly created: Date } | null> {
   const at =
     wanted.location === undefined ? '' : `and ${checked('location_id is not distinct from $5')}`;
-  const rows = await sql.query<Oldest>(
+  const rows = await sql.query<{ id: string; created: Date }>(
     `select id, created from ${wanted.table}
      where account_id = $1 and livemode = $2 and created >= $3 and created < $4 ${at}
      order by created, position limit 1`,

@@ -4,7 +4,7 @@ import { selectTimeZone } from '#accounts/account-queries.ts';
 import { accountingHeader, accountingLines } from '#apis/dashboard/accountant-columns.ts';
 import type { Chunk, Export, Row } from '#apis/dashboard/export-kinds.ts';
 import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/export-kinds.ts';
-import { type Oldest, selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
+import { selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { statementRoute } from '#apis/dashboard/statement-route.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
@@ -28,11 +28,13 @@ function fileName({ name, tenant, format }: Wanted, day: string): string {
   return `tapline-${mode}-${kind}-${day}.${type}`;
 }
 
+type Oldest = Awaited<ReturnType<typeof selectOldest>>;
+
 /** Returns the response with an export that was made on this day. `oldest` is its last row. */
 export function exportFile(
   written: AsyncGenerator<string>,
   wanted: Wanted,
-  { day, oldest }: { readonly day: string; readonly oldest: Oldest | null },
+  { day, oldest }: { readonly day: string; readonly oldest: Oldest },
 ): Stream {
   return {
     status: 200,

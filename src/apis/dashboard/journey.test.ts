@@ -21,7 +21,7 @@ import {
 } from '#testing/dashboard-on-chain.ts';
 import type { DashboardServer } from '#testing/dashboard-server.ts';
 import { heldAccount } from '#testing/held-key.ts';
-import { addStaff, addTotp, PASSWORD, signInStaff } from '#testing/people.ts';
+import { addStaff, addTotp, PASSWORD } from '#testing/people.ts';
 import { type AuditEntry, PersonClient } from '#testing/person-client.ts';
 import { chainContext } from '#testing/store.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
@@ -125,9 +125,7 @@ test('the verification accepts only details and real documents', async () => {
 });
 
 test('an operator decides, with a reason, and both modes get the event', async () => {
-  await addStaff(server, 'ops@tapline.test');
-  staff = await signInStaff(server, 'ops@tapline.test');
-  await addTotp(server, staff);
+  ({ client: staff } = await addStaff(server, 'ops@tapline.test'));
   const [waiting] = await staff.list<{ account: string }>('/kyb');
   assert.equal(waiting?.account, account);
   const decide = (body: object) => staff.post(`/accounts/${account}/kyb/decision`, body);

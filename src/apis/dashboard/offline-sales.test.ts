@@ -4,7 +4,7 @@ import { caller } from '#testing/api-client.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addTestKey } from '#testing/merchants.ts';
 import { WIDE_LIMITS } from '#testing/offline-sales.ts';
-import { addMember, addOwner, addStaff, addTotp, signInAs, signInStaff } from '#testing/people.ts';
+import { addMember, addOwner, addStaff, addTotp, signInAs } from '#testing/people.ts';
 import type { AuditEntry, PersonClient } from '#testing/person-client.ts';
 
 /** Tests the limits of offline sales, the operator's caps on them, and handing in a till's file. */
@@ -19,9 +19,7 @@ before(async () => {
   account = (await addOwner(server, 'nina@offline.test')).accountId;
   owner = await signInAs(server, 'nina@offline.test');
   await addTotp(server, owner);
-  await addStaff(server, 'ops@offline.test');
-  staff = await signInStaff(server, 'ops@offline.test');
-  await addTotp(server, staff);
+  ({ client: staff } = await addStaff(server, 'ops@offline.test'));
 });
 
 after(() => server.close());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { Authenticator } from '#testing/authenticator.ts';
-import { addOwner, addStaff, PASSWORD, signInAs, signInStaff } from '#testing/people.ts';
+import { addOwner, addStaff, PASSWORD, signInAs } from '#testing/people.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
@@ -121,8 +121,7 @@ test('adding a factor needs the password, or the existing factor', async () => {
 });
 
 test('staff sign in with passkeys of their own realm, and keep the last factor', async () => {
-  await addStaff(server, email);
-  const staff = await signInStaff(server, email);
+  const { client: staff } = await addStaff(server, email, { hasFactor: false });
   const id = await addPasskey(staff, key);
   assert.equal((await staff.delete(`/me/passkeys/${id}`)).status, 409);
   const merchant = browser();

@@ -9,6 +9,7 @@ import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { silentLog } from '#core/log.ts';
 import { checkMayGoLive } from '#payouts/may-go-live.ts';
+import { createOperator } from '#people/create-operator.ts';
 import { FACTOR_AGE_MS } from '#people/new-factor-delay.ts';
 import { hasRole, ROLES, type Role } from '#people/role-order.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
@@ -16,8 +17,8 @@ import {
   addMember,
   addOwner,
   addStaff,
+  PASSWORD,
   signInAs,
-  signInStaff,
   stoppableMails,
 } from '#testing/people.ts';
 import { type ServerContext, startPeopleServer } from '#testing/people-server.ts';
@@ -38,6 +39,7 @@ const REFUSED: Record<Exclude<Factor, 'fresh'>, string> = {
 
 let server: DashboardServer;
 let account = '';
+let staff: PersonClient;
 const clients = new Map<Role, PersonClient>();
 
 before(async () => {
@@ -111,8 +113,7 @@ test('each route × mode × factor: a factor is required where the declaration s
 });
 
 test('staff confirm every change with a fresh, trusted factor', async () => {
-  await addStaff(server, 'staff@consent.test');
-  const staff = await signInStaff(server, 'staff@consent.test');
+  staff = (await addStaff(server, 'staff@consent.test', { hasFactor: false })).client;
   const routes = server.operatorRoutes.filter(({ access }) => access === 'operator');
   for (const factor of ['stale', 'young'] as const) {
     await putFactors(factor);
@@ -127,8 +128,9 @@ test('staff confirm every change with a fresh, trusted factor', async () => {
 });
 
 test('outside a sandbox a colleague counts before the first sign-in', async () => {
-  await addStaff(server, 'colleague@consent.test');
-  const staff = await signInStaff(server, 'staff@consent.test');
+  const person = { email: 'colleague@consent.test', password: PASSWORD, name: 'Cora Colleague' };
+  const actor = { type: 'system', name: 'test' } as const;
+  await createOperator(server.db, { person, actor, now: server.clock.now() });
   await putFactors('fresh');
   const asked = await staff.post(`/accounts/${account}/disable`, { reason: 'A complaint.' });
   assert.match(String(asked.body.proposal), /^prop_/, asked.text);

@@ -6,7 +6,7 @@ import { insertMembership } from '#people/membership-queries.ts';
 import { organizationMembers, organizations } from '#people/organization-queries.ts';
 import { hasRole, ROLES, type Role } from '#people/role-order.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner, addStaff, addTotp, signInAs, signInStaff } from '#testing/people.ts';
+import { addOwner, addStaff, addTotp, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { callRoute, pathOf } from '#testing/person-routes.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
@@ -193,8 +193,7 @@ describe('operators', () => {
   let staff: PersonClient;
 
   before(async () => {
-    await addStaff(server, 'staff@roles.test');
-    staff = await signInStaff(server, 'staff@roles.test');
+    ({ client: staff } = await addStaff(server, 'staff@roles.test', { hasFactor: false }));
   });
 
   test('nothing opens without a second factor, and nothing to merchants', async () => {

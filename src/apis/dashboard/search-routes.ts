@@ -9,11 +9,10 @@ import {
   selectIntentIdByOrder,
 } from '#apis/dashboard/search-queries.ts';
 import { PaymentList } from '#apis/merchant/payment-schema.ts';
-import { answerWith } from '#core/answer.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import { atoms, MAX_AMOUNT } from '#core/money.ts';
-import type { Page } from '#db/paging.ts';
-import { answerList } from '#http/cursors.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
 import { createdParameters, idOf, openObject, pageParameters, text } from '#http/schema.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -119,11 +118,11 @@ function searchRoute(ctx: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const pagination = { list: 'payment search', tenant, query, cursorKey: ctx.keys.cursor };
-      const read = async (page: Page) => {
-        const search = await toSearch(ctx, tenant, query);
-        return search === null ? [] : searchPayments(ctx.db, { tenant, search }, page);
-      };
-      return answerList(pagination, read, (row) => renderPayment(row, ctx.pages));
+      const page = readPage(pagination, query);
+      if (isRefusal(page)) return page;
+      const search = await toSearch(ctx, tenant, query);
+      const rows = search === null ? [] : await searchPayments(ctx.db, { tenant, search }, page);
+      return answerPage(pagination, page, rows, (row) => renderPayment(row, ctx.pages));
     },
   });
 }
