@@ -1,11 +1,11 @@
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { faucetRoute } from '#apis/payer/faucet-routes.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { ApprovalBody, WalletSchema } from '#apis/payer/payer-schema.ts';
 import { sponsorsNow, transferRoute } from '#apis/payer/transfer-routes.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/wait-for-chain-result.ts';
 import { readWallet, renderWallet } from '#apis/payer/wallet-state.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createApproval } from '#payers/create-approval.ts';
 import { LEAST_TRANSFER_ATOMS, transfersLeft } from '#payers/create-transfer.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
@@ -14,8 +14,6 @@ import { selectPayerRequests } from '#payers/request-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { deployerFor } from '#payments/deploy-wallet.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-
-const TAG = 'Payer app';
 
 /**
  * Returns how many more transfers the operator pays for today; `null` if it pays for none on this
@@ -31,16 +29,13 @@ async function gaslessOf(
 }
 
 function walletRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'GET',
     path: '/approvals',
     operationId: 'retrieveWallet',
     moves: 'nothing',
-    tag: TAG,
     summary:
       "Retrieve the wallet's balance and allowances, and the data that its next signatures need",
-    scope: null,
-    idempotency: 'ignored',
     responses: { 200: { schema: WalletSchema, description: 'Read from the chain now.' } },
     errors: ['service_unavailable'],
     handle: async ({ caller, now }) => {
@@ -54,7 +49,7 @@ function walletRoute(ctx: ApiContext) {
 }
 
 function approveRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof ApprovalBody>({
+  return payerRoute<undefined, typeof ApprovalBody>({
     method: 'POST',
     path: '/approvals',
     operationId: 'createApproval',
@@ -62,15 +57,10 @@ function approveRoute(ctx: ApiContext) {
     // Requires no fresh signature, because the body already contains the wallet's signature for
     // this request.
     asks: 'never',
-    tag: TAG,
     summary: 'Relay a signed permit and spending policy: the payer needs no gas',
     description:
       'A wallet that is not on the chain yet (ERC-6492) is deployed first, if the operator lists ' +
       'its factory. If that takes long, the answer is 503: send the same request again.',
-    scope: null,
-    // Needs no idempotency key, because the signatures contain nonces: a repeated request is
-    // refused.
-    idempotency: 'ignored',
     body: ApprovalBody,
     responses: { 201: requestResponse },
     errors: [
@@ -99,15 +89,12 @@ function approveRoute(ctx: ApiContext) {
 }
 
 function followRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'GET',
     path: '/approvals/{id}',
     operationId: 'retrieveApproval',
     moves: 'nothing',
-    tag: TAG,
     summary: 'Retrieve the result of an approval, a transfer or test funds that were `pending`',
-    scope: null,
-    idempotency: 'ignored',
     params: { id: 'text' },
     responses: { 200: requestResponse },
     errors: ['resource_missing'],
@@ -121,7 +108,7 @@ function followRoute(ctx: ApiContext) {
 }
 
 /** Returns the routes that show and set the amount that the network may charge a wallet. */
-export function approvalRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function approvalRoutes(ctx: ApiContext): PayerRoute[] {
   return [
     walletRoute(ctx),
     approveRoute(ctx),

@@ -1,15 +1,13 @@
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { payerRoute } from '#apis/payer/payer-route.ts';
 import { FaucetBody } from '#apis/payer/payer-schema.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/wait-for-chain-result.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import { defineRoute } from '#http/route.ts';
 import { askFaucet, DEFAULT_FAUCET_ATOMS, MAX_FAUCET_ATOMS } from '#payers/create-approval.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-
-const TAG = 'Payer app';
 
 /** Refuses if the network uses Circle's own USDC, and names Circle's faucet instead. */
 async function checkFaucet(ctx: ApiContext, payer: PayerRow): Promise<Refusal | null> {
@@ -29,21 +27,18 @@ async function checkFaucet(ctx: ApiContext, payer: PayerRow): Promise<Refusal | 
 }
 
 export function faucetRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof FaucetBody>({
+  return payerRoute<undefined, typeof FaucetBody>({
     method: 'POST',
     path: '/faucet',
     operationId: 'askFaucet',
     moves: 'money',
     // Requires no fresh signature, because test money goes only to the wallet itself.
     asks: 'never',
-    tag: TAG,
     summary: 'Send test USDC to the wallet',
     description:
       `Up to ${MAX_FAUCET_ATOMS} atoms at once. On the test network only, and only with a test ` +
       "token of this network: with Circle's USDC the response is `not_configured` and names its " +
       'faucet.',
-    scope: null,
-    idempotency: 'ignored',
     body: FaucetBody,
     bodyExample: {},
     responses: { 201: requestResponse },

@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { testHelperRoute } from '#apis/test-helpers/test-helper-route.ts';
 import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { openCardKeys, tapUrl } from '#payers/card.ts';
 import { countEmulatedTap, isTestCard } from '#payers/card-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -11,19 +10,17 @@ const CardTapSchema = Type.Object(
   { title: 'CardTap' },
 );
 
-function cardTapRoute(ctx: ApiContext) {
-  return defineRoute<MerchantCaller>({
+/** Returns the route that simulates card taps, for developers without a card. */
+export function cardTapRoute(ctx: ApiContext) {
+  return testHelperRoute({
     method: 'POST',
     path: '/test_helpers/cards/{id}/taps',
     operationId: 'testTapCard',
     moves: 'data',
-    tag: 'Test helpers',
     summary: 'Produce the next tap of a SUN card',
     description:
       'Simulates the chip of a card of the test network, and counts its taps. Send the URL as a ' +
       'credential of type `nfc_sun`.',
-    scope: 'payments:write',
-    idempotency: 'ignored',
     params: { id: 'card' },
     responses: {
       201: {
@@ -36,7 +33,7 @@ function cardTapRoute(ctx: ApiContext) {
         },
       },
     },
-    errors: ['route_missing', 'resource_missing', 'unexpected_state'],
+    errors: ['resource_missing', 'unexpected_state'],
     handle: async ({ params }) => {
       const id = params.id ?? '';
       const card = await ctx.db.transaction((tx) => countEmulatedTap(tx, id));
@@ -53,9 +50,4 @@ function cardTapRoute(ctx: ApiContext) {
       );
     },
   });
-}
-
-/** Returns the routes that simulate card taps, for developers without a card. */
-export function cardTapRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
-  return [cardTapRoute(ctx)];
 }

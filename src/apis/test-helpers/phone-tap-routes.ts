@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { testHelperRoute } from '#apis/test-helpers/test-helper-route.ts';
 import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
+import type { AnyRoute } from '#http/route.ts';
 import { issuePhonePass } from '#payers/issue-phone-pass.ts';
 import { selectPass } from '#payers/payer-queries.ts';
 import { isTestPass, takePlayedSecond } from '#payers/phone-pass-queries.ts';
@@ -28,18 +29,15 @@ const PHONES = {
 
 function phoneTapRoute(ctx: ApiContext, kind: PhoneKind) {
   const { name, by, operationId } = PHONES[kind];
-  return defineRoute<MerchantCaller>({
+  return testHelperRoute({
     method: 'POST',
     path: `/test_helpers/passes/{id}/${kind}`,
     operationId,
     moves: 'data',
-    tag: 'Test helpers',
     summary: `Produce the tap of a phone with the pass in ${name}`,
     description:
       `Simulates a tap by ${by} of a pass of the test network. Send the value as a credential of ` +
       `type \`${kind}\`.`,
-    scope: 'payments:write',
-    idempotency: 'ignored',
     params: { id: 'pass' },
     responses: {
       201: {
@@ -48,7 +46,7 @@ function phoneTapRoute(ctx: ApiContext, kind: PhoneKind) {
         example: { value: 'AWkmPgB0bGF2XzFMSXp0a2pZQjBSa1Q4aE1uQ1E' },
       },
     },
-    errors: ['route_missing', 'resource_missing', 'unexpected_state'],
+    errors: ['resource_missing', 'unexpected_state'],
     handle: async ({ params, now }) => {
       const passId = params.id ?? '';
       const isKnown = await isTestPass(ctx.db, passId);

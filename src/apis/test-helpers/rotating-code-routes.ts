@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { testHelperRoute } from '#apis/test-helpers/test-helper-route.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { codeOf, rotatingValue, stepAt, testRotatingKey } from '#payers/check-rotating-code.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
@@ -10,20 +9,18 @@ const RotatingCodeSchema = Type.Object(
   { title: 'RotatingCode' },
 );
 
-function rotatingCodeRoute(ctx: ApiContext) {
-  return defineRoute<MerchantCaller>({
+/** Returns the route that simulates rotating codes, for developers without a phone. */
+export function rotatingCodeRoute(ctx: ApiContext) {
+  return testHelperRoute({
     method: 'POST',
     path: '/test_helpers/passes/{id}/rotating_code',
     operationId: 'testRotatingCode',
     moves: 'data',
-    tag: 'Test helpers',
     summary: 'Produce the current code of a pass',
     description:
       'Simulates the phone of a pass of the test network. The code changes every 30 seconds of ' +
       'real time, and each code pays once. Send the value as a credential of type ' +
       '`rotating_code`.',
-    scope: 'payments:write',
-    idempotency: 'ignored',
     params: { id: 'pass' },
     responses: {
       201: {
@@ -32,7 +29,7 @@ function rotatingCodeRoute(ctx: ApiContext) {
         example: { value: 'pass_01QzXo0KcV5sVQ2pWm8Tn3.94287082' },
       },
     },
-    errors: ['route_missing', 'resource_missing'],
+    errors: ['resource_missing'],
     handle: async ({ params, now }) => {
       const { db } = ctx;
       const cardKey = ctx.keys.card;
@@ -42,9 +39,4 @@ function rotatingCodeRoute(ctx: ApiContext) {
       return answerWith(201, { value: rotatingValue(passId, codeOf(key, stepAt(now))) });
     },
   });
-}
-
-/** Returns the routes that simulate rotating codes, for developers without a phone. */
-export function rotatingCodeRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
-  return [rotatingCodeRoute(ctx)];
 }
