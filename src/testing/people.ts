@@ -4,8 +4,11 @@ import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { isRefusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
+import { createOperator } from '#people/create-operator.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import type { Role } from '#people/role-order.ts';
+import type { StaffRole } from '#people/user-queries.ts';
+import { accepted } from '#testing/accepted.ts';
 import type { PeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
@@ -57,6 +60,22 @@ export async function addTotp(server: PeopleServer, client: PersonClient) {
     assert.equal(answer.status, 200, answer.text);
   };
   return { code, prove, recoveryCodes: confirmed.body.recovery_codes as string[] };
+}
+
+/** Adds a person to the network's staff, and signs in with a second factor. */
+export async function addStaff(
+  server: PeopleServer,
+  email: string,
+  { role = 'operator', hasFactor = true }: { readonly role?: StaffRole; hasFactor?: boolean } = {},
+): Promise<{ readonly id: string; readonly client: PersonClient }> {
+  const person = { email, password: PASSWORD, name: email };
+  const now = server.clock.now();
+  const made = accepted(await createOperator(server.db, { person, role, actor, now }));
+  const client = new PersonClient(server.operator);
+  const answer = await client.post('/session', { email, password: PASSWORD });
+  assert.equal(answer.status, 200, answer.text);
+  if (hasFactor) await addTotp(server, client);
+  return { id: made.userId, client };
 }
 
 /** Returns the newest link of this kind that was mailed to an address. */
