@@ -4,12 +4,10 @@ import { EventSchema } from '#apis/merchant/event-schema.ts';
 import { PaymentIntentSchema, TipAmount } from '#apis/merchant/payment-schema.ts';
 import { TappedCredential } from '#apis/merchant/terminal-schema.ts';
 import { ExpiresIn, NewAgentTokenSchema } from '#apis/payer/payer-schema.ts';
-import { cardTapRoute } from '#apis/test-helpers/card-tap-routes.ts';
 import { clockRoutes } from '#apis/test-helpers/clock-routes.ts';
 import { offlinePaymentRoute } from '#apis/test-helpers/offline-payment-routes.ts';
-import { phoneTapRoutes } from '#apis/test-helpers/phone-tap-routes.ts';
-import { rotatingCodeRoute } from '#apis/test-helpers/rotating-code-routes.ts';
 import type { SampleType } from '#apis/test-helpers/sample-objects.ts';
+import { simulatedTapRoutes } from '#apis/test-helpers/simulated-tap-routes.ts';
 import { testHelperRoute } from '#apis/test-helpers/test-helper-route.ts';
 import { triggerEvent } from '#apis/test-helpers/trigger-event.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
@@ -247,9 +245,7 @@ export function testHelperRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
     agentTokenRoute(ctx),
     triggerRoute(ctx),
     offlinePaymentRoute(ctx),
-    cardTapRoute(ctx),
-    rotatingCodeRoute(ctx),
-    ...phoneTapRoutes(ctx),
+    ...simulatedTapRoutes(ctx),
     ...clockRoutes(ctx),
   ];
 }
