@@ -20,8 +20,7 @@ export default async function* failedFiles(source: AsyncIterable<TestEvent>) {
  * process itself died, all of the group's files failed.
  */
 function filesOf(entry: string, name: string): readonly string[] {
-  const file = relative(process.cwd(), entry);
-  if (!file.startsWith('node_modules')) return [file];
+  if (!entry.endsWith('.mjs')) return [relative(process.cwd(), entry)];
   if (name.endsWith('.test.ts')) return [name];
   const suites = readFileSync(entry, 'utf8').matchAll(/^describe\("([^"]+)"/gm);
   return [...suites].map(([, suite = '']) => suite);

@@ -40,8 +40,6 @@ const PATTERNS = [
 ];
 /** Node's compile cache, without which each test process compiles the sources again. */
 const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
-/** Entry files that import the tests of one process. */
-const GROUPS = path.join(ROOT, 'node_modules/.cache/test-groups');
 /**
  * Chosen for two cores: on average a file uses a third of a core, because it waits for a chain or a
  * browser. With four files at a time, a fifth of both cores was idle. `--concurrency` overrides it.
@@ -120,10 +118,11 @@ async function runFiles(
   concurrency: number,
   settings: NodeJS.ProcessEnv,
 ): Promise<{ readonly code: number; readonly failed: readonly string[] }> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-failed-'));
-  const list = path.join(folder, 'files');
+  // A folder of its own, so that two runs in one checkout do not disturb each other.
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-groups-'));
+  const list = path.join(folder, 'failed');
   const groups = inGoodOrder(groupFiles(files), (file) => statSync(file).size);
-  const entries = await writeGroups(groups, GROUPS);
+  const entries = await writeGroups(groups, folder);
   const child = spawn(
     process.execPath,
     [
