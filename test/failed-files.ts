@@ -20,7 +20,8 @@ export default async function* failedFiles(source: AsyncIterable<TestEvent>) {
  * process itself died, all of the group's files failed.
  */
 function filesOf(entry: string, name: string): readonly string[] {
-  if (!entry.endsWith('.mjs')) return [relative(process.cwd(), entry)];
+  const file = relative(process.cwd(), entry);
+  if (!file.startsWith('node_modules')) return [file];
   if (name.endsWith('.test.ts')) return [name];
   const suites = readFileSync(entry, 'utf8').matchAll(/^describe\("([^"]+)"/gm);
   return [...suites].map(([, suite = '']) => suite);

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -85,6 +85,8 @@ export async function writeGroups(
   groups: readonly (readonly string[])[],
   folder: string,
 ): Promise<string[]> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
   return Promise.all(groups.map((group, index) => writeGroup(group, folder, index)));
 }
 

@@ -40,6 +40,8 @@ const PATTERNS = [
 ];
 /** Node's compile cache, without which each test process compiles the sources again. */
 const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
+/** Entry files that import the tests of one process. */
+const GROUPS = path.join(ROOT, 'node_modules/.cache/test-groups');
 /**
  * Chosen for two cores: on average a file uses a third of a core, because it waits for a chain or a
  * browser. With four files at a time, a fifth of both cores was idle. `--concurrency` overrides it.
@@ -118,11 +120,10 @@ async function runFiles(
   concurrency: number,
   settings: NodeJS.ProcessEnv,
 ): Promise<{ readonly code: number; readonly failed: readonly string[] }> {
-  // A folder of its own, so that two runs in one checkout do not disturb each other.
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-groups-'));
-  const list = path.join(folder, 'failed');
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-failed-'));
+  const list = path.join(folder, 'files');
   const groups = inGoodOrder(groupFiles(files), (file) => statSync(file).size);
-  const entries = await writeGroups(groups, folder);
+  const entries = await writeGroups(groups, GROUPS);
   const child = spawn(
     process.execPath,
     [

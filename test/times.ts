@@ -44,7 +44,7 @@ export function noteTimes(): void {
   process.once('exit', () => {
     const { user, system } = process.cpuUsage();
     const times: FileTimes = {
-      file: path.basename(process.argv[1] ?? ''),
+      file: path.relative(process.cwd(), process.argv[1] ?? ''),
       seconds: performance.now() / 1_000,
       own: (user + system) / 1_000_000,
       children: childrenSeconds(),

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import type { ApiDeps } from '#app/api-dependencies.ts';
 import { buildApi } from '#app/api-role.ts';
 import { declaredMerchantRoutes } from '#app/declared-routes.ts';
@@ -125,8 +124,7 @@ async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
     around: watchMoves,
   };
   const app = await buildApi(deps);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const close = async () => {
     app.server.closeAllConnections();
     await app.close();
@@ -134,7 +132,7 @@ async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
     await Promise.all(chains.map((chain) => chain.close()));
     await db.close();
   };
-  return { url: `http://127.0.0.1:${port}`, close };
+  return { url: address, close };
 }
 
 async function send(url: string, merchant: TestMerchant, call: Call): Promise<Answered> {

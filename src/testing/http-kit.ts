@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { refuse } from '#core/answer.ts';
@@ -51,11 +50,10 @@ export async function startBareServer(
     around: watchMoves,
     ...options,
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
-    url: `http://127.0.0.1:${port}`,
-    port,
+    url,
+    port: Number(new URL(url).port),
     app,
     close: async () => {
       app.server.closeAllConnections();

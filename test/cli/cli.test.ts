@@ -2,35 +2,31 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { stat, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { sign, verify } from 'tapline/webhooks';
 import { EVENT_TYPES } from '#events/event-types.ts';
 import { freePort } from '#sandbox/find-and-stop-processes.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type Listening, listen } from '#testing/listen.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
 import { eventually } from '#testing/webhooks.ts';
 import { type JsonObject, PROGRAM, type Ran, runCli, startCli } from './run-cli.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-let network: SpawnedNetwork;
+let network: OwnNetwork;
 let env: Record<string, string>;
 
 before(async () => {
-  folder = await temporaryDataDir();
-  network = await spawnNetwork({ dataDir: folder.path, env: { RATE_LIMIT: '1000/1' } });
-  env = { TAPLINE_DATA_DIR: folder.path, XDG_CONFIG_HOME: path.join(folder.path, 'config') };
+  network = await startOwnNetwork({ env: { RATE_LIMIT: '1000/1' } });
+  const { dataDir } = network;
+  env = { TAPLINE_DATA_DIR: dataDir, XDG_CONFIG_HOME: path.join(dataDir, 'config') };
 });
 
-after(async () => {
-  await network?.stop();
-  await folder?.remove();
-});
+after(() => network?.close());
 
 const cli = (...args: string[]) => runCli([...args, '--json'], env);
 
@@ -47,19 +43,15 @@ interface Received {
   readonly tunnel: unknown;
 }
 
-interface Receiver {
-  readonly url: string;
+interface Receiver extends Listening {
   readonly received: Received[];
-  close(): Promise<void>;
 }
 
 /** Starts a merchant's receiver, as in the SDK's guide. It stores correctly signed events. */
 async function startReceiver(secret: string): Promise<Receiver> {
   const received: Received[] = [];
-  const server: Server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request);
     try {
       const event = await verify(body, request.headers, secret);
       // The Standard Webhooks headers are valid, too.
@@ -76,16 +68,7 @@ async function startReceiver(secret: string): Promise<Receiver> {
       response.writeHead(400).end();
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received,
-    close: async () => {
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await listen(server)), received };
 }
 
 const typeOf = ({ event }: JsonObject) => (event as { type?: string } | undefined)?.type;
@@ -271,10 +254,8 @@ describe('listen and trigger', () => {
         response.writeHead(400).end();
       }
     });
-    server.listen(0, '127.0.0.1');
-    t.after(() => server.close());
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const { port, close } = await listen(server);
+    t.after(close);
     const { code, objects } = await cli('doctor', '--receiver', String(port));
     const failed = objects.filter(({ ok }) => ok === false).map(({ check }) => check);
     assert.deepEqual([code, failed], [0, []]);
@@ -288,11 +269,9 @@ describe('listen and trigger', () => {
     const naive = createServer((request, response) =>
       request.resume().on('end', () => response.end()),
     );
-    naive.listen(0, '127.0.0.1');
-    await once(naive, 'listening');
-    const url = `http://127.0.0.1:${(naive.address() as AddressInfo).port}`;
+    const { url, close } = await listen(naive);
     const bad = await cli('doctor', '--receiver', url);
-    naive.close();
+    await close();
     assert.equal(bad.code, 1);
     const failed = bad.objects.filter(({ ok }) => ok === false).map(({ check }) => check);
     assert.deepEqual(failed, [
@@ -328,7 +307,7 @@ describe('acting as the customer', () => {
   });
 
   test('trigger runs the steps of a file, each with values from earlier responses', async () => {
-    const file = path.join(folder.path, 'scene.json');
+    const file = path.join(network.dataDir, 'scene.json');
     const of = (answered: string) => `\${${answered}}`;
     const write = (steps: unknown) => writeFile(file, JSON.stringify({ steps }));
     const params = { amount: 1_250_000, terminal: of('tapline:terminal'), order_id: 'S-1' };

@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { ApiError, OutcomeUnknownError, Tapline } from 'tapline';
+import { testFolder } from '#testing/test-folder.ts';
 import { KEY } from '../sdk/scripted-api.ts';
 import { type Running, runCli, startCli } from './run-cli.ts';
 
+const folder = await testFolder('mock');
 const running: Running[] = [];
-let folder: string;
-
-before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-mock-'));
-});
 
 after(async () => {
   for (const one of running) if (one.child.exitCode === null) await one.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function startMock(script: string) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
+import { testFolder } from '#testing/test-folder.ts';
 import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
 
 /** Simulates other operating systems by changing what differs there before the command starts. */
@@ -23,19 +23,15 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   'a folder for temporary files that takes none': `process.env.TMPDIR = '/dev/null/none';`,
 };
 
+const folder = await testFolder('systems');
 let api: ScriptedApi;
-let folder: string;
 
 before(async () => {
   api = await startScriptedApi();
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-systems-'));
   await chmod(folder, 0o755);
 });
 
-after(async () => {
-  await api?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => api?.close());
 
 type Env = Readonly<Record<string, string>>;
 

@@ -1,42 +1,34 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { type Listening, listen } from '#testing/listen.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
 /** A well-formed key is enough, because nothing here verifies it. */
 const KEY = 'tlsk_test_0000000000000000000000000000000000000';
 const LIVE_KEY = 'tlsk_live_0000000000000000000000000000000000000';
 
-let folder = '';
-let server: Server;
+const folder = await testFolder('trust');
+let stranger: Listening;
 let address = '';
 /** Headers and bodies that the stranger's server received. */
 const heard: string[] = [];
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-trust-'));
-  server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    heard.push(`${JSON.stringify(request.headers)} ${Buffer.concat(chunks)}`);
+  const server = createServer(async (request, response) => {
+    heard.push(`${JSON.stringify(request.headers)} ${await text(request)}`);
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"data":[]}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  stranger = await listen(server);
+  address = `${stranger.url}/api`;
 });
 
-after(async () => {
-  server.closeAllConnections();
-  server.close();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => stranger.close());
 
 type Env = Readonly<Record<string, string>>;
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import path from 'node:path';
 import { json, text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { type Listening, listen } from '#testing/listen.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 /** Publishes packages from their tags to a registry that records what it receives. */
 
@@ -28,35 +28,30 @@ interface Published {
   readonly _attachments: Readonly<Record<string, { readonly data: string }>>;
 }
 
-let registry: Server;
-let address: string;
-let home: string;
+const home = await testFolder('publish');
+let registry: Listening;
 const published: Published[] = [];
 
 before(async () => {
-  home = await mkdtemp(path.join(tmpdir(), 'tapline-publish-'));
-  registry = createServer(async (request, response) => {
+  const server = createServer(async (request, response) => {
     if (request.method === 'PUT') published.push((await json(request)) as Published);
     response.writeHead(request.method === 'PUT' ? 201 : 404, {
       'Content-Type': 'application/json',
     });
     response.end('{}');
   });
-  await once(registry.listen(0, '127.0.0.1'), 'listening');
-  address = `127.0.0.1:${(registry.address() as AddressInfo).port}`;
+  registry = await listen(server);
 });
 
-after(async () => {
-  registry?.close().closeAllConnections();
-  await rm(home, { recursive: true, force: true });
-});
+after(() => registry?.close());
 
 async function run(
   args: readonly [string, ...string[]],
   { cwd = ROOT, ...env }: { readonly cwd?: string; readonly REPOSITORY_URL?: string } = {},
 ) {
   const [program, ...rest] = args;
-  const flags = [`--registry=http://${address}/`, `--//${address}/:_authToken=none`];
+  const { host } = new URL(registry.url);
+  const flags = [`--registry=http://${host}/`, `--//${host}/:_authToken=none`];
   // Provenance attestations need a build service's identity, which is missing here.
   const child = spawn(program, [...rest, ...flags, '--no-provenance'], {
     cwd,

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
@@ -11,35 +10,30 @@ import { promisify } from 'node:util';
 import { inflateRawSync } from 'node:zlib';
 import fastify, { type FastifyInstance } from 'fastify';
 import { addPackagesRoutes } from '#docs/packages-routes.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 /** Tests the packages as a network serves them, in folders without access to this repository. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
+const folder = await testFolder('served');
+/** An environment without a registry, a cache and settings of this machine. */
+const env: Record<string, string> = {
+  ...{ PATH: process.env.PATH ?? '', HOME: path.join(folder, 'home') },
+  ...{ npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' },
+  ...{ npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' },
+};
 let app: FastifyInstance;
 let origin: string;
-let folder: string;
-/** An environment without a registry, a cache and settings of this machine. */
-let env: Record<string, string>;
 
 before(async () => {
   app = fastify();
   addPackagesRoutes(app);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-served-'));
-  env = {
-    ...{ PATH: process.env.PATH ?? '', HOME: path.join(folder, 'home') },
-    ...{ npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' },
-    ...{ npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' },
-  };
+  origin = await app.listen({ host: '127.0.0.1', port: 0 });
   await mkdir(path.join(folder, 'home'));
 });
 
-after(async () => {
-  await app?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => app?.close());
 
 const get = (name: string, headers: Record<string, string> = {}) =>
   fetch(`${origin}/packages/${name}`, { headers });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { REGISTER_TIMEOUT_MS } from '../../reader/src/zvt/conversation.ts';
 import { type RegisterServer, serveRegister } from '../../reader/src/zvt/server.ts';
 import { readFrame } from '../../reader/src/zvt/zvt-frames.ts';
@@ -103,7 +103,7 @@ export async function serveTestRegister(
   { make, timeoutMs = REGISTER_TIMEOUT_MS }: { make?: Make; timeoutMs?: number } = {},
 ): Promise<ServedRegister> {
   const till = await startedTill(sandbox, make);
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-zvt-'));
+  const folder = await testFolder('zvt');
   const file = path.join(folder, 'reader.zvt.json');
   const open = (port = 0) =>
     serveRegister({
@@ -133,7 +133,6 @@ export async function serveTestRegister(
     end: async () => {
       await server.close();
       await till.end();
-      await rm(folder, { recursive: true });
     },
   };
 }

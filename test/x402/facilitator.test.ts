@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
@@ -19,6 +18,7 @@ import {
   publicActions,
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { type Listening, listen } from '#testing/listen.ts';
 import { digestOf, transferCall } from '../../x402/src/authorization.ts';
 import { routesOf, serverOf } from '../../x402/src/index.ts';
 import { priceOf, totalOf } from '../../x402/src/price-after-fees.ts';
@@ -35,24 +35,17 @@ const WITHIN_MS = 60_000;
 const ASKED_AGAIN = 10;
 
 let ground: X402Ground;
-let routes: ReturnType<typeof serverOf>;
+let routes: Listening;
 let client: HTTPFacilitatorClient;
-
-function addressOf(server: ReturnType<typeof serverOf>): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 before(async () => {
   ground = await openX402Ground();
-  routes = serverOf(routesOf(ground.facilitator));
-  routes.listen(0, '127.0.0.1');
-  await once(routes, 'listening');
-  client = new HTTPFacilitatorClient({ url: addressOf(routes) });
+  routes = await listen(serverOf(routesOf(ground.facilitator)));
+  client = new HTTPFacilitatorClient(routes);
 });
 
 after(async () => {
-  routes?.close();
-  routes?.closeAllConnections();
+  await routes?.close();
   await ground?.close();
 });
 
