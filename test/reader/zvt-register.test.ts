@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
+import { listen } from '#testing/listen.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { DeviceApi, DeviceApiError } from '../../reader/src/device-api.ts';
 import { mayComeAgain } from '../../reader/src/reader-without-screen.ts';
@@ -48,6 +47,21 @@ function connectionLost(): TypeError {
   return new TypeError('fetch failed', { cause: new Error('ECONNRESET') });
 }
 
+/** A client that cannot follow its sales while it is cut off. */
+class Unreachable extends DeviceApi {
+  static isCut = false;
+
+  override async changed(...asked: Parameters<DeviceApi['changed']>) {
+    if (Unreachable.isCut) throw connectionLost();
+    return super.changed(...asked);
+  }
+
+  override async intent(...asked: Parameters<DeviceApi['intent']>) {
+    if (Unreachable.isCut) throw connectionLost();
+    return super.intent(...asked);
+  }
+}
+
 async function paymentsOf({ till }: ServedRegister): Promise<Record<string, unknown>[]> {
   const { body } = await merchant.get(`/payments?terminal=${till.terminal.id}`);
   return body.data as Record<string, unknown>[];
@@ -60,6 +74,41 @@ async function registered(served: ServedRegister, ask: string = ASK.register) {
   return register;
 }
 
+interface CounterOptions {
+  /** Default: the reader's own. */
+  readonly Api?: typeof DeviceApi;
+  readonly timeoutMs?: number;
+  /** The register's first command. */
+  readonly ask?: string;
+}
+
+/** Opens a reader at a terminal of its own, and a register that has registered with it. */
+async function openCounter(t: TestContext, options: CounterOptions = {}) {
+  const { Api = DeviceApi, ask, ...rest } = options;
+  const make = (server: string, key: string) => new Api(server, key);
+  const served = await serveTestRegister(shared.sandbox, { make, ...rest });
+  t.after(served.end);
+  return { served, register: await registered(served, ask) };
+}
+
+/** Taps a pass once the reader waits for one. */
+async function tapPass({ till }: ServedRegister, name?: Parameters<typeof pass>[0]) {
+  await till.until('waiting');
+  await till.tap(pass(name ?? 'ok'));
+}
+
+/** Waits until a command has succeeded. @returns the frame with its result. */
+async function paidFrame(register: TestRegister): Promise<string> {
+  const frame = await register.until(PAID);
+  await register.until(COMPLETED);
+  return frame;
+}
+
+/** Returns the sale that the reader has stored. */
+async function storedSale({ file }: ServedRegister) {
+  return JSON.parse(await readFile(file, 'utf8')).sale;
+}
+
 /** Returns the printed lines that a register has received. */
 function printedBy(register: TestRegister): string[] {
   return register.frames
@@ -70,15 +119,12 @@ function printedBy(register: TestRegister): string[] {
     });
 }
 
-test('a sale in euros: the register asks, a pass pays, result and receipt come back', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+test('a sale in euros: the register asks, a pass pays, result and receipt come back', async (t) => {
+  const { served, register } = await openCounter(t);
   register.send(authorization(1250));
   await register.until(WAITING);
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok'));
-  const result = await register.until(PAID);
-  await register.until(COMPLETED);
+  await tapPass(served);
+  const result = await paidFrame(register);
   const [payment, ...others] = await paymentsOf(served);
   assert.deepEqual(others, []);
   const { presentment, receipt_number: receipt } = present(payment, 'a payment');
@@ -91,27 +137,22 @@ test('a sale in euros: the register asks, a pass pays, result and receipt come b
   assert.deepEqual([hex(0x04), hex(0x49)], ['000000001250', '0978']);
   assert.equal(Number(hex(0x87)), Number(String(receipt).split('-')[1]) % 10_000);
   assert.ok(printedBy(register).some((line) => line.includes(String(receipt))));
-  await served.end();
 });
 
-test('dollars are USDC without a rate, and a chip that signs pays as well', async () => {
+test('dollars are USDC without a rate, and a chip that signs pays as well', async (t) => {
   const account = await fundedAccount(shared.sandbox, 20_000_000n);
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served, '060006000000080840');
+  const { served, register } = await openCounter(t, { ask: '060006000000080840' });
   register.send(authorization(250));
   await register.until(WAITING);
   await served.till.until('waiting');
   await served.till.tap(haloChip(account));
-  await register.until(PAID);
-  await register.until(COMPLETED);
+  await paidFrame(register);
   const [payment] = await paymentsOf(served);
   assert.deepEqual([payment?.amount, payment?.presentment], [2_500_000, null]);
-  await served.end();
 });
 
-test('a currency without a rate is refused before a sale exists', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+test('a currency without a rate is refused before a sale exists', async (t) => {
+  const { served, register } = await openCounter(t);
   register.send('06010a04000000001250490999');
   await register.until(/^061e046f490978/);
   // Dirhams: registers know this currency, but this network has no rate for it.
@@ -119,18 +160,14 @@ test('a currency without a rate is refused before a sale exists', async () => {
   await register.until(/^061e016f/);
   const { body } = await merchant.get(`/payment_intents?terminal=${served.till.terminal.id}`);
   assert.deepEqual(body.data, []);
-  await served.end();
 });
 
-test('a reversal returns the whole sale, and a refund names its receipt', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+test('a reversal returns the whole sale, and a refund names its receipt', async (t) => {
+  const { served, register } = await openCounter(t);
   const sell = async (cents: number) => {
     register.send(authorization(cents));
-    await served.till.until('waiting');
-    await served.till.tap(pass('ok'));
-    const result = await register.until(PAID);
-    await register.until(COMPLETED);
+    await tapPass(served);
+    const result = await paidFrame(register);
     return present(/49097887(....)/.exec(result)?.[1], result);
   };
   const first = await sell(600);
@@ -141,26 +178,21 @@ test('a reversal returns the whole sale, and a refund names its receipt', async 
   const untouched = (await paymentsOf(served)).map((one) => one.amount_refunded);
   assert.deepEqual(untouched, [0, 0]);
   register.send(ASK.reverseLast);
-  assert.match(await register.until(PAID), /04000000000400/);
-  await register.until(COMPLETED);
+  assert.match(await paidFrame(register), /04000000000400/);
   register.send(`06310d0000000400000000025087${first}`);
-  assert.match(await register.until(PAID), /04000000000250/);
-  await register.until(COMPLETED);
+  assert.match(await paidFrame(register), /04000000000250/);
   const shares = (await paymentsOf(served)).map((one) => [one.amount_refunded === one.amount]);
   assert.deepEqual(shares, [[true], [false]]);
   register.send(ASK.endOfDay);
   // The first sale has 3.50 EUR left to refund, the second one nothing.
-  assert.match(await register.until(PAID), /04000000000350.*01000000000350/);
-  await register.until(COMPLETED);
+  assert.match(await paidFrame(register), /04000000000350.*01000000000350/);
   assert.ok(printedBy(register).includes('1 x TOTAL'));
   await sell(100);
   register.send(ASK.endOfDay);
-  assert.match(await register.until(PAID), /04000000000100.*01000000000100/);
-  await register.until(COMPLETED);
-  await served.end();
+  assert.match(await paidFrame(register), /04000000000100.*01000000000100/);
 });
 
-test('an end of day with more sales than can be read reports no sum', async () => {
+test('an end of day with more sales than can be read reports no sum', async (t) => {
   let isEndless = false;
   class Endless extends DeviceApi {
     override async payments(...asked: Parameters<DeviceApi['payments']>) {
@@ -169,22 +201,17 @@ test('an end of day with more sales than can be read reports no sum', async () =
       return isEndless ? { ...page, next_cursor: 'more' } : page;
     }
   }
-  const make = (server: string, key: string) => new Endless(server, key);
-  const served = await serveTestRegister(shared.sandbox, { make });
-  const register = await registered(served);
+  const { served, register } = await openCounter(t, { Api: Endless });
   register.send(authorization(100));
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok'));
+  await tapPass(served);
   await register.until(COMPLETED);
   isEndless = true;
   register.send(ASK.endOfDay);
   await register.until(/^061e019b/);
-  await served.end();
 });
 
-test('a register that floods or stalls is disconnected, and nothing of it is sold', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+test('a register that floods or stalls is disconnected, and nothing of it is sold', async (t) => {
+  const { served, register } = await openCounter(t);
   register.send(ASK.statusEnquiry.repeat(1_500) + authorization(1250));
   while (!register.socket.destroyed) await setTimeout(20);
   const slow = await registered(served);
@@ -195,14 +222,11 @@ test('a register that floods or stalls is disconnected, and nothing of it is sol
     slow.send('00');
   }
   assert.ok(Date.now() - begun < 8_000, 'a byte now and then is no frame');
-  const { sale } = JSON.parse(await readFile(served.file, 'utf8'));
-  assert.equal(sale, null);
-  await served.end();
+  assert.equal(await storedSale(served), null);
 });
 
-test('abort at the register cancels the sale, and so does a canceled intent', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+test('abort at the register cancels the sale, and so does a canceled intent', async (t) => {
+  const { served, register } = await openCounter(t);
   register.send(authorization(700));
   await register.until(WAITING);
   register.send(ASK.abort);
@@ -210,17 +234,15 @@ test('abort at the register cancels the sale, and so does a canceled intent', as
   await register.until(/^061e016c/);
   register.send(authorization(800));
   await register.until(WAITING);
-  const { sale } = JSON.parse(await readFile(served.file, 'utf8'));
-  await merchant.post(`/payment_intents/${sale.intent}/cancel`);
+  const { intent } = await storedSale(served);
+  await merchant.post(`/payment_intents/${intent}/cancel`);
   await register.until(ABORTED);
   await register.until(/^061e016c/);
   assert.deepEqual(await paymentsOf(served), []);
-  await served.end();
 });
 
-test('abort at the register also cancels a sale that its customer has yet to confirm', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+test('abort at the register also cancels a sale that its customer has yet to confirm', async (t) => {
+  const { served, register } = await openCounter(t);
   register.send(authorization(700));
   await register.until(WAITING);
   await served.till.until('waiting');
@@ -231,7 +253,6 @@ test('abort at the register also cancels a sale that its customer has yet to con
   await register.until(/^061e016c/);
   await tapped;
   assert.deepEqual(await paymentsOf(served), []);
-  await served.end();
 });
 
 test('a number whose sale was canceled is a new sale, and then the paid one', async () => {
@@ -247,54 +268,37 @@ test('a number whose sale was canceled is a new sale, and then the paid one', as
   register.send(authorization(720, '0117'));
   await register.until(WAITING);
   await served.till.until('waiting');
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok'));
-  await register.until(PAID);
-  await register.until(COMPLETED);
+  await tapPass(served);
+  await paidFrame(register);
   await served.forget();
   register = await registered(served);
   register.send(authorization(720, '0117'));
-  await register.until(PAID);
-  await register.until(COMPLETED);
+  await paidFrame(register);
   assert.equal((await paymentsOf(served)).length, 1);
   await served.end();
 });
 
-test('a reader whose port is taken stops, and leaves the sale of the first one alone', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+test('a reader whose port is taken stops, and leaves the sale of the first one alone', async (t) => {
+  const { served, register } = await openCounter(t);
   register.send(authorization(730));
   await register.until(WAITING);
   await served.till.until('waiting');
   await assert.rejects(served.second(), /EADDRINUSE/);
   await setTimeout(500);
   await served.till.tap(pass('ok'));
-  await register.until(PAID);
-  await register.until(COMPLETED);
-  await served.end();
+  await paidFrame(register);
 });
 
-test('a paid sale is found behind the newest page of payments', async () => {
-  let isCut = false;
-  class SmallPages extends DeviceApi {
+test('a paid sale is found behind the newest page of payments', async (t) => {
+  class SmallPages extends Unreachable {
     override payments(query: string, signal: AbortSignal) {
       return super.payments(query.replace(/limit=\d+/, 'limit=1'), signal);
     }
-    override async changed(...asked: Parameters<DeviceApi['changed']>) {
-      if (isCut) throw connectionLost();
-      return super.changed(...asked);
-    }
-    override async intent(...asked: Parameters<DeviceApi['intent']>) {
-      if (isCut) throw connectionLost();
-      return super.intent(...asked);
-    }
   }
-  const make = (server: string, key: string) => new SmallPages(server, key);
-  const served = await serveTestRegister(shared.sandbox, { make });
-  const register = await registered(served);
+  const { served, register } = await openCounter(t, { Api: SmallPages });
   register.send(authorization(740));
   await served.till.until('waiting');
-  isCut = true;
+  Unreachable.isCut = true;
   await served.till.tap(pass('ok'));
   while ((await paymentsOf(served)).length < 1) await setTimeout(50);
   const other = await served.till.api.createIntent(
@@ -305,12 +309,11 @@ test('a paid sale is found behind the newest page of payments', async () => {
   const value = present(shared.sandbox.test.passes.ok_2, 'ok_2');
   await served.till.api.tap(other.id, { type: 'nfc_id', value }, 'another-tap');
   while ((await paymentsOf(served)).length < 2) await setTimeout(50);
-  isCut = false;
+  Unreachable.isCut = false;
   assert.match(await register.until(PAID), /04000000000740/);
-  await served.end();
 });
 
-test('a refund whose response was lost, and which is then pending, is made once', async () => {
+test('a refund whose response was lost, and which is then pending, is made once', async (t) => {
   let isLost = true;
   const keys: string[] = [];
   class Slow extends DeviceApi {
@@ -322,12 +325,9 @@ test('a refund whose response was lost, and which is then pending, is made once'
       return { ...made, status: 'pending' as const };
     }
   }
-  const make = (server: string, key: string) => new Slow(server, key);
-  const served = await serveTestRegister(shared.sandbox, { make });
-  const register = await registered(served);
+  const { served, register } = await openCounter(t, { Api: Slow });
   register.send(authorization(600));
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok'));
+  await tapPass(served);
   const receipt = present(/49097887(....)/.exec(await register.until(PAID))?.[1], 'a receipt');
   await register.until(COMPLETED);
   register.send(`06310d0000000400000000025087${receipt}`);
@@ -337,8 +337,7 @@ test('a refund whose response was lost, and which is then pending, is made once'
   isLost = false;
   const after = await served.connect();
   after.send(ASK.repeatReceipt);
-  assert.match(await after.until(PAID), /04000000000250/);
-  await after.until(COMPLETED);
+  assert.match(await paidFrame(after), /04000000000250/);
   const requests = keys.length;
   assert.equal(new Set(keys).size, 1);
   await setTimeout(2_500);
@@ -347,7 +346,6 @@ test('a refund whose response was lost, and which is then pending, is made once'
   const [payment] = await paymentsOf(served);
   const refunds = (body.data as { payment: string }[]).filter((one) => one.payment === payment?.id);
   assert.equal(refunds.length, 1);
-  await served.end();
 });
 
 test('a proxy’s response refuses nothing, and a bug is not retried', async () => {
@@ -357,17 +355,16 @@ test('a proxy’s response refuses nothing, and a bug is not retried', async () 
     response.writeHead(present(status, String(request.url)), { 'content-type': 'text/html' });
     response.end('<h1>Please wait</h1>');
   });
-  await once(proxy.listen(0, '127.0.0.1'), 'listening');
-  const { port } = proxy.address() as AddressInfo;
+  const { url, close } = await listen(proxy);
   for (const at of Object.keys(pages)) {
-    const api = new DeviceApi(`http://127.0.0.1:${port}${at}`, 'key');
+    const api = new DeviceApi(`${url}${at}`, 'key');
     await assert.rejects(
       api.refund({ payment: 'pay_1' }, 'key', new AbortController().signal),
       (error) => error instanceof DeviceApiError && mayComeAgain(error),
       at,
     );
   }
-  proxy.close();
+  await close();
   class Broken extends DeviceApi {
     override createIntent(): Promise<never> {
       throw new TypeError('price is not a function');
@@ -375,7 +372,7 @@ test('a proxy’s response refuses nothing, and a bug is not retried', async () 
   }
   const news: unknown[] = [];
   const sales = new Sales({
-    api: new Broken(`http://127.0.0.1:${port}`, 'key'),
+    api: new Broken(url, 'key'),
     signal: new AbortController().signal,
     report: (observation) => news.push(observation),
   });
@@ -414,68 +411,45 @@ test('a refund is never requested after 47 hours, when the network forgets its k
 
 const ASKED = { amount: 1250, currency: null, number: null };
 
-test('a register that is cut off gets the result of the same amount when it is back', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+test('a register that is cut off gets the result of the same amount when it is back', async (t) => {
+  const { served, register } = await openCounter(t);
   register.acknowledges = (frame) => !PAID.test(frame);
   register.send(authorization(900));
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok'));
+  await tapPass(served);
   await register.until(PAID);
   await register.cut();
   const again = await registered(served);
   again.send(authorization(900));
-  await again.until(PAID);
-  await again.until(COMPLETED);
+  await paidFrame(again);
   assert.equal((await paymentsOf(served)).length, 1);
-  await served.end();
 });
 
-test('a restart of the reader forgets neither the result nor the last sale', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+test('a restart of the reader forgets neither the result nor the last sale', async (t) => {
+  const { served, register } = await openCounter(t);
   register.acknowledges = (frame) => !PAID.test(frame);
   register.send(authorization(950));
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok_2'));
+  await tapPass(served, 'ok_2');
   await register.until(PAID);
-  const stored = JSON.parse(await readFile(served.file, 'utf8'));
-  assert.deepEqual([stored.sale.status, stored.sale.delivery], ['paid', 'sent']);
+  const { status, delivery } = await storedSale(served);
+  assert.deepEqual([status, delivery], ['paid', 'sent']);
   assert.equal((await stat(served.file)).mode & 0o077, 0);
   await served.restart();
   const after = await served.connect();
   after.send(ASK.repeatReceipt);
-  assert.match(await after.until(PAID), /04000000000950/);
-  await after.until(COMPLETED);
+  assert.match(await paidFrame(after), /04000000000950/);
   assert.equal((await paymentsOf(served)).length, 1);
-  await served.end();
 });
 
-test('an unknown result is never "declined": system error, and then the truth', async () => {
-  let isCut = false;
-  class Unreachable extends DeviceApi {
-    override async changed(...asked: Parameters<DeviceApi['changed']>) {
-      if (isCut) throw connectionLost();
-      return super.changed(...asked);
-    }
-    override async intent(...asked: Parameters<DeviceApi['intent']>) {
-      if (isCut) throw connectionLost();
-      return super.intent(...asked);
-    }
-  }
-  const make = (server: string, key: string) => new Unreachable(server, key);
-  const served = await serveTestRegister(shared.sandbox, { make, timeoutMs: 3_000 });
-  const register = await registered(served);
+test('an unknown result is never "declined": system error, and then the truth', async (t) => {
+  const { served, register } = await openCounter(t, { Api: Unreachable, timeoutMs: 3_000 });
   register.send(authorization(550));
   await served.till.until('waiting');
-  isCut = true;
+  Unreachable.isCut = true;
   await served.till.tap(pass('ok'));
   await register.until(/^061e01ff/);
   assert.ok(!register.frames.some((frame) => /^040f|^060f00/.test(frame)));
-  isCut = false;
+  Unreachable.isCut = false;
   register.send(ASK.repeatReceipt);
-  await register.until(PAID);
-  await register.until(COMPLETED);
+  await paidFrame(register);
   assert.equal((await paymentsOf(served)).length, 1);
-  await served.end();
 });
