@@ -15,15 +15,14 @@ import {
   type PaymentCall,
   pack,
   refundCall,
-  registerMerchantCall,
   settleCall,
   withdrawCall,
 } from '#settlement/contract/contract-calls.ts';
 import { type RawLog, readEvents } from '#settlement/contract/contract-events.ts';
-import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import { batchesOf, rootOf } from '#settlement/settled/fold-batches.ts';
 import { heldAccount } from '#testing/held-key.ts';
+import { registrationOf } from '#testing/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { lastingNodeOf, nodeIndexOf, openRange, rangePath } from '../../contracts/batch-range.ts';
@@ -118,13 +117,8 @@ async function addWallet(config: NetworkConfig): Promise<PrivateKeyAccount> {
 
 async function addMerchant(config: NetworkConfig): Promise<bigint> {
   const wallet = privateKeyToAccount(generatePrivateKey());
-  const accountId = `acct_${randomBytes(8).toString('hex')}`;
-  const consent = { accountId, wallet: wallet.address, deadline: BigInt(FAR_FUTURE) };
-  const signature = await wallet.signTypedData(merchantConsent(config, consent));
   const registrar = heldAccount(config.registrarKey);
-  const deadline = String(FAR_FUTURE);
-  const data = registerMerchantCall({ accountId, wallet: wallet.address, deadline, signature });
-  await send(config, registrar, config.settlement, data);
+  await send(config, registrar, config.settlement, await registrationOf(config, wallet));
   const reader = clientOf(config, registrar);
   const address = config.settlement;
   return BigInt(

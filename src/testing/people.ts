@@ -72,10 +72,19 @@ export async function mailedUrl(
   return pattern.exec(found)?.[0] ?? '';
 }
 
-/** Sets up the factor as {@link addTotp} does, but on a service that uses the real clock. */
-export async function addFactorNow(client: PersonClient, password: string): Promise<void> {
+/**
+ * Sets up the factor as {@link addTotp} does, but on a service that uses the real clock.
+ * @returns the authenticator app's secret
+ */
+export async function addFactorNow(client: PersonClient, password: string): Promise<string> {
   const begun = await client.post('/me/totp', { current_password: password });
-  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-  const confirmed = await client.post('/me/totp/confirm', { code: totp.generate() });
-  assert.equal(confirmed.status, 200, confirmed.text);
+  const secret = String(begun.body.secret);
+  const confirmed = await client.post('/me/totp/confirm', { code: totpCode(secret) });
+  assert.equal(confirmed.status, 200, `${begun.text} ${confirmed.text}`);
+  return secret;
+}
+
+/** Returns the code that an authenticator app with this secret shows now. */
+export function totpCode(secret: string): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate();
 }

@@ -1,5 +1,3 @@
-import { SCOPES } from '#accounts/api-key-scopes.ts';
-import { issueApiKey } from '#accounts/create-api-key.ts';
 import { deviceSurface } from '#apis/device/device-routes.ts';
 import { pairingSurface } from '#apis/device/pairing-routes.ts';
 import type { TestPasses } from '#apis/device/test-pass-routes.ts';
@@ -16,6 +14,7 @@ import type { PushSettings } from '#settings/push-settings.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { startBareServer } from '#testing/http-kit.ts';
+import { addTestKey } from '#testing/merchants.ts';
 import type { TestStore } from '#testing/store.ts';
 
 /** A store's APIs over HTTP. The check before each payment uses the simulated chain. */
@@ -111,18 +110,8 @@ export async function serveStore(
   ];
   const server = await startBareServer({ surfaces: surfaces as unknown as Surface[], clock });
   const merchant = async ({ livemode = false } = {}) => {
-    const { secret } = await db.transaction((tx) =>
-      issueApiKey(tx, {
-        tenant: { ...store.merchant.tenant, livemode },
-        name: 'test',
-        scopes: SCOPES,
-        ipAllowlist: [],
-        expiresAt: null,
-        actor: { type: 'system', name: 'tests' },
-        now: clock.now(),
-        rotatedFrom: null,
-      }),
-    );
+    const tenant = { ...store.merchant.tenant, livemode };
+    const { secret } = await addTestKey(db, tenant, { now: clock.now() });
     return caller(`${server.url}/api/v1`, secret);
   };
   return {

@@ -3,7 +3,6 @@ import {
   encodeDeployData,
   encodeFunctionData,
   getContractAddress,
-  keccak256,
   numberToHex,
   parseEther,
 } from 'viem';
@@ -15,6 +14,8 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { connectRpc, type Rpc } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
+import { registerMerchantCall } from '#settlement/contract/contract-calls.ts';
+import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import {
   executeCall,
   NO_PREDECESSOR,
@@ -330,32 +331,21 @@ function mineEvery(sender: Sender, ms: number): () => Promise<void> {
   };
 }
 
+/** Returns the call that registers a new account as a merchant with this wallet. */
+export async function registrationOf(
+  config: NetworkConfig,
+  wallet: PrivateKeyAccount,
+): Promise<Hex> {
+  const accountId = `acct_${randomBytes(8).toString('hex')}`;
+  const consent = { accountId, wallet: wallet.address, deadline: BigInt(FAR_FUTURE) };
+  const signature = await wallet.signTypedData(merchantConsent(config, consent));
+  const deadline = String(FAR_FUTURE);
+  return registerMerchantCall({ accountId, wallet: wallet.address, deadline, signature });
+}
+
 async function addMerchant({ config, chain }: Parts, send: TestNetwork['send'], key: Hex) {
   const wallet = privateKeyToAccount(key);
-  const reference = keccak256(`0x${randomBytes(16).toString('hex')}`);
-  const deadline = BigInt(FAR_FUTURE);
-  const signature = await wallet.signTypedData({
-    domain: {
-      name: 'Tapline Settlement',
-      version: '2',
-      chainId: config.chainId,
-      verifyingContract: config.settlement,
-    },
-    types: {
-      MerchantConsent: [
-        { name: 'reference', type: 'bytes32' },
-        { name: 'wallet', type: 'address' },
-        { name: 'deadline', type: 'uint256' },
-      ],
-    },
-    primaryType: 'MerchantConsent',
-    message: { reference, wallet: wallet.address, deadline },
-  });
-  const data = encodeFunctionData({
-    abi: settlementAbi,
-    functionName: 'registerMerchant',
-    args: [reference, wallet.address, deadline, signature],
-  });
+  const data = await registrationOf(config, wallet);
   const registrar = heldAccount(config.registrarKey);
   await send(registrar, config.settlement, data);
   const count = encodeFunctionData({ abi: settlementAbi, functionName: 'merchantCount' });
