@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import {
-  DESKTOP,
-  looksToRun,
-  openBrowser,
-  PHONE,
-  type TestBrowser,
-  type TestWindow,
-} from '../testing/browser.ts';
+import { test } from 'node:test';
+import { DESKTOP, looksToRun, PHONE, type TestWindow } from '../testing/browser.ts';
 import { askForPayment, fund, fundedAccount, injectWallet } from '../testing/payer.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
 import {
   createWallet,
@@ -24,17 +17,7 @@ import {
 const BUDGET_BYTES = 91_000;
 const PULLED = 2_511_250n;
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const payButton = ({ page }: TestWindow) => page.getByRole('button', { name: /^Pay / });
 
@@ -52,7 +35,7 @@ const LOOKS = [
 
 for (const { name, options } of looksToRun(LOOKS)) {
   test(`a stranger with a wallet pays the amount on the till: ${name}`, async () => {
-    const { sandbox } = shared;
+    const { sandbox, browser } = stage();
     const terminal = await addTestTerminal(sandbox);
     const till = await openTill(browser, sandbox, { terminal });
     await till.ask('2.50');
@@ -81,15 +64,18 @@ for (const { name, options } of looksToRun(LOOKS)) {
 
 /** Returns the pay link of the terminal's open payment, as its QR code contains it. */
 async function linkOfOpen(terminal: { readonly deviceKey: string }): Promise<{ url: string }> {
-  const response = await fetch(`${shared.sandbox.base_url}/device/v1/payment_intents/next?wait=5`, {
-    headers: { Authorization: `Bearer ${terminal.deviceKey}` },
-  });
+  const response = await fetch(
+    `${stage().sandbox.base_url}/device/v1/payment_intents/next?wait=5`,
+    {
+      headers: { Authorization: `Bearer ${terminal.deviceKey}` },
+    },
+  );
   const { payment_url: url } = (await response.json()) as { payment_url: string };
   return { url };
 }
 
 async function openLink(usdc: bigint, body: Readonly<Record<string, unknown>> = {}) {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const payment = await askForPayment(sandbox, terminal, body);
   const window = await browser.open();
@@ -98,7 +84,7 @@ async function openLink(usdc: bigint, body: Readonly<Record<string, unknown>> = 
 }
 
 test('the wallet of this site pays once its password is entered', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal);
   const wallet = await openWallet(browser, sandbox, PHONE);
@@ -118,7 +104,7 @@ test('the wallet of this site pays once its password is entered', async () => {
 });
 
 test('a customer who creates a wallet first returns to the payment and pays it', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal);
   const wallet = walletOf(await browser.open(PHONE));
@@ -153,7 +139,7 @@ test('a tip is a separate step, and part of the signed message', async () => {
   assert.match((await payButton(window).textContent()) ?? '', /^Pay 2\.762375 USDC to /);
   await payButton(window).click();
   await result(window, 'Paid').waitFor();
-  const [payment] = await paymentsOf(shared.sandbox, terminal);
+  const [payment] = await paymentsOf(stage().sandbox, terminal);
   assert.deepEqual([payment?.amount, payment?.tip], [2_750_000, 250_000]);
   await window.close();
 });
@@ -221,7 +207,7 @@ test('after a lost response, the same signature is sent again and charges once',
   await result(window, 'Checking…').waitFor();
   assert.equal(await payButton(window).count(), 0);
   await result(window, 'Paid').waitFor();
-  assert.equal((await paymentsOf(shared.sandbox, terminal)).length, 1);
+  assert.equal((await paymentsOf(stage().sandbox, terminal)).length, 1);
   await window.close();
 });
 
@@ -233,29 +219,30 @@ test('a decline gives its reason, and the next try pays', async () => {
   await result(window, 'Declined').waitFor();
   await window.page.getByText('There is not enough money in your wallet').waitFor();
   await window.checkAccessibility();
-  await fund(shared.sandbox, wallet.account, PULLED);
+  await fund(stage().sandbox, wallet.account, PULLED);
   await payButton(window).click();
   await result(window, 'Paid').waitFor();
   await window.close();
 });
 
 test('a payment that is canceled or expires at the till also ends on the page', async () => {
+  const { sandbox } = stage();
   const canceled = await openLink(0n);
   await canceled.window.page.goto(canceled.url);
   await payButton(canceled.window).waitFor();
-  await postAsMerchant(shared.sandbox, `/payment_intents/${canceled.id}/cancel`);
+  await postAsMerchant(sandbox, `/payment_intents/${canceled.id}/cancel`);
   await result(canceled.window, 'Canceled').waitFor();
   await canceled.window.close();
   const expired = await openLink(0n);
   await expired.window.page.goto(expired.url);
   await payButton(expired.window).waitFor();
-  await postAsMerchant(shared.sandbox, `/test_helpers/payment_intents/${expired.id}/expire`);
+  await postAsMerchant(sandbox, `/test_helpers/payment_intents/${expired.id}/expire`);
   await result(expired.window, 'Expired').waitFor();
   await expired.window.close();
 });
 
 test('without a wallet, the page says how to get one; an unknown link says so', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { url } = await askForPayment(sandbox, await addTestTerminal(sandbox));
   const window = await browser.open(PHONE);
   await window.page.goto(url);
@@ -287,7 +274,7 @@ test('the first load is small', async () => {
   assert.ok(bytes <= BUDGET_BYTES, `${bytes} bytes`);
   await checkStill(window);
   await window.close();
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const bare = await browser.open();
   const { url: other } = await askForPayment(sandbox, await addTestTerminal(sandbox));
   const withCode = await measureFirstLoad(bare, other);

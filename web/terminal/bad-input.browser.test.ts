@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
 import { setClock, WRONG_CLOCKS } from '../testing/clock.ts';
 import { holdRequests } from '../testing/network-faults.ts';
+import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
   intentsOf,
@@ -13,23 +12,13 @@ import {
   tillOf,
 } from '../testing/till.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const TAP = /\/tap$/;
 const CREATE = /device\/v1\/payment_intents$/;
 
 test('buttons clicked twice act once', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   await till.amount.fill('2.50');
@@ -52,7 +41,7 @@ test('buttons clicked twice act once', async () => {
 });
 
 test('an amount that can be read in two ways is never charged', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   await till.amount.fill('1,500');
@@ -71,7 +60,7 @@ test('an amount that can be read in two ways is never charged', async () => {
 });
 
 test('the back button leaves no payment behind', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
@@ -97,7 +86,7 @@ test('the back button leaves no payment behind', async () => {
 });
 
 test('a second tab takes over the till during a tap, and the first tab says so', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const first = await openTill(browser, sandbox, { terminal });
   await first.ask('2.50');
@@ -122,7 +111,7 @@ test('a second tab takes over the till during a tap, and the first tab says so',
 });
 
 test('two tills with one device key: a tap at each is one payment, shown on both', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const tills = [
     await openTill(browser, sandbox, { terminal }),
@@ -142,7 +131,7 @@ test('two tills with one device key: a tap at each is one payment, shown on both
 });
 
 test('a revoked device key is reported at once; paired again, the till continues', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
@@ -174,7 +163,7 @@ test('a revoked device key is reported at once; paired again, the till continues
 
 for (const { name, offsetMs } of WRONG_CLOCKS) {
   test(`a device whose clock is ${name} shows the service's time`, async () => {
-    const { sandbox } = shared;
+    const { sandbox, browser } = stage();
     const terminal = await addTestTerminal(sandbox);
     const window = await browser.open();
     await setClock(window.page, offsetMs);
@@ -196,7 +185,7 @@ for (const { name, offsetMs } of WRONG_CLOCKS) {
 }
 
 test('a payment that could not be opened is not sent, and can never be paid', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   await till.amount.fill('2.50');

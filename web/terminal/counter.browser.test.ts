@@ -1,25 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { PHONE } from '../testing/browser.ts';
 import { addChipDialog } from '../testing/halo.ts';
 import { fund } from '../testing/payer.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, openTill, paymentsOf, tillOf } from '../testing/till.ts';
 import { haloChip } from './counter/virtual-halo-chip.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const thing = (page: Page, name: RegExp) => page.getByRole('button', { name });
 
@@ -52,7 +42,7 @@ function colorsOf(page: Page): Promise<readonly string[]> {
 }
 
 test('a phone that is dragged onto the till pays as a real one does', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });
   await till.ask('2.50');
@@ -67,7 +57,7 @@ test('a phone that is dragged onto the till pays as a real one does', async () =
 });
 
 test('a card signs at the till and pays; one that is removed too early pays nothing', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
@@ -91,7 +81,7 @@ test('a card signs at the till and pays; one that is removed too early pays noth
 });
 
 test('a card with too little USDC signs nothing; the till shows its balance', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });
   const { page } = till;
@@ -111,7 +101,7 @@ test('a card with too little USDC signs nothing; the till shows its balance', as
 });
 
 test('a tag and a bank card get their own messages; a phone opens the page of a tag', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
@@ -131,7 +121,7 @@ test('a tag and a bank card get their own messages; a phone opens the page of a 
 });
 
 test('a live till has no simulated customer', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox, 'Live counter', 'live');
   const window = await browser.open(PHONE);
   await window.page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
@@ -145,7 +135,7 @@ test('a live till has no simulated customer', async () => {
 });
 
 test('a card with a PIN pays once its PIN is typed, and the PIN stays on the till', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });
   const { page } = till;
@@ -177,7 +167,7 @@ test('a card with a PIN pays once its PIN is typed, and the PIN stays on the til
 });
 
 test('on an iPhone, Hold a card here asks for the card twice, and it pays', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const account = privateKeyToAccount(generatePrivateKey());
   await fund(sandbox, account, 10_000_000n);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { test } from 'node:test';
 import { eventually } from '#testing/webhooks.ts';
-import { DESKTOP, looksToRun, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { DESKTOP, looksToRun, PHONE } from '../testing/browser.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
+import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
   openTill,
@@ -17,17 +17,7 @@ import {
 /** React alone takes 69 of these 110 kB. */
 const BUDGET_BYTES = 110_000;
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const LOOKS = [
   { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
@@ -36,7 +26,7 @@ const LOOKS = [
 
 for (const { name, options } of looksToRun(LOOKS)) {
   test(`a new cashier pairs a till, takes a payment, and refunds it: ${name}`, async () => {
-    const { sandbox } = shared;
+    const { sandbox, browser } = stage();
     const terminal = await addTestTerminal(sandbox);
     const window = await browser.open(options);
     const { page } = window;
@@ -85,7 +75,7 @@ for (const { name, options } of looksToRun(LOOKS)) {
 }
 
 test('a till reports its software once per start', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   // The first start reports the till's version too. On a slow machine that happens after the till
@@ -117,8 +107,9 @@ test('a till reports its software once per start', async () => {
 });
 
 test('a sale by keyboard alone', async () => {
-  const terminal = await addTestTerminal(shared.sandbox);
-  const till = await openTill(browser, shared.sandbox, { terminal });
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
   // The field has the focus, so that the cashier can type immediately.
   await page.keyboard.type('3.20');
@@ -140,7 +131,7 @@ test('a sale by keyboard alone', async () => {
 });
 
 test('a payment from the merchant’s server is shown, and typed digits are kept', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   await till.amount.fill('7.');
@@ -157,7 +148,8 @@ test('a payment from the merchant’s server is shown, and typed digits are kept
 });
 
 test('the first load stays within its budget', async () => {
-  const url = `${shared.sandbox.web_url}/terminal`;
+  const { sandbox, browser } = stage();
+  const url = `${sandbox.web_url}/terminal`;
   const stranger = await browser.open({ serviceWorkers: 'block' });
   const unpaired = await measureFirstLoad(stranger, url);
   assert.ok(unpaired > 10_000, 'something was measured');
@@ -165,8 +157,8 @@ test('the first load stays within its budget', async () => {
   await checkStill(stranger);
   await stranger.close();
 
-  const terminal = await addTestTerminal(shared.sandbox);
-  const till = await openTill(browser, shared.sandbox, {
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, {
     terminal,
     options: { ...DESKTOP, serviceWorkers: 'block' },
   });
@@ -187,7 +179,7 @@ const SAYS_OFFLINE = `(() => {
 })()`;
 
 test('Paid shows the sum that left the wallet, and a second reading covers no button', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const till = await openTill(browser, sandbox, { terminal: await addTestTerminal(sandbox) });
   const { page } = till;
   // Types like a reader: sends all keys without a pause, however slow the test machine is.

@@ -1,29 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { drawerBytes, ticketBytes } from '../../reader/src/index.ts';
 import { cellsOf } from '../../reader/src/printing/escpos.ts';
-import { openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { addPrinter, type Printed, printedJobs } from '../testing/printer.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 test('a USB printer prints receipts and opens the drawer, each only when asked', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
@@ -118,7 +107,7 @@ function checkPlaces(line: string, image: Image): void {
 }
 
 test('Japanese and Arabic letters are printed as dots in their place', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;

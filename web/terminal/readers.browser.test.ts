@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { PHONE } from '../testing/browser.ts';
 import { addFilmingCamera } from '../testing/filming-camera.ts';
+import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
   intentsOf,
@@ -16,17 +16,7 @@ import {
 } from '../testing/till.ts';
 import { readyWallet } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 /** Adds a Web NFC reader to Chromium, which has none. Tests hold passes to it. */
 async function addNfcReader(page: Page): Promise<void> {
@@ -111,7 +101,7 @@ function holdPass(page: Page, text: string): Promise<void> {
 }
 
 test('a pass that is held to the device is a tap; any other tag is not', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(PHONE);
   const { page } = window;
@@ -173,7 +163,7 @@ function typeUnderGerman(page: Page, text: string, lacks = false): Promise<void>
 }
 
 test('a reader that acts as a keyboard is recognized wherever the focus is', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   await till.ask('2.50');
@@ -193,7 +183,7 @@ test('a reader that acts as a keyboard is recognized wherever the focus is', asy
 });
 
 test('a repeated reading neither clears a result nor types into a field', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
@@ -240,7 +230,7 @@ test('a repeated reading neither clears a result nor types into a field', async 
 });
 
 test('a terminal pairs by the QR code of its link', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(PHONE);
   const { page } = window;
@@ -256,7 +246,7 @@ test('a terminal pairs by the QR code of its link', async () => {
 });
 
 test('a camera that stops says so and starts again', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const window = await browser.open(PHONE);
   const { page } = window;
   const { pairingCode } = await addTestTerminal(sandbox);
@@ -283,7 +273,7 @@ test('a camera that stops says so and starts again', async () => {
 });
 
 test('a decoder that does not load is not blamed on the camera', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const window = await browser.open({ ...PHONE, serviceWorkers: 'block' });
   const { page } = window;
   await addFilmingCamera(page, 'any code');
@@ -298,7 +288,7 @@ test('a decoder that does not load is not blamed on the camera', async () => {
 });
 
 test('only a browser without a barcode detector loads our decoder', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(PHONE);
   const { page } = window;
@@ -329,7 +319,7 @@ test('only a browser without a barcode detector loads our decoder', async () => 
 });
 
 test("the camera is asked for at the start of the shift, and reads a wallet's code", async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   await wallet.button(/^Show code/).click();
@@ -363,7 +353,7 @@ test("the camera is asked for at the start of the shift, and reads a wallet's co
 });
 
 test('a card with a chip pays once per tap; its last address pays nothing more', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet } = await readyWallet(browser, sandbox);
   await wallet.page.getByRole('link', { name: 'Cards with a chip' }).click();

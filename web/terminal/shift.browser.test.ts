@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
+import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
   intentsOf,
@@ -11,17 +11,7 @@ import {
   type TillWindow,
 } from '../testing/till.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 async function payPart(till: TillWindow): Promise<void> {
   await till.charge.click();
@@ -32,7 +22,7 @@ async function payPart(till: TillWindow): Promise<void> {
 }
 
 test('a bill in equal parts is paid to the last cent, under one group', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });
   const { page } = till;
@@ -60,7 +50,7 @@ test('a bill in equal parts is paid to the last cent, under one group', async ()
 });
 
 test('in a bill split by amounts, each person pays an amount up to the remainder', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });
   const { page } = till;
@@ -83,7 +73,7 @@ test('in a bill split by amounts, each person pays an amount up to the remainder
 });
 
 test('an unpaid payment expires automatically, and the till shows that', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   await till.ask('2.50');
@@ -98,7 +88,7 @@ test('an unpaid payment expires automatically, and the till shows that', async (
 });
 
 test('a cancel on either side shows on the till', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   await till.ask('2.50');
@@ -114,7 +104,7 @@ test('a cancel on either side shows on the till', async () => {
 });
 
 test('the PIN locks the screen, not the payment, and survives a reload', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
@@ -135,7 +125,7 @@ test('the PIN locks the screen, not the payment, and survives a reload', async (
 });
 
 test('the end of a shift: totals to print, and the next one starts at zero', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
@@ -170,7 +160,7 @@ test('the end of a shift: totals to print, and the next one starts at zero', asy
 });
 
 test('nothing moves if the system asks for reduced motion', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const options = { ...PHONE, reducedMotion: 'reduce' as const };
   const till = await openTill(browser, sandbox, { terminal, options });
@@ -184,7 +174,7 @@ test('nothing moves if the system asks for reduced motion', async () => {
 });
 
 test('the customer chooses a tip before the tap; the ledger records it separately', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });
   const { page } = till;
@@ -215,7 +205,7 @@ test('the customer chooses a tip before the tap; the ledger records it separatel
 });
 
 test('a result plays a sound, also after a reload, unless sounds are off', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;

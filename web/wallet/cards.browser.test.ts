@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { test } from 'node:test';
 import { readTap, writeCard } from '../../reader/src/index.ts';
 import { emulatedChip, MAKER_KEY } from '../../test/reader/emulated-ntag424.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { PHONE } from '../testing/browser.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { readyWallet, tapPass } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 test('if the operator issues pass files, the wallet offers them', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   const open = async () => {
@@ -50,7 +40,7 @@ test('if the operator issues pass files, the wallet offers them', async () => {
 });
 
 test('a code pays once, and a card pays until it is revoked', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import {
   createWallet,
@@ -12,17 +12,7 @@ import {
   WALLET_PASSWORD,
 } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const APPROVALS = '**/payer/v1/approvals';
 
@@ -31,7 +21,7 @@ function declineOf(intent: Record<string, unknown>): unknown {
 }
 
 test('limits can be tightened immediately, changed on the chain, and set to zero', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
@@ -70,7 +60,7 @@ test('limits can be tightened immediately, changed on the chain, and set to zero
 });
 
 test('an approval with a lost response, or cut off by a reload, is made once', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const wallet = await openWallet(browser, sandbox);
   const { page } = wallet;
   await createWallet(wallet);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
 import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 import {
   allowPayments,
@@ -15,17 +15,7 @@ import {
 
 const STRANGER = `0x${'66'.repeat(20)}`;
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 /** Makes the service name these contracts. @returns a function that restores its responses. */
 async function nameOthers({ page }: WalletWindow, change: Readonly<Record<string, unknown>>) {
@@ -39,7 +29,8 @@ async function nameOthers({ page }: WalletWindow, change: Readonly<Record<string
 }
 
 test('a permit for an unknown contract is never signed: the change is shown instead', async () => {
-  const wallet = await openWallet(browser, shared.sandbox, PHONE);
+  const { sandbox, browser } = stage();
+  const wallet = await openWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   const sent: string[] = [];
   page.on('request', (request) => {
@@ -77,7 +68,8 @@ test('a permit for an unknown contract is never signed: the change is shown inst
 });
 
 test('new contracts are trusted after a comparison, with a check box and a click', async () => {
-  const wallet = await openWallet(browser, shared.sandbox);
+  const { sandbox, browser } = stage();
+  const wallet = await openWallet(browser, sandbox);
   const { page } = wallet;
   await createWallet(wallet);
   await fundWallet(wallet);
@@ -121,7 +113,7 @@ test('new contracts are trusted after a comparison, with a check box and a click
 });
 
 test('raised fees stop the wallet and the pay page, and are shown', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const wallet = await openWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await createWallet(wallet);
@@ -163,7 +155,7 @@ test('raised fees stop the wallet and the pay page, and are shown', async () => 
 });
 
 test('the pay page asks no wallet to sign for contracts that are new to this browser', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(PHONE);
   const { page } = window;
