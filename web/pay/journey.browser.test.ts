@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DESKTOP, looksToRun, PHONE, type TestWindow } from '../testing/browser.ts';
-import { askForPayment, fund, fundedAccount, injectWallet } from '../testing/payer.ts';
+import { changeAnswers } from '../testing/network-faults.ts';
+import { askForPayment, fund, fundedAccount, injectWallet, payLinkOf } from '../testing/payer.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { sharedStage } from '../testing/stage.ts';
-import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
+import {
+  addTestTerminal,
+  intentsOf,
+  newTill,
+  paymentsOf,
+  postAsMerchant,
+  resultIn,
+} from '../testing/till.ts';
 import {
   createWallet,
   fundWallet,
@@ -21,12 +29,7 @@ const stage = sharedStage();
 
 const payButton = ({ page }: TestWindow) => page.getByRole('button', { name: /^Pay / });
 
-function result({ page }: TestWindow, word: string) {
-  return page
-    .getByRole('status')
-    .or(page.getByRole('alert'))
-    .filter({ has: page.getByText(word, { exact: true }) });
-}
+const result = ({ page }: TestWindow, word: string) => resultIn(page, word);
 
 const LOOKS = [
   { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
@@ -35,16 +38,14 @@ const LOOKS = [
 
 for (const { name, options } of looksToRun(LOOKS)) {
   test(`a stranger with a wallet pays the amount on the till: ${name}`, async () => {
-    const { sandbox, browser } = stage();
-    const terminal = await addTestTerminal(sandbox);
-    const till = await openTill(browser, sandbox, { terminal });
+    const { sandbox, browser, till, terminal } = await newTill(stage());
     await till.ask('2.50');
     const code = till.page.getByRole('link', { name: /pay/i }).or(till.page.getByRole('img'));
     await code.first().waitFor();
-    const { url } = await linkOfOpen(terminal);
+    const [intent] = await intentsOf(sandbox, terminal);
     const window = await browser.open(options);
     await injectWallet(window, sandbox, await fundedAccount(sandbox, PULLED));
-    await window.page.goto(url);
+    await window.page.goto(await payLinkOf(sandbox, terminal, intent?.id));
     await payButton(window).waitFor();
     await window.checkAccessibility();
     assert.match((await payButton(window).textContent()) ?? '', /^Pay 2\.51125 USDC to .+$/);
@@ -60,18 +61,6 @@ for (const { name, options } of looksToRun(LOOKS)) {
     await till.close();
     await window.close();
   });
-}
-
-/** Returns the pay link of the terminal's open payment, as its QR code contains it. */
-async function linkOfOpen(terminal: { readonly deviceKey: string }): Promise<{ url: string }> {
-  const response = await fetch(
-    `${stage().sandbox.base_url}/device/v1/payment_intents/next?wait=5`,
-    {
-      headers: { Authorization: `Bearer ${terminal.deviceKey}` },
-    },
-  );
-  const { payment_url: url } = (await response.json()) as { payment_url: string };
-  return { url };
 }
 
 async function openLink(usdc: bigint, body: Readonly<Record<string, unknown>> = {}) {
@@ -178,12 +167,10 @@ test('a service that asks to sign a different message gets no signature', async 
     ['nonce', `0x${'22'.repeat(32)}`],
     ['value', 2_511_251],
   ] as const) {
-    await window.page.route(/\/api\/pay\/v1\/.*from=/, async (route) => {
-      const response = await route.fetch();
-      const link = await response.json();
+    type Link = { readonly typed_data: { readonly message: object } };
+    await changeAnswers(window.page, /\/api\/pay\/v1\/.*from=/, (link: Link) => {
       const message = { ...link.typed_data.message, [field]: value };
-      const json = { ...link, typed_data: { ...link.typed_data, message } };
-      await route.fulfill({ response, json });
+      return { ...link, typed_data: { ...link.typed_data, message } };
     });
     await window.page.goto(url);
     await payButton(window).click();

@@ -7,6 +7,7 @@ import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
+  newTill,
   openTill,
   paymentsOf,
   postAsMerchant,
@@ -51,8 +52,7 @@ for (const { name, options } of looksToRun(LOOKS)) {
     await till.testPass.selectOption('insufficient_funds');
     await till.result('Declined').waitFor();
     await window.checkAccessibility();
-    await till.testPass.selectOption('ok');
-    await till.result('Paid').waitFor();
+    await till.pay();
     await window.checkAccessibility();
     assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
 
@@ -75,9 +75,7 @@ for (const { name, options } of looksToRun(LOOKS)) {
 }
 
 test('a till reports its software once per start', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   // The first start reports the till's version too. On a slow machine that happens after the till
   // opens.
   await eventually('the first report', async () => {
@@ -94,9 +92,7 @@ test('a till reports its software once per start', async () => {
   );
   await till.page.reload();
   assert.equal((await answered).status(), 200);
-  await till.ask('1');
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.sell('1');
   const { version } = JSON.parse(await readFile('package.json', 'utf8'));
   const said = { platform: 'browser', software_version: version };
   assert.deepEqual(reports, [said]);
@@ -107,10 +103,7 @@ test('a till reports its software once per start', async () => {
 });
 
 test('a sale by keyboard alone', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { till, page } = await newTill(stage());
   // The field has the focus, so that the cashier can type immediately.
   await page.keyboard.type('3.20');
   await page.keyboard.press('Enter');
@@ -131,16 +124,13 @@ test('a sale by keyboard alone', async () => {
 });
 
 test('a payment from the merchant’s server is shown, and typed digits are kept', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.amount.fill('7.');
   const description = 'Table 7, two coffees';
   const sale = { amount: 1_230_000, terminal: terminal.id, description };
   await postAsMerchant(sandbox, '/payment_intents', sale);
   await till.page.getByText(description).waitFor();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.click();
   assert.equal(await till.amount.inputValue(), '7.', 'what was typed is still there');
   till.checkClean();

@@ -5,24 +5,19 @@ import { drawerBytes, ticketBytes } from '../../reader/src/index.ts';
 import { cellsOf } from '../../reader/src/printing/escpos.ts';
 import { addPrinter, type Printed, printedJobs } from '../testing/printer.ts';
 import { sharedStage } from '../testing/stage.ts';
-import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
+import { newTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
 
 const stage = sharedStage();
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 test('a USB printer prints receipts and opens the drawer, each only when asked', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   await page.addInitScript(addPrinter);
   await page.reload();
   const jobs = () => printedJobs(page);
   const pay = async () => {
-    await till.ask('2.50');
-    await till.testPass.selectOption('ok');
-    await till.result('Paid').waitFor();
+    await till.sell('2.50');
   };
   await pay();
   await till.newPayment.click();
@@ -107,10 +102,7 @@ function checkPlaces(line: string, image: Image): void {
 }
 
 test('Japanese and Arabic letters are printed as dots in their place', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   await page.addInitScript(addPrinter);
   await page.reload();
   await page.getByRole('link', { name: 'Settings' }).click();
@@ -124,8 +116,7 @@ test('Japanese and Arabic letters are printed as dots in their place', async () 
   });
   const sale = { amount: 3_000_000, line_items, terminal: terminal.id };
   await postAsMerchant(sandbox, '/payment_intents', sale);
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await page.getByRole('button', { name: /^Receipt/ }).click();
   await page.getByRole('button', { name: /^Print/ }).click();
   await page.waitForFunction(

@@ -9,7 +9,7 @@ import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
   intentsOf,
-  openTill,
+  newTill,
   paymentsOf,
   postAsMerchant,
   tillOf,
@@ -101,15 +101,9 @@ function holdPass(page: Page, text: string): Promise<void> {
 }
 
 test('a pass that is held to the device is a tap; any other tag is not', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const window = await browser.open(PHONE);
-  const { page } = window;
-  await addNfcReader(page);
-  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
-  await page.getByRole('button', { name: /^Start shift/ }).click();
-  const till = tillOf(window);
-  await till.amount.waitFor();
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE, {
+    prepare: addNfcReader,
+  });
   // While no payment waits, a pass has no effect.
   await holdPass(page, passOf(sandbox));
   await till.ask('2.50');
@@ -131,8 +125,8 @@ test('a pass that is held to the device is a tap; any other tag is not', async (
   await till.newPayment.click();
   await till.amount.waitFor();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
-  window.checkClean();
-  await window.close();
+  till.checkClean();
+  await till.close();
 });
 
 /** Longer than the gap that separates two runs of keys. */
@@ -163,9 +157,7 @@ function typeUnderGerman(page: Page, text: string, lacks = false): Promise<void>
 }
 
 test('a reader that acts as a keyboard is recognized wherever the focus is', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.ask('2.50');
   const read = (text: string) => typeAsReader(till.page, text);
   // The reader's Enter must not click the focused button.
@@ -183,10 +175,7 @@ test('a reader that acts as a keyboard is recognized wherever the focus is', asy
 });
 
 test('a repeated reading neither clears a result nor types into a field', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   const read = () => typeAsReader(page, passOf(sandbox));
   await till.ask('2.50');
   await read();
@@ -323,7 +312,7 @@ test("the camera is asked for at the start of the shift, and reads a wallet's co
   const terminal = await addTestTerminal(sandbox);
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   await wallet.button(/^Show code/).click();
-  await wallet.dialog().getByRole('button', { name: 'New code' }).click();
+  await wallet.inDialog(/^New code$/).click();
   const code = await wallet.field('Code').inputValue();
 
   const window = await browser.open(PHONE);
@@ -354,27 +343,17 @@ test("the camera is asked for at the start of the shift, and reads a wallet's co
 
 test('a card with a chip pays once per tap; its last address pays nothing more', async () => {
   const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
   const { wallet } = await readyWallet(browser, sandbox);
   await wallet.page.getByRole('link', { name: 'Cards with a chip' }).click();
   await wallet.button(/^Add card/).click();
   const made = wallet.page.waitForResponse((response) => response.url().endsWith('/v1/cards'));
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Add card/ })
-    .click();
+  await wallet.inDialog(/^Add card/).click();
   const { id } = (await (await made).json()) as { id: string };
   await wallet.close();
   const { url } = await postAsMerchant(sandbox, `/test_helpers/cards/${id}/taps`);
   const given = secure(String(url));
 
-  const window = await browser.open(PHONE);
-  const { page } = window;
-  await addNfcReader(page);
-  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
-  await page.getByRole('button', { name: /^Start shift/ }).click();
-  const till = tillOf(window);
-  await till.amount.waitFor();
+  const { till, page, terminal } = await newTill(stage(), PHONE, { prepare: addNfcReader });
   await till.ask('2.50');
   await holdPass(page, given);
   await till.result('Paid').waitFor();
@@ -385,6 +364,6 @@ test('a card with a chip pays once per tap; its last address pays nothing more',
   const payments = await paymentsOf(sandbox, terminal);
   assert.equal(payments.length, 1);
   assert.deepEqual(payments[0]?.payment_method, { type: 'wallet_pass', credential: 'nfc_sun' });
-  window.checkClean();
-  await window.close();
+  till.checkClean();
+  await till.close();
 });

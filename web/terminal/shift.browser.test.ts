@@ -5,6 +5,7 @@ import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
   intentsOf,
+  newTill,
   openTill,
   paymentsOf,
   postAsMerchant,
@@ -15,17 +16,13 @@ const stage = sharedStage();
 
 async function payPart(till: TillWindow): Promise<void> {
   await till.charge.click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.click();
   await till.amount.waitFor();
 }
 
 test('a bill in equal parts is paid to the last cent, under one group', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE);
   await till.amount.fill('10');
   await page.getByRole('button', { name: 'Split the bill' }).click();
   await page.getByRole('combobox', { name: 'People' }).selectOption('3');
@@ -50,10 +47,7 @@ test('a bill in equal parts is paid to the last cent, under one group', async ()
 });
 
 test('in a bill split by amounts, each person pays an amount up to the remainder', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE);
   await till.amount.fill('10');
   await page.getByRole('button', { name: 'Split the bill' }).click();
   await page.getByRole('button', { name: 'By amount' }).click();
@@ -73,9 +67,7 @@ test('in a bill split by amounts, each person pays an amount up to the remainder
 });
 
 test('an unpaid payment expires automatically, and the till shows that', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.ask('2.50');
   const [intent] = await intentsOf(sandbox, terminal);
   await postAsMerchant(sandbox, `/test_helpers/payment_intents/${intent?.id}/expire`);
@@ -88,9 +80,7 @@ test('an unpaid payment expires automatically, and the till shows that', async (
 });
 
 test('a cancel on either side shows on the till', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.ask('2.50');
   await till.cancel.click();
   await till.result('Canceled').waitFor();
@@ -104,10 +94,7 @@ test('a cancel on either side shows on the till', async () => {
 });
 
 test('the PIN locks the screen, not the payment, and survives a reload', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { till, page } = await newTill(stage());
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('textbox', { name: 'PIN' }).fill('2468');
   await page.getByRole('button', { name: 'Set PIN' }).click();
@@ -125,10 +112,7 @@ test('the PIN locks the screen, not the payment, and survives a reload', async (
 });
 
 test('the end of a shift: totals to print, and the next one starts at zero', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { till, page } = await newTill(stage());
   await till.amount.fill('4.20');
   await payPart(till);
   await page.getByRole('link', { name: 'Settings' }).click();
@@ -174,10 +158,7 @@ test('nothing moves if the system asks for reduced motion', async () => {
 });
 
 test('the customer chooses a tip before the tap; the ledger records it separately', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE);
   const tipping = { percentages: [10, 15, 20] };
   const sale = { amount: 10_000_000, terminal: terminal.id, tipping };
   await postAsMerchant(sandbox, '/payment_intents', sale);
@@ -186,13 +167,11 @@ test('the customer chooses a tip before the tap; the ledger records it separatel
   await till.checkAccessibility();
   await page.getByRole('radio', { name: /^15 %/ }).check();
   await page.getByRole('button', { name: /^Add tip/ }).click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.click();
   await postAsMerchant(sandbox, '/payment_intents', sale);
   await page.getByRole('button', { name: 'No tip' }).click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   const payments = await paymentsOf(sandbox, terminal);
   assert.deepEqual(
     payments.map(({ amount, tip }) => [amount, tip]),
@@ -205,10 +184,7 @@ test('the customer chooses a tip before the tap; the ledger records it separatel
 });
 
 test('a result plays a sound, also after a reload, unless sounds are off', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { till, page } = await newTill(stage());
   await page.addInitScript(() => {
     Object.assign(window, { notes: 0 });
     const start = OscillatorNode.prototype.start;

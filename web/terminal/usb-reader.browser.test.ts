@@ -8,7 +8,7 @@ import { haloChip } from '../../test/reader/emulated-chips.ts';
 import { bankCard, tag } from '../../test/reader/emulated-phones.ts';
 import { fundedAccount } from '../testing/payer.ts';
 import { sharedStage } from '../testing/stage.ts';
-import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
+import { newTill, paymentsOf } from '../testing/till.ts';
 import { USB_PORT } from './reader/usb-reader.ts';
 
 const stage = sharedStage();
@@ -43,10 +43,7 @@ async function startProgram(code: string | null, tokenHash: string | null) {
 }
 
 test('a card held to this computer’s USB reader pays', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   const pass = tag({ text: present(sandbox.test.passes.ok, 'the pass ok') });
   const before = await page.request.get(`${sandbox.web_url}/terminal`);
   assert.doesNotMatch(before.headers()['content-security-policy'] ?? '', /ws:/);

@@ -35,7 +35,7 @@ test('a new pass asks for the wallet’s signature if the last one is too old', 
   });
   await wallet.goTo('Passes');
   await wallet.button(/^Add pass/).click();
-  const add = wallet.dialog().getByRole('button', { name: /^Add pass/ });
+  const add = wallet.inDialog(/^Add pass/);
   await add.click();
   const again = page.getByRole('dialog', { name: 'Sign again' });
   await again.getByRole('button', { name: 'Not now' }).click();

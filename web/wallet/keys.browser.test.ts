@@ -233,7 +233,7 @@ test('a PIN locks the screen; the network can be switched, and the wallet remove
   await wallet.button(/^Remove wallet/).click();
   await wallet.sees('This wallet is not backed up.');
   await wallet.checkAccessibility();
-  const remove = wallet.dialog().getByRole('button', { name: /^Remove wallet/ });
+  const remove = wallet.inDialog(/^Remove wallet/);
   await remove.click();
   await wallet.sees('Check the box first.');
   await wallet.dialog().getByRole('checkbox').check();
@@ -253,7 +253,7 @@ test('a token for an agent is shown once and can be revoked', async () => {
   await page.getByRole('link', { name: /^Tokens for AI agents/ }).click();
   await wallet.sees('No tokens yet');
   await wallet.button(/^Create a token/).click();
-  const make = wallet.dialog().getByRole('button', { name: /^Create a token/ });
+  const make = wallet.inDialog(/^Create a token/);
   await make.click();
   await wallet.sees('That isn’t a valid account ID. Ask the shop for it.');
   await wallet.checkAccessibility();

@@ -36,10 +36,7 @@ test('limits can be tightened immediately, changed on the chain, and set to zero
 
   await wallet.button(/^Change limits/).click();
   await wallet.field('Maximum per payment').fill('5');
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Change limits/ })
-    .click();
+  await wallet.inDialog(/^Change limits/).click();
   await page.getByRole('definition').getByText('5.00').waitFor();
 
   // A reload locks the key: the sheet asks for the password and rejects a wrong one.
@@ -47,7 +44,7 @@ test('limits can be tightened immediately, changed on the chain, and set to zero
   await wallet.button(/^Stop all payments/).click();
   await wallet.checkAccessibility();
   await wallet.field('Wallet password').fill('not that one, sorry');
-  const stop = wallet.dialog().getByRole('button', { name: /^Stop all payments/ });
+  const stop = wallet.inDialog(/^Stop all payments/);
   await stop.click();
   await wallet.sees('That isn’t this wallet’s password.');
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
@@ -72,10 +69,7 @@ test('an approval with a lost response, or cut off by a reload, is made once', a
     await route.abort();
   });
   await wallet.button(/^Allow payments/).click();
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Allow payments/ })
-    .click();
+  await wallet.inDialog(/^Allow payments/).click();
   await wallet.sees('Ready to pay');
 
   await wallet.goTo('Limits');
@@ -89,10 +83,7 @@ test('an approval with a lost response, or cut off by a reload, is made once', a
     await route.fetch();
     resolve();
   });
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Change limits/ })
-    .click();
+  await wallet.inDialog(/^Change limits/).click();
   await sent;
   await page.reload();
   await page.getByRole('definition').getByText('60.00').waitFor();

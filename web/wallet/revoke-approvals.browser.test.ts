@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PHONE } from '../testing/browser.ts';
-import { askNode, giveCoins, passToNode } from '../testing/browser-wallet.ts';
+import { giveCoins, passToNode } from '../testing/browser-wallet.ts';
+import { rpc } from '../testing/payer.ts';
 import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { readyWallet, tapPass, WALLET_PASSWORD, type WalletWindow } from '../testing/wallet.ts';
@@ -62,7 +63,7 @@ test('a public node shows the allowance if there is no browser wallet', async ()
   await wallet.context.route(node, async (route) => {
     const { method, params } = route.request().postDataJSON();
     await route.fulfill({
-      json: { jsonrpc: '2.0', id: 1, result: await askNode(sandbox, method, params) },
+      json: { jsonrpc: '2.0', id: 1, result: await rpc(sandbox, method, params) },
     });
   });
   await wallet.sees(/a node that this service does not run/);
@@ -89,9 +90,9 @@ test('without a browser wallet the signed transaction can be copied', async () =
   await wallet.button(/^Sign the transaction/).click();
   const raw = await wallet.field('Signed transaction').inputValue();
   await wallet.checkAccessibility();
-  const hash = await askNode(sandbox, 'eth_sendRawTransaction', [raw]);
+  const hash = await rpc(sandbox, 'eth_sendRawTransaction', [raw]);
   await page.waitForTimeout(2_500);
-  const receipt = (await askNode(sandbox, 'eth_getTransactionReceipt', [hash])) as {
+  const receipt = (await rpc(sandbox, 'eth_getTransactionReceipt', [hash])) as {
     status: string;
     gasUsed: string;
   };

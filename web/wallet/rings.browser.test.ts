@@ -3,37 +3,20 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
 import { PHONE } from '../testing/browser.ts';
+import { changeAnswers } from '../testing/network-faults.ts';
+import { letAsk, PUSH_KEY } from '../testing/notifications.ts';
 import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { askFirst, readyWallet, tapPass, type WalletWindow } from '../testing/wallet.ts';
 
 const stage = sharedStage();
 
-const KEY =
-  'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
 const ENDPOINT = 'https://push.example.com/send/1';
-
-/**
- * Simulates a permission prompt and its answer, because headless browsers refuse without a prompt.
- */
-async function letAsk(page: Page, permission: NotificationPermission = 'default'): Promise<void> {
-  await page.addInitScript((first) => {
-    let present = first;
-    Object.defineProperty(Notification, 'permission', { get: () => present });
-    Notification.requestPermission = async () => {
-      present = 'granted';
-      return present;
-    };
-  }, permission);
-}
 
 /** Simulates an operator with Web Push, and the browser vendor's push service. */
 async function setUp(page: Page): Promise<void> {
-  await page.route('**/api/payer/v1/push', async (route) => {
-    if (route.request().method() !== 'GET') return route.fallback();
-    const response = await route.fetch();
-    await route.fulfill({ response, json: { ...(await response.json()), public_key: KEY } });
-  });
+  const push = '**/api/payer/v1/push';
+  await changeAnswers(page, push, (answer) => ({ ...answer, public_key: PUSH_KEY }));
   await letAsk(page);
   await page.addInitScript((endpoint) => {
     PushManager.prototype.getSubscription = async () => null;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PHONE } from '../testing/browser.ts';
-import { addressIn, askNode, giveCoins, passToNode } from '../testing/browser-wallet.ts';
+import { addressIn, giveCoins, passToNode } from '../testing/browser-wallet.ts';
+import { rpc } from '../testing/payer.ts';
 import { sharedStage } from '../testing/stage.ts';
 import { createWallet, fundWallet, openWallet, WALLET_PASSWORD } from '../testing/wallet.ts';
 import { answerWith } from '../testing/wallet-shots.ts';
@@ -13,7 +14,7 @@ async function balanceOf(address: string): Promise<bigint> {
   const { sandbox } = stage();
   const data = `0x70a08231${address.slice(2).padStart(64, '0')}`;
   const call = [{ to: sandbox.test.usdc, data }, 'latest'];
-  return BigInt(String(await askNode(sandbox, 'eth_call', call)));
+  return BigInt(String(await rpc(sandbox, 'eth_call', call)));
 }
 
 /** An unused address, with a valid checksum. */
