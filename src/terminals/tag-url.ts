@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { recordTenantChange } from '#audit/record-change.ts';
 import { type Refusal, resourceMissing } from '#core/answer.ts';
 import { base62, fromBase62 } from '#core/base62.ts';
 import { type IdKey, linkPrefix } from '#core/ids.ts';
-import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
+import type { TerminalRef } from '#terminals/change-terminal.ts';
 import { lockTerminal, renewTag } from '#terminals/provisioning-queries.ts';
 import { deleteChip } from '#terminals/tag-chip-queries.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
@@ -63,29 +63,15 @@ export function tagUrl({ idKey, webUrl }: TagPlace, { tag }: Pick<TerminalRow, '
 }
 
 /** Gives the terminal's tag another URL; the previous one stops working. */
-export async function rotateTag(
-  tx: Tx,
-  ref: {
-    readonly tenant: Tenant;
-    readonly id: string;
-    readonly actor: Actor;
-    readonly now: Date;
-  },
-): Promise<TerminalRow | Refusal> {
-  const { tenant, id, actor, now } = ref;
+export async function rotateTag(tx: Tx, ref: TerminalRef): Promise<TerminalRow | Refusal> {
+  const { tenant, id } = ref;
   if ((await lockTerminal(tx, tenant, id)) === undefined) return resourceMissing('terminal');
   // Delete the chip, because it contains the previous URL.
   await deleteChip(tx, id);
   const row = await renewTag(tx, id);
-  await recordEntry(tx, {
-    auditLog: tenant.accountId,
-    actor,
+  await recordTenantChange(tx, ref, {
     action: 'terminal.tag_rotated',
     objectId: id,
-    livemode: tenant.livemode,
-    before: null,
-    after: null,
-    now,
   });
   return row;
 }

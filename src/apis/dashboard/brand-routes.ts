@@ -1,12 +1,6 @@
 import Type from 'typebox';
 import { selectBrand } from '#accounts/brand-queries.ts';
-import {
-  type BrandRef,
-  MAX_LOGO_BYTES,
-  removeLogo,
-  setBrandColor,
-  setLogo,
-} from '#accounts/set-brand.ts';
+import { MAX_LOGO_BYTES, removeLogo, setBrandColor, setLogo } from '#accounts/set-brand.ts';
 import {
   ACCOUNT,
   actorOf,
@@ -14,6 +8,7 @@ import {
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
+import type { AccountRef } from '#audit/record-change.ts';
 import { type Answer, answerWith, isRefusal } from '#core/answer.ts';
 import { brandPath, inkOn } from '#core/brand-styles.ts';
 import type { Database } from '#db/database.ts';
@@ -50,7 +45,7 @@ async function answerBrand(db: Database, accountId: string): Promise<Answer> {
   });
 }
 
-function refOf({ caller, requestId, now }: PersonRequest): BrandRef {
+function refOf({ caller, requestId, now }: PersonRequest): AccountRef {
   return { accountId: caller.tenant.accountId, actor: actorOf(caller, requestId), now };
 }
 
