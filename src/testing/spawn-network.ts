@@ -106,10 +106,15 @@ async function readSandbox(dataDir: string): Promise<SandboxFile | null> {
   }
 }
 
-/** Starts a network and waits until its sandbox.json exists. */
-export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwork> {
-  await rm(path.join(options.dataDir, 'sandbox.json'), { force: true });
-  const { child, logs } = spawnMain(options);
+/**
+ * Starts a network and waits until its sandbox.json exists. Its data is by default in a temporary
+ * folder, which `stop` removes.
+ */
+export async function spawnNetwork(options: Partial<SpawnOptions> = {}): Promise<SpawnedNetwork> {
+  const own = options.dataDir === undefined ? await temporaryDataDir() : null;
+  const dataDir = own?.path ?? options.dataDir ?? '';
+  await rm(path.join(dataDir, 'sandbox.json'), { force: true });
+  const { child, logs } = spawnMain({ ...options, dataDir });
   const deadline = performance.now() + START_MS;
   let sandbox: SandboxFile | null = null;
   while (sandbox === null) {
@@ -118,11 +123,11 @@ export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwor
       throw new Error(`the network did not start:\n${logs()}`);
     }
     await sleep(POLL_MS);
-    sandbox = await readSandbox(options.dataDir);
+    sandbox = await readSandbox(dataDir);
   }
   return {
     sandbox,
-    dataDir: options.dataDir,
+    dataDir,
     process: child,
     logs,
     kill: async () => {
@@ -131,7 +136,9 @@ export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwor
     },
     stop: async () => {
       child.kill('SIGTERM');
-      return exited(child);
+      const code = await exited(child);
+      await own?.remove();
+      return code;
     },
   };
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listenLocally } from '#testing/local-server.ts';
 
 /** The end of the first connection: after this many bytes from one side. */
 export interface Cut {
@@ -44,15 +44,13 @@ export async function startCuttingProxy(target: number, cut: Cut | null): Promis
     }
     if (cut?.after === 0 && cut.of === 'request' && first) end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port, close } = await listenLocally(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     seen,
     close: async () => {
       for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
+      await close();
     },
   };
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { Tapline } from 'tapline';
+import { startReceiver } from '#testing/webhook-receiver.ts';
 
 export interface Seen {
   readonly method: string;
@@ -40,21 +39,17 @@ export function refusal(status: number, type: string, code: string, headers = {}
 export async function startScriptedApi(): Promise<ScriptedApi> {
   const seen: Seen[] = [];
   let steps: Step[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { method = '', url = '', headers } = request;
-    seen.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+  const { url: origin, answer, close } = await startReceiver();
+  answer(({ method, path: url, headers, body }, response) => {
+    seen.push({ method, url, headers, body: body.toString() });
     const step = steps.length > 1 ? steps.shift() : steps[0];
     if (step === 'hang') return;
-    if (step === undefined || step === 'cut') return request.socket.destroy();
+    if (step === undefined || step === 'cut') return void response.destroy();
     const text = typeof step.body === 'string' ? step.body : JSON.stringify(step.body);
     response.writeHead(step.status, { 'Content-Type': 'application/json', ...step.headers });
     response.end(text);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  const baseUrl = `${origin}/api`;
   return {
     tapline: new Tapline(KEY, { baseUrl }),
     baseUrl,
@@ -63,10 +58,6 @@ export async function startScriptedApi(): Promise<ScriptedApi> {
       seen.length = 0;
       steps = next;
     },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }

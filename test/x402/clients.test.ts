@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { decodePaymentResponseHeader } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { installTool, type Tool } from '#testing/tools.ts';
+import { testFolder } from '#testing/test-folder.ts';
+import { installTool } from '#testing/tools.ts';
 import { openX402Ground, payingFetch, type X402Ground } from './x402-ground.ts';
 
 /** Unmodified x402 clients buy from a shop whose payments Tapline settles. */
@@ -99,18 +97,9 @@ test('a page of another site may request, pay and read the paid content', async 
 });
 
 describe('@x402/axios', () => {
-  let folder: string;
-  let tool: Tool;
-
-  before(async () => {
+  test('buys as well', async (t) => {
     // Uses a separate folder, because axios requires an older core than the other clients.
-    folder = await mkdtemp(path.join(tmpdir(), 'tapline-axios-'));
-    tool = await installTool('axios-client', folder);
-  });
-
-  after(() => rm(folder, { recursive: true, force: true }));
-
-  test('buys as well', async () => {
+    const tool = await installTool('axios-client', testFolder(t));
     const key = generatePrivateKey();
     const { address } = privateKeyToAccount(key);
     await ground.fund(address, FUNDS);
