@@ -1,10 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
-import { recordTenantChange } from '#audit/record-change.ts';
+import { recordTenantChange, type TenantRef } from '#audit/record-change.ts';
 import { type Refusal, resourceMissing } from '#core/answer.ts';
 import { base62, fromBase62 } from '#core/base62.ts';
 import { type IdKey, linkPrefix } from '#core/ids.ts';
 import type { Tx } from '#db/database.ts';
-import type { TerminalRef } from '#terminals/change-terminal.ts';
 import { lockTerminal, renewTag } from '#terminals/provisioning-queries.ts';
 import { deleteChip } from '#terminals/tag-chip-queries.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
@@ -63,7 +62,10 @@ export function tagUrl({ idKey, webUrl }: TagPlace, { tag }: Pick<TerminalRow, '
 }
 
 /** Gives the terminal's tag another URL; the previous one stops working. */
-export async function rotateTag(tx: Tx, ref: TerminalRef): Promise<TerminalRow | Refusal> {
+export async function rotateTag(
+  tx: Tx,
+  ref: TenantRef & { readonly id: string },
+): Promise<TerminalRow | Refusal> {
   const { tenant, id } = ref;
   if ((await lockTerminal(tx, tenant, id)) === undefined) return resourceMissing('terminal');
   // Delete the chip, because it contains the previous URL.
