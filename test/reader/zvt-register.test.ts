@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
@@ -29,6 +29,11 @@ before(async () => {
   merchant = caller(`${shared.sandbox.base_url}/v1`, shared.sandbox.test.secret_key);
 });
 
+const opened: ServedRegister[] = [];
+
+afterEach(async () => {
+  for (const served of opened.splice(0)) await served.end();
+});
 after(() => shared.close());
 
 const PAID = /^040f(..|ff....)2700/;
@@ -86,9 +91,9 @@ interface Opened {
 }
 
 /** Serves a register until the test ends, and registers one. */
-async function open(t: TestContext, { ask, ...options }: Opened = {}) {
+async function open({ ask, ...options }: Opened = {}) {
   const served = await serveTestRegister(shared.sandbox, options);
-  t.after(() => served.end());
+  opened.push(served);
   return { served, register: await registered(served, ask) };
 }
 
@@ -115,8 +120,8 @@ function printedBy(register: TestRegister): string[] {
     });
 }
 
-test('a sale in euros: the register asks, a pass pays, result and receipt come back', async (t) => {
-  const { served, register } = await open(t);
+test('a sale in euros: the register asks, a pass pays, result and receipt come back', async () => {
+  const { served, register } = await open();
   register.send(authorization(1250));
   await register.until(WAITING);
   await tapped(served, 'ok');
@@ -135,9 +140,9 @@ test('a sale in euros: the register asks, a pass pays, result and receipt come b
   assert.ok(printedBy(register).some((line) => line.includes(String(receipt))));
 });
 
-test('dollars are USDC without a rate, and a chip that signs pays as well', async (t) => {
+test('dollars are USDC without a rate, and a chip that signs pays as well', async () => {
   const account = await fundedAccount(shared.sandbox, 20_000_000n);
-  const { served, register } = await open(t, { ask: '060006000000080840' });
+  const { served, register } = await open({ ask: '060006000000080840' });
   register.send(authorization(250));
   await register.until(WAITING);
   await served.till.until('waiting');
@@ -147,8 +152,8 @@ test('dollars are USDC without a rate, and a chip that signs pays as well', asyn
   assert.deepEqual([payment?.amount, payment?.presentment], [2_500_000, null]);
 });
 
-test('a currency without a rate is refused before a sale exists', async (t) => {
-  const { served, register } = await open(t);
+test('a currency without a rate is refused before a sale exists', async () => {
+  const { served, register } = await open();
   register.send('06010a04000000001250490999');
   await register.until(/^061e046f490978/);
   // Dirhams: registers know this currency, but this network has no rate for it.
@@ -158,8 +163,8 @@ test('a currency without a rate is refused before a sale exists', async (t) => {
   assert.deepEqual(body.data, []);
 });
 
-test('a reversal returns the whole sale, and a refund names its receipt', async (t) => {
-  const { served, register } = await open(t);
+test('a reversal returns the whole sale, and a refund names its receipt', async () => {
+  const { served, register } = await open();
   const sell = async (cents: number) => {
     register.send(authorization(cents));
     await tapped(served, 'ok');
@@ -188,7 +193,7 @@ test('a reversal returns the whole sale, and a refund names its receipt', async 
   assert.match(await resultOf(register), /04000000000100.*01000000000100/);
 });
 
-test('an end of day with more sales than can be read reports no sum', async (t) => {
+test('an end of day with more sales than can be read reports no sum', async () => {
   let isEndless = false;
   class Endless extends DeviceApi {
     override async payments(...asked: Parameters<DeviceApi['payments']>) {
@@ -198,7 +203,7 @@ test('an end of day with more sales than can be read reports no sum', async (t) 
     }
   }
   const make = (server: string, key: string) => new Endless(server, key);
-  const { served, register } = await open(t, { make });
+  const { served, register } = await open({ make });
   register.send(authorization(100));
   await tapped(served, 'ok');
   await register.until(COMPLETED);
@@ -207,8 +212,8 @@ test('an end of day with more sales than can be read reports no sum', async (t) 
   await register.until(/^061e019b/);
 });
 
-test('a register that floods or stalls is disconnected, and nothing of it is sold', async (t) => {
-  const { served, register } = await open(t);
+test('a register that floods or stalls is disconnected, and nothing of it is sold', async () => {
+  const { served, register } = await open();
   register.send(ASK.statusEnquiry.repeat(1_500) + authorization(1250));
   while (!register.socket.destroyed) await setTimeout(20);
   const slow = await registered(served);
@@ -223,8 +228,8 @@ test('a register that floods or stalls is disconnected, and nothing of it is sol
   assert.equal(sale, null);
 });
 
-test('abort at the register cancels the sale, and so does a canceled intent', async (t) => {
-  const { served, register } = await open(t);
+test('abort at the register cancels the sale, and so does a canceled intent', async () => {
+  const { served, register } = await open();
   register.send(authorization(700));
   await register.until(WAITING);
   register.send(ASK.abort);
@@ -239,8 +244,8 @@ test('abort at the register cancels the sale, and so does a canceled intent', as
   assert.deepEqual(await paymentsOf(served), []);
 });
 
-test('abort at the register also cancels a sale that its customer has yet to confirm', async (t) => {
-  const { served, register } = await open(t);
+test('abort at the register also cancels a sale that its customer has yet to confirm', async () => {
+  const { served, register } = await open();
   register.send(authorization(700));
   await register.until(WAITING);
   await served.till.until('waiting');
@@ -253,8 +258,8 @@ test('abort at the register also cancels a sale that its customer has yet to con
   assert.deepEqual(await paymentsOf(served), []);
 });
 
-test('a number whose sale was canceled is a new sale, and then the paid one', async (t) => {
-  const { served, register: first } = await open(t);
+test('a number whose sale was canceled is a new sale, and then the paid one', async () => {
+  const { served, register: first } = await open();
   let register = first;
   register.send(authorization(720, '0117'));
   await register.until(WAITING);
@@ -275,8 +280,8 @@ test('a number whose sale was canceled is a new sale, and then the paid one', as
   assert.equal((await paymentsOf(served)).length, 1);
 });
 
-test('a reader whose port is taken stops, and leaves the sale of the first one alone', async (t) => {
-  const { served, register } = await open(t);
+test('a reader whose port is taken stops, and leaves the sale of the first one alone', async () => {
+  const { served, register } = await open();
   register.send(authorization(730));
   await register.until(WAITING);
   await served.till.until('waiting');
@@ -286,14 +291,14 @@ test('a reader whose port is taken stops, and leaves the sale of the first one a
   await resultOf(register);
 });
 
-test('a paid sale is found behind the newest page of payments', async (t) => {
+test('a paid sale is found behind the newest page of payments', async () => {
   class SmallPages extends CutOff {
     override payments(query: string, signal: AbortSignal) {
       return super.payments(query.replace(/limit=\d+/, 'limit=1'), signal);
     }
   }
   const make = (server: string, key: string) => new SmallPages(server, key);
-  const { served, register } = await open(t, { make });
+  const { served, register } = await open({ make });
   register.send(authorization(740));
   await served.till.until('waiting');
   cut(served, true);
@@ -311,7 +316,7 @@ test('a paid sale is found behind the newest page of payments', async (t) => {
   assert.match(await register.until(PAID), /04000000000740/);
 });
 
-test('a refund whose response was lost, and which is then pending, is made once', async (t) => {
+test('a refund whose response was lost, and which is then pending, is made once', async () => {
   let isLost = true;
   const keys: string[] = [];
   class Slow extends DeviceApi {
@@ -324,7 +329,7 @@ test('a refund whose response was lost, and which is then pending, is made once'
     }
   }
   const make = (server: string, key: string) => new Slow(server, key);
-  const { served, register } = await open(t, { make });
+  const { served, register } = await open({ make });
   register.send(authorization(600));
   await tapped(served, 'ok');
   const receipt = present(/49097887(....)/.exec(await register.until(PAID))?.[1], 'a receipt');
@@ -410,8 +415,8 @@ test('a refund is never requested after 47 hours, when the network forgets its k
 
 const ASKED = { amount: 1250, currency: null, number: null };
 
-test('a register that is cut off gets the result of the same amount when it is back', async (t) => {
-  const { served, register } = await open(t);
+test('a register that is cut off gets the result of the same amount when it is back', async () => {
+  const { served, register } = await open();
   register.acknowledges = (frame) => !PAID.test(frame);
   register.send(authorization(900));
   await tapped(served, 'ok');
@@ -423,8 +428,8 @@ test('a register that is cut off gets the result of the same amount when it is b
   assert.equal((await paymentsOf(served)).length, 1);
 });
 
-test('a restart of the reader forgets neither the result nor the last sale', async (t) => {
-  const { served, register } = await open(t);
+test('a restart of the reader forgets neither the result nor the last sale', async () => {
+  const { served, register } = await open();
   register.acknowledges = (frame) => !PAID.test(frame);
   register.send(authorization(950));
   await tapped(served, 'ok_2');
@@ -439,9 +444,9 @@ test('a restart of the reader forgets neither the result nor the last sale', asy
   assert.equal((await paymentsOf(served)).length, 1);
 });
 
-test('an unknown result is never "declined": system error, and then the truth', async (t) => {
+test('an unknown result is never "declined": system error, and then the truth', async () => {
   const make = (server: string, key: string) => new CutOff(server, key);
-  const { served, register } = await open(t, { make, timeoutMs: 3_000 });
+  const { served, register } = await open({ make, timeoutMs: 3_000 });
   register.send(authorization(550));
   await served.till.until('waiting');
   cut(served, true);
