@@ -1,15 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '#core/ids.ts';
-import { type Database, openDatabase } from '#db/database.ts';
-import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/start-postgres.ts';
-import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
+import type { Database } from '#db/database.ts';
 import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
 import { startFlags } from '#testing/spawn-network.ts';
+import { hear, runLoad, startApiServer } from './child-processes.ts';
+import { type OwnDatabase, openOwnDatabase } from './databases.ts';
 import { CREATE_FLOOR, READ_FLOOR, STORE_INTENTS, STORED_INTENTS, storedId } from './floors.ts';
 import type { Job, Result } from './http-load.ts';
 import { findPgbench, runFloor } from './pgbench.ts';
@@ -40,14 +37,6 @@ const PROFILE =
 /** `BENCH_ONLY=get` measures only reads. */
 const ONLY = process.env.BENCH_ONLY ?? null;
 
-function runChild(
-  file: string,
-  env: NodeJS.ProcessEnv = {},
-  execArgv: string[] = [],
-): ChildProcess {
-  return fork(join(import.meta.dirname, file), { env: { ...process.env, ...env }, execArgv });
-}
-
 const NOTHING: Result = {
   perSecond: 0,
   p50Ms: 0,
@@ -59,12 +48,7 @@ const NOTHING: Result = {
 };
 
 async function load(job: Job): Promise<Result> {
-  if (ONLY !== null && ONLY !== job.kind) return NOTHING;
-  const child = runChild('http-load.ts');
-  child.send(job);
-  const [result] = await once(child, 'message');
-  child.disconnect();
-  return result as Result;
+  return ONLY !== null && ONLY !== job.kind ? NOTHING : runLoad('http-load.ts', job);
 }
 
 /** Adds an endpoint that gets every event, so that each create also writes a delivery. */
@@ -78,28 +62,18 @@ async function subscribe(db: Database, merchant: TestMerchant): Promise<void> {
   );
 }
 
-interface Ground {
-  readonly url: string;
-  readonly db: Database;
+interface Ground extends OwnDatabase {
   readonly merchant: TestMerchant;
-  stop(): Promise<void>;
 }
 
 async function prepare(): Promise<Ground> {
-  const temporary = await openTemporaryFolder('tapline-bench');
-  const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
-  const db = openDatabase({ url: postgres.url, maxConnections: 4 });
-  await migrate(db);
+  const database = await openOwnDatabase(4);
+  const { db } = database;
   const merchant = await addTestMerchant(db, { now: new Date() });
   await subscribe(db, merchant);
   await db.query(STORE_INTENTS, [merchant.accountId, merchant.test.terminal, STORED_INTENTS]);
   await db.query('vacuum analyze payment_intents');
-  const stop = async () => {
-    await db.close();
-    await postgres.stop();
-    await temporary.remove();
-  };
-  return { url: postgres.url, db, merchant, stop };
+  return { ...database, merchant };
 }
 
 interface Round {
@@ -141,15 +115,7 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
   const readFloor = await floorOf(READ_FLOOR);
   const get = await load({ ...base, kind: 'get', targets: READ_TARGETS });
   const list = await load({ ...base, kind: 'list', targets: ['', '?limit=20&source=api'] });
-  return {
-    createFloor,
-    readFloor,
-    create,
-    steady,
-    get,
-    list,
-    replay,
-  };
+  return { createFloor, readFloor, create, steady, get, list, replay };
 }
 
 /**
@@ -200,20 +166,12 @@ async function main(): Promise<void> {
     );
   }
   const ground = await prepare();
-  const server = runChild(
-    'api-server.ts',
-    {
-      DATABASE_URL: ground.url,
-      RATE_LIMIT: '100000000/1',
-    },
-    [...startFlags(), ...PROFILE],
-  );
+  const { child, port } = await startApiServer(ground.url, [...startFlags(), ...PROFILE]);
   try {
-    const [{ port }] = (await once(server, 'message')) as [{ port: number }];
     const rounds: Round[] = [];
     for (let i = 0; i < ROUNDS; i++) rounds.push(await runRound(ground, port, pgbench));
-    server.send('memory');
-    const [{ memory }] = (await once(server, 'message')) as [{ memory: number }];
+    child.send('memory');
+    const { memory } = await hear<{ memory: number }>(child);
     const lines = summarize(rounds, isLowerFloor ? LOWER_FLOOR : '');
     printTable(lines);
     console.log(`Memory of the API process: ${Math.round(memory / 1e6)} MB`);
@@ -225,8 +183,8 @@ async function main(): Promise<void> {
     );
     await writeFile(join(RESULTS, 'api.json'), text);
   } finally {
-    server.disconnect();
-    await ground.stop();
+    child.disconnect();
+    await ground.close();
   }
 }
 

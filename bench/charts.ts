@@ -1,11 +1,9 @@
 import { type Charts, openCharts } from '#apis/dashboard/share-chart-reads.ts';
 import { dayIn } from '#core/calendar.ts';
 import { DAY_MS, MINUTE_MS } from '#core/durations.ts';
-import { type Database, openDatabase } from '#db/database.ts';
-import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/start-postgres.ts';
-import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
+import type { Database } from '#db/database.ts';
 import { addTestMerchant } from '#testing/merchants.ts';
+import { openOwnDatabase } from './databases.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 
 /**
@@ -151,11 +149,8 @@ async function lines(ground: Ground, moment: (typeof MOMENTS)[number]): Promise<
   ];
 }
 
-const temporary = await openTemporaryFolder('tapline-bench');
-const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
-const db = openDatabase({ url: postgres.url, maxConnections: 8 });
+const { db, close } = await openOwnDatabase(8);
 try {
-  await migrate(db);
   const { accountId } = await addTestMerchant(db, { now: new Date() });
   const ground = { db, charts: openCharts(db), accountId };
   await seed(ground);
@@ -163,7 +158,5 @@ try {
   for (const moment of MOMENTS) found.push(...(await lines(ground, moment)));
   await report('charts', found);
 } finally {
-  await db.close();
-  await postgres.stop();
-  await temporary.remove();
+  await close();
 }

@@ -4,7 +4,8 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { earlierRelease } from '#testing/earlier-release.ts';
 import { startFlags } from '#testing/spawn-network.ts';
-import { hear, interval, type Loaded, load, openGround } from './grounds.ts';
+import { hear } from './child-processes.ts';
+import { interval, type Loaded, load, openGround } from './grounds.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import path from 'node:path';
 import { present } from '#core/assert.ts';
 import { createRandom } from '#testing/random.ts';
 import { startFlags } from '#testing/spawn-network.ts';
+import { hear, runLoad } from './child-processes.ts';
 import { cpuSeconds } from './cpu.ts';
 import { STORED_INTENTS, storedId } from './floors.ts';
 import type { Job, Result } from './http-load.ts';
@@ -27,25 +27,6 @@ export interface Ground {
   readonly terminal: string;
   /** URL of this process's PostgreSQL database. */
   readonly databaseUrl: string;
-}
-
-/**
- * Waits for the child's next message. @throws if the process ends first, which would otherwise go
- * unnoticed.
- */
-export async function hear<T>(child: ChildProcess): Promise<T> {
-  const heard = new AbortController();
-  const { signal } = heard;
-  const ended = async () => {
-    const [code] = await once(child, 'exit', { signal });
-    throw new Error(`a process of the measurement ended with ${code}`);
-  };
-  try {
-    const [message] = await Promise.race([once(child, 'message', { signal }), ended()]);
-    return message as T;
-  } finally {
-    heard.abort();
-  }
 }
 
 export async function openGround(root: string): Promise<Ground> {
@@ -74,7 +55,6 @@ export async function load(
   // Makes PostgreSQL flush earlier changes now, and not while the other service is being measured.
   ground.child.send('checkpoint');
   await hear(ground.child);
-  const child = fork(path.join(import.meta.dirname, 'http-load.ts'));
   const { port, key, terminal } = ground;
   const job: Job = {
     connections: CONNECTIONS,
@@ -84,9 +64,7 @@ export async function load(
   };
   const pids = [present(ground.child.pid, 'process id')];
   const before = await cpuSeconds(pids);
-  child.send(job);
-  const { failures, requests, perSecond, p99Ms } = await hear<Result>(child);
-  child.disconnect();
+  const { failures, requests, perSecond, p99Ms } = await runLoad<Result>('http-load.ts', job);
   if (failures > 0) throw new Error(`${failures} requests failed`);
   // Includes the warm-up requests, because their cost was measured, too.
   const done = (requests * (work.seconds + WARM_UP_SECONDS)) / work.seconds;

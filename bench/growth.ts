@@ -1,8 +1,6 @@
 import { present } from '#core/assert.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/start-postgres.ts';
-import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import {
   addPayer,
   intentMaker,
@@ -11,6 +9,7 @@ import {
   playChain,
   type TestStore,
 } from '#testing/store.ts';
+import { startOwnPostgres } from './databases.ts';
 import { type BenchLine, median, report } from './report.ts';
 
 /**
@@ -152,8 +151,7 @@ function toLine({ size, rounds }: Filled, first: Filled): BenchLine {
 }
 
 async function main(): Promise<void> {
-  const temporary = await openTemporaryFolder('tapline-bench');
-  const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
+  const postgres = await startOwnPostgres();
   const admin = openDatabase({ url: postgres.url, maxConnections: 1 });
   const filled: Filled[] = [];
   for (const size of SIZES) filled.push(await fill(admin, postgres.url, size));
@@ -170,7 +168,6 @@ async function main(): Promise<void> {
   for (const { db } of filled) await db.close();
   await admin.close();
   await postgres.stop();
-  await temporary.remove();
 }
 
 await main();

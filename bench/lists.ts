@@ -1,12 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
 import { Pool } from 'undici';
-import { type Database, openDatabase } from '#db/database.ts';
-import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/start-postgres.ts';
-import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
+import type { Database } from '#db/database.ts';
 import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
+import { startApiServer } from './child-processes.ts';
+import { openOwnDatabase } from './databases.ts';
 import { STORE_INTENTS } from './floors.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 
@@ -87,28 +83,20 @@ async function lines(bench: Bench): Promise<BenchLine[]> {
 }
 
 async function main(): Promise<void> {
-  const temporary = await openTemporaryFolder('tapline-bench');
-  const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
-  const db = openDatabase({ url: postgres.url, maxConnections: 2 });
-  await migrate(db);
+  const { url: databaseUrl, db, close } = await openOwnDatabase(2);
   const merchant = await addTestMerchant(db, { now: new Date() });
   const connection = await db.connect();
   await connection.query(STORE_INTENTS, [merchant.accountId, merchant.test.terminal, INTENTS]);
   await connection.query('vacuum analyze payment_intents');
   await connection.end();
-  const server: ChildProcess = fork(path.join(import.meta.dirname, 'api-server.ts'), {
-    env: { ...process.env, DATABASE_URL: postgres.url, RATE_LIMIT: '100000000/1' },
-  });
+  const { child, url } = await startApiServer(databaseUrl);
   try {
-    const [{ port }] = (await once(server, 'message')) as [{ port: number }];
-    const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CLIENTS });
+    const pool = new Pool(url, { connections: CLIENTS });
     await report('lists', await lines({ pool, db, merchant }));
     await pool.close();
   } finally {
-    server.disconnect();
-    await db.close();
-    await postgres.stop();
-    await temporary.remove();
+    child.disconnect();
+    await close();
   }
 }
 

@@ -1,9 +1,7 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
+import { runLoad } from './child-processes.ts';
 import { cpuSeconds } from './cpu.ts';
 import { type NodesGround, openNodesGround } from './nodes-ground.ts';
 import type { NodesJob, NodesResult, Seller } from './nodes-load.ts';
@@ -59,13 +57,7 @@ async function selectWork(db: Database): Promise<Work> {
   return present(row, 'the statistics of the database');
 }
 
-async function load(job: NodesJob): Promise<NodesResult> {
-  const child = fork(path.join(import.meta.dirname, 'nodes-load.ts'));
-  child.send(job);
-  const [result] = (await once(child, 'message')) as [NodesResult];
-  child.disconnect();
-  return result;
-}
+const load = (job: NodesJob) => runLoad<NodesResult>('nodes-load.ts', job);
 
 /** The result of one kind of work in one round. */
 interface Measured {

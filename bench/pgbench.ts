@@ -1,9 +1,9 @@
-import { execFile, fork, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { runLoad } from './child-processes.ts';
 
 /** The speed of the benchmark's statements in PostgreSQL alone, without the service. */
 export interface Floor {
@@ -44,21 +44,7 @@ export function findPgbench(): string | null {
  * in bench/floor-clients.ts.
  */
 export function runFloor(pgbench: string | null, wanted: FloorOf): Promise<Floor> {
-  return pgbench === null ? runFloorClients(wanted) : runPgbench(pgbench, wanted);
-}
-
-async function runFloorClients(wanted: FloorOf): Promise<Floor> {
-  const child = fork(join(import.meta.dirname, 'floor-clients.ts'));
-  child.send(wanted);
-  const floor = once(child, 'message').then(([message]) => message as Floor);
-  const failure = once(child, 'exit').then(([code]) => {
-    throw new Error(`floor-clients.ts ended with ${code} before it had a floor`);
-  });
-  try {
-    return await Promise.race([floor, failure]);
-  } finally {
-    if (child.connected) child.disconnect();
-  }
+  return pgbench === null ? runLoad('floor-clients.ts', wanted) : runPgbench(pgbench, wanted);
 }
 
 /** Runs the script in pgbench with prepared statements over TCP. */

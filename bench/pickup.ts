@@ -1,15 +1,11 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { type Database, openDatabase } from '#db/database.ts';
-import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/start-postgres.ts';
-import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
+import type { Database } from '#db/database.ts';
 import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
 import { addTerminal } from '#testing/store.ts';
+import { startApiServer } from './child-processes.ts';
+import { openOwnDatabase } from './databases.ts';
 import { percentile, report } from './report.ts';
 
 /**
@@ -34,15 +30,6 @@ interface Bench {
   /** Time at which the create request for each terminal's intent was sent. */
   readonly sentAt: Map<string, number>;
   readonly took: number[];
-}
-
-async function startServer(databaseUrl: string): Promise<{ child: ChildProcess; pool: Pool }> {
-  const child = fork(path.join(import.meta.dirname, 'api-server.ts'), {
-    env: { ...process.env, DATABASE_URL: databaseUrl, RATE_LIMIT: '100000000/1' },
-  });
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: TERMINALS + 16 });
-  return { child, pool };
 }
 
 /** Polls for work repeatedly, as a terminal would. */
@@ -114,15 +101,12 @@ async function addTerminals(db: Database, merchant: TestMerchant): Promise<Termi
 }
 
 async function main(): Promise<void> {
-  const temporary = await openTemporaryFolder('tapline-bench');
-  const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
-  const db = openDatabase({ url: postgres.url, maxConnections: 2 });
-  await migrate(db);
+  const { url, db, close } = await openOwnDatabase(2);
   const merchant = await addTestMerchant(db, { now: new Date() });
   const terminals = await addTerminals(db, merchant);
-  const servers = await Promise.all([startServer(postgres.url), startServer(postgres.url)]);
+  const servers = await Promise.all([startApiServer(url), startApiServer(url)]);
+  const pools = servers.map((server) => new Pool(server.url, { connections: TERMINALS + 16 }));
   try {
-    const pools = servers.map(({ pool }) => pool);
     const bench: Bench = { pools, merchant, terminals, sentAt: new Map(), took: [] };
     await run(bench);
     const line = {
@@ -134,13 +118,9 @@ async function main(): Promise<void> {
     };
     await report('pickup', [line]);
   } finally {
-    for (const { child, pool } of servers) {
-      await pool.destroy();
-      child.disconnect();
-    }
-    await db.close();
-    await postgres.stop();
-    await temporary.remove();
+    for (const pool of pools) await pool.destroy();
+    for (const { child } of servers) child.disconnect();
+    await close();
   }
 }
 

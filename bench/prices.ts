@@ -1,9 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openDatabase } from '#db/database.ts';
 import { putRates } from '#testing/rates.ts';
 import { interval, load, openGround } from './grounds.ts';
-import { type BenchLine, median, printTable, RESULTS } from './report.ts';
+import { type BenchLine, median, report } from './report.ts';
 
 /**
  * Measures the extra cost of line items and of prices in a shop currency. Creates with them
@@ -65,6 +64,4 @@ for (const connections of CONNECTIONS) {
   });
 }
 ground.child.disconnect();
-printTable(lines);
-await mkdir(RESULTS, { recursive: true });
-await writeFile(path.join(RESULTS, 'prices.json'), JSON.stringify(lines, null, 2));
+await report('prices', lines);

@@ -1,5 +1,3 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Database, openDatabase } from '#db/database.ts';
@@ -7,6 +5,7 @@ import { caller } from '#testing/api-client.ts';
 import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { makeDemo } from '#testing/chaos/chaos-process.ts';
 import { type ChaosWorld, fillWorld } from '#testing/chaos/chaos-world.ts';
+import { runLoad, startServer } from './child-processes.ts';
 import type { TapJob, TapResult } from './tap-load.ts';
 
 /** A shop with fifty tills and two hundred customers. A second process makes the sales. */
@@ -34,11 +33,7 @@ export async function load(bench: Bench, perSecond: number, taps: number): Promi
     perSecond,
     taps,
   };
-  const child: ChildProcess = fork(path.join(import.meta.dirname, 'tap-load.ts'));
-  child.send(job);
-  const [result] = await once(child, 'message');
-  child.disconnect();
-  return result as TapResult;
+  return runLoad('tap-load.ts', job);
 }
 
 export async function residentMb(pid: number | undefined, which = 'VmRSS'): Promise<number> {
@@ -60,22 +55,21 @@ export async function withBench<T>(
 ): Promise<T> {
   const network = await makeDemo(ground);
   const db = openDatabase({ url: ground.database.url, maxConnections: 4 });
-  const receiver = fork(path.join(import.meta.dirname, 'webhook-receiver.ts'));
+  const receiver = await startServer('webhook-receiver.ts');
   try {
-    const [{ port }] = (await once(receiver, 'message')) as [{ port: number }];
     const { sandbox } = network;
     const size = { terminals: COUNTERS, payers: PAYERS, limited: 0, refundDailyLimit: 0n };
     const place = { db, secret: ground.secret, network: ground.testnet.config };
     const world = await fillWorld(place, { sandbox, size });
     const merchant = caller(`${sandbox.base_url}/v1`, world.secretKey);
-    const url = `http://127.0.0.1:${port}/hook`;
+    const url = `${receiver.url}/hook`;
     await merchant.post('/webhook_endpoints', { url, enabled_events: ['*'] });
     const pids = [network.process.pid ?? 0, await postmasterPid(ground)];
     const bench = { db, world, origin: sandbox.web_url, rpcUrl, pids };
     await load(bench, WARM_UP_TAPS / 2, WARM_UP_TAPS);
     return await use(bench, network.process.pid);
   } finally {
-    receiver.disconnect();
+    receiver.child.disconnect();
     await network.stop();
     await db.close();
   }

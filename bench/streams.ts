@@ -1,14 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { openDatabase } from '#db/database.ts';
-import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/start-postgres.ts';
-import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { type OpenedStream, openEventStream } from '#testing/event-stream.ts';
 import { addTestKey, addTestMerchant } from '#testing/merchants.ts';
+import { startApiServer } from './child-processes.ts';
+import { openOwnDatabase } from './databases.ts';
 import { percentile, report } from './report.ts';
 
 /**
@@ -26,14 +22,6 @@ const INTENTS = 100;
 const GAP_MS = 200;
 const SETTLE_MS = 2_000;
 
-async function startServer(databaseUrl: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = fork(path.join(import.meta.dirname, 'api-server.ts'), {
-    env: { ...process.env, DATABASE_URL: databaseUrl, RATE_LIMIT: '100000000/1' },
-  });
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  return { child, url: `http://127.0.0.1:${port}` };
-}
-
 /** Returns the arrival times of all events, by stream. */
 function arrivals(streams: readonly OpenedStream[]): number[][] {
   return streams.map((stream) => {
@@ -45,12 +33,10 @@ function arrivals(streams: readonly OpenedStream[]): number[][] {
   });
 }
 
-const temporary = await openTemporaryFolder('tapline-bench');
-const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
-const db = openDatabase({ url: postgres.url, maxConnections: 4 });
-await migrate(db);
+const database = await openOwnDatabase(4);
+const { db } = database;
 const merchant = await addTestMerchant(db, { now: new Date() });
-const { child, url } = await startServer(postgres.url);
+const { child, url } = await startApiServer(database.url);
 
 const streams: OpenedStream[] = [];
 while (streams.length < STREAMS) {
@@ -100,6 +86,4 @@ for (const stream of streams) stream.close();
 await pool.close();
 child.disconnect();
 await once(child, 'exit');
-await db.close();
-await postgres.stop();
-await temporary.remove();
+await database.close();

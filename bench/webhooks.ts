@@ -1,6 +1,3 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { present } from '#core/assert.ts';
@@ -9,6 +6,7 @@ import { addEndpoint } from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { insertAccount, openBench, type WebhookBench } from '#testing/webhooks.ts';
 import { sign, signingKey } from '#webhooks/sign-delivery.ts';
+import { type ChildServer, startServer } from './child-processes.ts';
 import { median, percentile, report } from './report.ts';
 
 /**
@@ -25,19 +23,8 @@ const FLOOR_CONNECTIONS = 64;
 const IDLE_EVENTS = 200;
 const IDLE_GAP_MS = 15;
 
-interface Receiver {
-  readonly url: string;
-  readonly child: ChildProcess;
-}
-
-async function startReceiver(): Promise<Receiver> {
-  const child = fork(path.join(import.meta.dirname, 'webhook-receiver.ts'));
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  return { url: `http://127.0.0.1:${port}`, child };
-}
-
 /** Sends already signed bodies with plain `Pool.request` calls, as the floor. */
-async function floor(receiver: Receiver, bodies: readonly Buffer[]): Promise<number> {
+async function floor(receiver: ChildServer, bodies: readonly Buffer[]): Promise<number> {
   const pool = new Pool(receiver.url, { connections: FLOOR_CONNECTIONS });
   const key = signingKey(`whsec_${Buffer.alloc(32, 7).toString('base64')}`);
   const signed = bodies.map((body) => {
@@ -65,7 +52,7 @@ async function floor(receiver: Receiver, bodies: readonly Buffer[]): Promise<num
   return perSecond;
 }
 
-async function fill(bench: WebhookBench, receiver: Receiver): Promise<void> {
+async function fill(bench: WebhookBench, receiver: ChildServer): Promise<void> {
   for (let account = 0; account < ACCOUNTS; account++) {
     const tenant = await insertAccount(bench.db, new Date());
     await addEndpoint(bench, `${receiver.url}/hook`, { tenant });
@@ -75,7 +62,7 @@ async function fill(bench: WebhookBench, receiver: Receiver): Promise<void> {
   }
 }
 
-async function whole(receiver: Receiver): Promise<{ perSecond: number; bodies: Buffer[] }> {
+async function whole(receiver: ChildServer): Promise<{ perSecond: number; bodies: Buffer[] }> {
   const bench = await openBench();
   try {
     await fill(bench, receiver);
@@ -103,7 +90,7 @@ async function whole(receiver: Receiver): Promise<{ perSecond: number; bodies: B
   }
 }
 
-async function idle(receiver: Receiver): Promise<number[]> {
+async function idle(receiver: ChildServer): Promise<number[]> {
   const bench = await openBench();
   try {
     await addEndpoint(bench, `${receiver.url}/hook`);
@@ -130,7 +117,7 @@ async function idle(receiver: Receiver): Promise<number[]> {
 }
 
 async function main(): Promise<void> {
-  const receiver = await startReceiver();
+  const receiver = await startServer('webhook-receiver.ts');
   const rounds: { ours: number; floor: number }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const { perSecond, bodies } = await whole(receiver);

@@ -1,12 +1,9 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { startPostgres } from '#sandbox/start-postgres.ts';
-import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
 import { startFlags } from '#testing/spawn-network.ts';
+import { runLoad, startApiServer } from './child-processes.ts';
+import { startOwnPostgres } from './databases.ts';
 import { CREATE_FLOOR } from './floors.ts';
 import type { Job, Result } from './http-load.ts';
 import { findPgbench, runFloor } from './pgbench.ts';
@@ -24,10 +21,6 @@ const FLOOR_CLIENTS = 8;
 /** Time limit. A run that reaches it is hundreds of times too slow. */
 const TIMEOUT_SECONDS = 900;
 const TARGET = '>= 0.45 of the floor; the last tenth >= 0.9 of the first';
-
-function child(file: string, env: NodeJS.ProcessEnv = {}, execArgv: string[] = []) {
-  return fork(join(import.meta.dirname, file), { env: { ...process.env, ...env }, execArgv });
-}
 
 async function prepare(url: string): Promise<TestMerchant> {
   const db = openDatabase({ url, maxConnections: 2 });
@@ -57,27 +50,20 @@ async function floorOf(url: string): Promise<number> {
 }
 
 async function createAll(url: string, { test: mode }: TestMerchant): Promise<Result> {
-  const env = { DATABASE_URL: url, RATE_LIMIT: '100000000/1' };
-  const server = child('api-server.ts', env, startFlags());
-  const load = child('http-load.ts');
+  const { child, port } = await startApiServer(url, startFlags());
   try {
-    const [{ port }] = (await once(server, 'message')) as [{ port: number }];
     const job: Job = {
       ...{ port, connections: CONNECTIONS, seconds: TIMEOUT_SECONDS, warmUpSeconds: 0 },
       ...{ key: mode.key, terminal: mode.terminal, kind: 'create', targets: [], limit: CREATES },
     };
-    load.send(job);
-    const [result] = (await once(load, 'message')) as [Result];
-    return result;
+    return await runLoad<Result>('http-load.ts', job);
   } finally {
-    load.disconnect();
-    server.disconnect();
+    child.disconnect();
   }
 }
 
 async function main(): Promise<void> {
-  const temporary = await openTemporaryFolder('tapline-bench');
-  const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });
+  const postgres = await startOwnPostgres();
   try {
     const floor = await floorOf(postgres.url);
     const { perSecond, p50Ms, p99Ms, failures, tenths } = await createAll(
@@ -95,7 +81,6 @@ async function main(): Promise<void> {
     ]);
   } finally {
     await postgres.stop();
-    await temporary.remove();
   }
 }
 

@@ -113,9 +113,7 @@ contract BatchRangeTest is SettlementFixture {
         bytes memory payment = _sale(3);
         uint256[3] memory others = [uint256(8), 0, 256 + 35];
         for (uint256 i = 0; i < others.length; ++i) {
-            vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.PaymentNotProved.selector, 3, others[i])
-            );
+            expectError(ISettlement.PaymentNotProved.selector, 3, others[i]);
             vm.prank(OPERATOR);
             settlement.refund(others[i], payment, path, 1, 1, 0);
         }
@@ -142,9 +140,7 @@ contract BatchRangeTest is SettlementFixture {
     function test_withoutBatchesNothingIsProved() public {
         bytes memory payment = _sale(1);
         for (uint256 index = 0; index < 292; index += 97) {
-            vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.PaymentNotProved.selector, 1, index)
-            );
+            expectError(ISettlement.PaymentNotProved.selector, 1, index);
             vm.prank(OPERATOR);
             settlement.refund(index, payment, new bytes32[](0), 1, 0, 0);
         }
@@ -168,7 +164,9 @@ contract BatchRangeTest is SettlementFixture {
         uint64 first = uint64(bound(start, 1, 2 ** 34));
         _beginAt(settlement, range, first - 1);
         uint64 last = first + 1 + more % 40;
-        for (uint64 i = first; i <= last; ++i) _settleNext(i);
+        for (uint64 i = first; i <= last; ++i) {
+            _settleNext(i);
+        }
         uint64 number = first + which % (last - first + 1);
         for (uint256 top = number; top <= last; top = RangeModel.above(top)) {
             if (range.keeps(top)) _refund(number, top);

@@ -22,6 +22,21 @@ contract CeilingsTest is SettlementFixture {
         setup.hourlyCeiling = LOW;
     }
 
+    function _lower(uint24 ceiling) private {
+        vm.prank(GUARDIAN);
+        settlement.lowerCeiling(ceiling);
+    }
+
+    function _restore(uint24 ceiling) private {
+        vm.prank(STEWARD);
+        settlement.restoreCeiling(ceiling);
+    }
+
+    function _hold(uint32 until) private {
+        vm.prank(GUARDIAN);
+        settlement.holdPayouts(merchant, until);
+    }
+
     function test_paymentsBeyondTheCeilingFailOneByOne() public {
         bytes memory payments = bytes.concat(
             _sale(1),
@@ -31,9 +46,8 @@ contract CeilingsTest is SettlementFixture {
             _packed(5, payer, merchant, 1)
         );
         bytes memory reasons = _settle(payments);
-        uint8[5] memory expected = [
-            Reason.NONE, Reason.NONE, Reason.CEILING_REACHED, Reason.NONE, Reason.CEILING_REACHED
-        ];
+        uint8[5] memory expected =
+            [Reason.NONE, Reason.NONE, Reason.CEILING_REACHED, Reason.NONE, Reason.CEILING_REACHED];
         for (uint256 i = 0; i < expected.length; ++i) {
             assertEq(uint8(reasons[i]), expected[i], "reason");
         }
@@ -76,11 +90,9 @@ contract CeilingsTest is SettlementFixture {
 
     function test_theGuardianLowersAtOnceAndAHigherOneWaitsInTheTimelock() public {
         _settle(bytes.concat(_sale(1), _sale(2)));
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotLower.selector, 10, 10));
-        vm.prank(GUARDIAN);
-        settlement.lowerCeiling(10);
-        vm.prank(GUARDIAN);
-        settlement.lowerCeiling(4);
+        expectError(ISettlement.CeilingNotLower.selector, 10, 10);
+        _lower(10);
+        _lower(4);
         // The ceiling is now below the sum settled, so nothing more settles; the lens reports both.
         assertEq(_settleOne(_packed(3, payer, merchant, 1)), Reason.CEILING_REACHED, "lowered");
         (uint64 perHour, uint64 settled) = lens().ceiling();
@@ -92,8 +104,7 @@ contract CeilingsTest is SettlementFixture {
         vm.expectRevert();
         vm.prank(STEWARD);
         settlement.raiseCeiling(20);
-        vm.prank(STEWARD);
-        settlement.restoreCeiling(10);
+        _restore(10);
         _govern(abi.encodeCall(settlement.raiseCeiling, (20)));
         (perHour,) = lens().ceiling();
         assertEq(perHour, 20e6, "raised");
@@ -106,23 +117,18 @@ contract CeilingsTest is SettlementFixture {
 
     function test_theStewardRestoresACeilingThatHasWaitedBeforeAndNoHigherOne() public {
         assertEq(settlement.approvedCeiling(), LOW, "from the start");
-        vm.prank(GUARDIAN);
-        settlement.lowerCeiling(0);
+        _lower(0);
         vm.expectRevert();
         vm.prank(GUARDIAN);
         settlement.restoreCeiling(1);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotApproved.selector, 11, 10));
-        vm.prank(STEWARD);
-        settlement.restoreCeiling(11);
-        vm.prank(STEWARD);
-        settlement.restoreCeiling(4);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotHigher.selector, 4, 4));
-        vm.prank(STEWARD);
-        settlement.restoreCeiling(4);
+        expectError(ISettlement.CeilingNotApproved.selector, 11, 10);
+        _restore(11);
+        _restore(4);
+        expectError(ISettlement.CeilingNotHigher.selector, 4, 4);
+        _restore(4);
         vm.expectEmit();
         emit ISettlement.CeilingChanged(10, STEWARD);
-        vm.prank(STEWARD);
-        settlement.restoreCeiling(10);
+        _restore(10);
         assertEq(_settleOne(_sale(1)), Reason.NONE, "sales go on");
     }
 
@@ -135,20 +141,18 @@ contract CeilingsTest is SettlementFixture {
         _schedule(address(settlement), raise, "a");
         _schedule(address(settlement), raise, "again");
         vm.warp(block.timestamp + GOVERNANCE_DELAY);
-        vm.prank(GUARDIAN);
-        settlement.lowerCeiling(1);
+        _lower(1);
         vm.expectEmit();
         emit ISettlement.CeilingApproved(20);
         _execute(address(settlement), raise, "a");
         (uint64 perHour,) = lens().ceiling();
         assertEq(perHour, 1e6, "still lowered");
         assertEq(settlement.approvedCeiling(), 20, "approved");
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotHigher.selector, 15, 20));
+        expectError(ISettlement.CeilingNotHigher.selector, 15, 20);
         this.executeAs(address(settlement), older, "older");
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotHigher.selector, 20, 20));
+        expectError(ISettlement.CeilingNotHigher.selector, 20, 20);
         this.executeAs(address(settlement), raise, "again");
-        vm.prank(STEWARD);
-        settlement.restoreCeiling(20);
+        _restore(20);
         (perHour,) = lens().ceiling();
         assertEq(perHour, 20e6, "restored");
     }
@@ -169,7 +173,9 @@ contract CeilingsTest is SettlementFixture {
 
     function test_refundsStayBelowTheCeilingOfTheHour() public {
         _twoHoursOfSales();
-        for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
+        for (uint64 i = 1; i <= 4; ++i) {
+            _refund(i, SALE);
+        }
         // The hour is full: not even one more atom is refunded, whichever merchant made the sale.
         _expectOutflow(1, 0);
         _refund(5, 1);
@@ -188,16 +194,14 @@ contract CeilingsTest is SettlementFixture {
     /// @dev A withdrawal pays the merchant's own wallet, so a ceiling would protect no one.
     function test_withdrawalsHaveNoCeilingAndDoNotReduceThatOfRefunds() public {
         address wallet = _twoHoursOfSales();
-        vm.prank(GUARDIAN);
-        settlement.lowerCeiling(3);
+        _lower(3);
         vm.prank(OPERATOR);
         settlement.withdraw(merchant, wallet, 12e6, 1);
         (uint64 perHour, uint64 paid) = lens().outflow();
         assertEq(perHour, 3e6, "lowered");
         assertEq(paid, 0, "withdrawals count nowhere");
         _refund(1, SALE);
-        vm.prank(GUARDIAN);
-        settlement.lowerCeiling(0);
+        _lower(0);
         _expectOutflow(1, 0);
         _refund(2, 1);
         vm.prank(OPERATOR);
@@ -210,13 +214,11 @@ contract CeilingsTest is SettlementFixture {
         _twoHoursOfSales();
         _refund(1, SALE);
         _refund(2, SALE);
-        vm.prank(GUARDIAN);
-        settlement.lowerCeiling(4);
+        _lower(4);
         _expectOutflow(1, 0);
         _refund(3, 1);
         // A raised ceiling still counts the atoms refunded before.
-        vm.prank(STEWARD);
-        settlement.restoreCeiling(7);
+        _restore(7);
         _expectOutflow(SALE, 2e6);
         _refund(3, SALE);
         _refund(3, 2e6);
@@ -225,16 +227,22 @@ contract CeilingsTest is SettlementFixture {
     /// @dev 65,536 hours are seven and a half years.
     function test_theOutflowOfAnOldHourNeverCountsAgain() public {
         _twoHoursOfSales();
-        for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
+        for (uint64 i = 1; i <= 4; ++i) {
+            _refund(i, SALE);
+        }
         vm.warp(block.timestamp + 65_536 hours);
-        for (uint64 i = 5; i <= 8; ++i) _refund(i, SALE);
+        for (uint64 i = 5; i <= 8; ++i) {
+            _refund(i, SALE);
+        }
         (, uint64 paid) = lens().outflow();
         assertEq(paid, 10e6, "of this hour");
     }
 
     function test_pausingRefundsKeepsTheOutflowOfTheHour() public {
         _twoHoursOfSales();
-        for (uint64 i = 1; i <= 3; ++i) _refund(i, SALE);
+        for (uint64 i = 1; i <= 3; ++i) {
+            _refund(i, SALE);
+        }
         vm.prank(GUARDIAN);
         settlement.pauseRefunding();
         vm.prank(STEWARD);
@@ -247,10 +255,10 @@ contract CeilingsTest is SettlementFixture {
     /// @dev A permanent refusal comes first, because waiting for the next hour would not help.
     function test_aPermanentRefusalOfARefundIsNamedFirst() public {
         _twoHoursOfSales();
-        for (uint64 i = 1; i <= 4; ++i) _refund(i, SALE);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.RefundTooHigh.selector, SALE + 1, SALE)
-        );
+        for (uint64 i = 1; i <= 4; ++i) {
+            _refund(i, SALE);
+        }
+        expectError(ISettlement.RefundTooHigh.selector, SALE + 1, SALE);
         _refund(5, SALE + 1);
     }
 
@@ -262,9 +270,7 @@ contract CeilingsTest is SettlementFixture {
         vm.store(address(settlement), slot, bytes32(low | ((most - SALE) << 200)));
         assertEq(_balanceOf(merchant), most - SALE, "the slot");
         assertEq(_settleOne(_sale(1)), Reason.NONE, "the last that fits");
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.MerchantBalanceTooHigh.selector, merchant)
-        );
+        expectError(ISettlement.MerchantBalanceTooHigh.selector, merchant);
         this.settleOne(_packed(2, payer, merchant, 1));
         assertEq(_balanceOf(merchant), most, "no atom more");
     }
@@ -284,25 +290,24 @@ contract CeilingsTest is SettlementFixture {
     /// @dev Not from the call: otherwise a guardian could extend the hold forever.
     function test_aHoldIsCountedFromTheRegistration() public {
         uint32 registered = uint32(block.timestamp);
-        vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, registered + 20 days);
+        _hold(registered + 20 days);
         vm.warp(registered + 15 days);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.HoldTooLong.selector, registered + 30 days + 1, registered + 30 days
-            )
+        expectError(
+            ISettlement.HoldTooLong.selector, registered + 30 days + 1, registered + 30 days
         );
-        vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, registered + 30 days + 1);
-        vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, registered + 30 days);
+        _hold(registered + 30 days + 1);
+        _hold(registered + 30 days);
     }
 
     /// @dev Gives the merchant 20 USDC after its hold has ended. @return wallet The merchant's.
     function _twoHoursOfSales() private returns (address wallet) {
-        for (uint64 i = 1; i <= 4; ++i) _settleOne(_sale(i));
+        for (uint64 i = 1; i <= 4; ++i) {
+            _settleOne(_sale(i));
+        }
         vm.warp(block.timestamp + HOLD);
-        for (uint64 i = 5; i <= 8; ++i) _settleOne(_sale(i));
+        for (uint64 i = 5; i <= 8; ++i) {
+            _settleOne(_sale(i));
+        }
         assertEq(_balanceOf(merchant), 20e6, "the balance");
         return vm.addr(WALLET_KEY);
     }
@@ -319,11 +324,7 @@ contract CeilingsTest is SettlementFixture {
     }
 
     function _expectOutflow(uint256 attempted, uint256 available) private {
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.OutflowCeilingReached.selector, attempted, available
-            )
-        );
+        expectError(ISettlement.OutflowCeilingReached.selector, attempted, available);
     }
 
     function test_aNewMerchantIsNotPaidOutBeforeItsHoldEnds() public {
@@ -360,41 +361,21 @@ contract CeilingsTest is SettlementFixture {
         vm.expectRevert();
         vm.prank(STEWARD);
         settlement.holdPayouts(merchant, registered + 2 days);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.HoldTooLong.selector, registered + 30 days + 1, registered + 30 days
-            )
+        expectError(
+            ISettlement.HoldTooLong.selector, registered + 30 days + 1, registered + 30 days
         );
-        vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, registered + 30 days + 1);
+        _hold(registered + 30 days + 1);
         vm.warp(registered + HOLD - 1);
-        vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, registered + 2 days);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.HoldNotExtended.selector, registered + 1 days, registered + 2 days
-            )
-        );
-        vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, registered + 1 days);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.HoldNotExtended.selector, registered + 2 days, registered + 2 days
-            )
-        );
-        vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, registered + 2 days);
-        vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, registered + 30 days);
+        _hold(registered + 2 days);
+        expectError(ISettlement.HoldNotExtended.selector, registered + 1 days, registered + 2 days);
+        _hold(registered + 1 days);
+        expectError(ISettlement.HoldNotExtended.selector, registered + 2 days, registered + 2 days);
+        _hold(registered + 2 days);
+        _hold(registered + 30 days);
         assertEq(_balanceOf(merchant), SALE, "the balance stays");
         vm.warp(registered + 30 days);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.HoldHasEnded.selector, registered + 30 days, registered + 30 days
-            )
-        );
-        vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, registered + 31 days);
+        expectError(ISettlement.HoldHasEnded.selector, registered + 30 days, registered + 30 days);
+        _hold(registered + 31 days);
         vm.prank(vm.addr(WALLET_KEY));
         settlement.withdrawOwn(merchant, SALE);
     }
@@ -402,32 +383,22 @@ contract CeilingsTest is SettlementFixture {
     function test_aNewWalletIsPaidOutAfterTheHoldOnly() public {
         uint256 key = 0x4e4577;
         _settle(_sale(1));
-        vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, uint32(_now() + 30 days));
+        _hold(uint32(_now() + 30 days));
         bytes memory signature = _signWalletConsent(key, merchant, block.timestamp);
         vm.prank(REGISTRAR);
         settlement.proposeWallet(merchant, vm.addr(key), block.timestamp, signature);
         uint256 heldUntil = block.timestamp + 30 days;
         vm.warp(block.timestamp + WALLET_DELAY);
         settlement.applyWallet(merchant);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.PayoutsAreHeld.selector, block.timestamp, heldUntil
-            )
-        );
+        expectError(ISettlement.PayoutsAreHeld.selector, block.timestamp, heldUntil);
         vm.prank(vm.addr(key));
         settlement.withdrawOwn(merchant, 1);
     }
 
     function test_aHoldThatHasEndedCannotBeginAgain() public {
         vm.warp(block.timestamp + HOLD);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.HoldHasEnded.selector, block.timestamp, block.timestamp
-            )
-        );
-        vm.prank(GUARDIAN);
-        settlement.holdPayouts(merchant, uint32(_now() + 1 days));
+        expectError(ISettlement.HoldHasEnded.selector, block.timestamp, block.timestamp);
+        _hold(uint32(_now() + 1 days));
     }
 
     /// @dev SECURITY.md: an operator's key and one merchant account. 400 payers, 200 USDC each.
@@ -436,8 +407,7 @@ contract CeilingsTest is SettlementFixture {
         for (uint64 i = 1; i <= 400; ++i) {
             payments = bytes.concat(payments, _packed(i, _goodPayer(10_000 + i), merchant, 200e6));
         }
-        vm.prank(GUARDIAN);
-        settlement.lowerCeiling(1);
+        _lower(1);
         _settle(payments);
         assertEq(_balanceOf(merchant), 0, "nothing above the ceiling");
         _settle(_packed(1_000, payer, merchant, 1e6));

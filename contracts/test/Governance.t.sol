@@ -26,14 +26,6 @@ contract SecondAddress is TestBase {
 }
 
 contract GovernanceTest is SettlementFixture {
-    function _expectRole(address account, bytes32 role) private {
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.AccessControlUnauthorizedAccount.selector, account, role
-            )
-        );
-    }
-
     function test_eachRoleStartsWithOneHolder() public view {
         bytes32[6] memory roles = [
             settlement.OPERATOR_ROLE(),
@@ -248,8 +240,7 @@ contract GovernanceTest is SettlementFixture {
     }
 
     function test_newRatesWaitForTheTimelock() public {
-        bytes memory data =
-            abi.encodeCall(settlement.setRates, (ISettlement.Rates(40, 10, 10)));
+        bytes memory data = abi.encodeCall(settlement.setRates, (ISettlement.Rates(40, 10, 10)));
         _expectRole(PROPOSER, bytes32(0));
         vm.prank(PROPOSER);
         settlement.setRates(ISettlement.Rates(40, 10, 10));
@@ -278,20 +269,16 @@ contract GovernanceTest is SettlementFixture {
 
     function _expectState(bytes32 id, bytes32 states) private {
         vm.expectRevert(
-            abi.encodeWithSelector(
-                ITimelock.TimelockUnexpectedOperationState.selector, id, states
-            )
+            abi.encodeWithSelector(ITimelock.TimelockUnexpectedOperationState.selector, id, states)
         );
     }
 
     function test_ratesAreCapped() public {
         address admin = address(timelock());
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.FeeRateTooHigh.selector, 301, 300));
+        expectError(ISettlement.FeeRateTooHigh.selector, 301, 300);
         vm.prank(admin);
         settlement.setRates(ISettlement.Rates(281, 20, 5));
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.CashbackAboveProtocolRate.selector, 21, 20)
-        );
+        expectError(ISettlement.CashbackAboveProtocolRate.selector, 21, 20);
         vm.prank(admin);
         settlement.setRates(ISettlement.Rates(280, 20, 21));
         vm.prank(admin);
@@ -302,13 +289,11 @@ contract GovernanceTest is SettlementFixture {
     function test_deploymentKeepsTheSameLimits() public {
         ISettlement.Setup memory setup = _setup();
         setup.rates = ISettlement.Rates(300, 1, 0);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.FeeRateTooHigh.selector, 301, 300));
+        expectError(ISettlement.FeeRateTooHigh.selector, 301, 300);
         this.deployWith(setup);
         setup = _setup();
         setup.proposers = new address[](0);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.AddressInvalid.selector, address(0))
-        );
+        expectError(ISettlement.AddressInvalid.selector, address(0));
         this.deployWith(setup);
     }
 
@@ -344,16 +329,12 @@ contract GovernanceTest is SettlementFixture {
         _expectRole(ADMIN, settlement.TREASURER_ROLE());
         vm.prank(ADMIN);
         settlement.sweep(address(stray), STRANGER);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.AddressInvalid.selector, address(token))
-        );
+        expectError(ISettlement.AddressInvalid.selector, address(token));
         vm.prank(TREASURER);
         settlement.sweep(address(token), STRANGER);
         address[2] memory unpayable = [address(0), address(settlement)];
         for (uint256 i = 0; i < unpayable.length; ++i) {
-            vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.AddressInvalid.selector, unpayable[i])
-            );
+            expectError(ISettlement.AddressInvalid.selector, unpayable[i]);
             vm.prank(TREASURER);
             settlement.sweep(address(stray), unpayable[i]);
         }
@@ -365,9 +346,7 @@ contract GovernanceTest is SettlementFixture {
     function test_aTokenWithASecondAddressIsNotSwept() public {
         token.mint(address(settlement), 5);
         SecondAddress second = new SecondAddress(token);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.AddressInvalid.selector, address(second))
-        );
+        expectError(ISettlement.AddressInvalid.selector, address(second));
         vm.prank(TREASURER);
         settlement.sweep(address(second), STRANGER);
         assertEq(token.balanceOf(address(settlement)), 5, "it stays");
@@ -389,9 +368,7 @@ contract GovernanceTest is SettlementFixture {
         vm.expectRevert(invalid);
         this.deployOn(address(0), _setup());
         // A call to it would succeed, so an authorized sale would be booked without money.
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.AddressInvalid.selector, address(0x70))
-        );
+        expectError(ISettlement.AddressInvalid.selector, address(0x70));
         this.deployOn(address(0x70), _setup());
         ISettlement.Setup memory open = _setup();
         open.hourlyCeiling = 0;
@@ -399,9 +376,7 @@ contract GovernanceTest is SettlementFixture {
         this.deployWith(open);
         open = _setup();
         open.payoutHold = 30 days + 1;
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.HoldTooLong.selector, 30 days + 1, 30 days)
-        );
+        expectError(ISettlement.HoldTooLong.selector, 30 days + 1, 30 days);
         this.deployWith(open);
         open.payoutHold = 30 days;
         this.deployWith(open);
@@ -415,7 +390,7 @@ contract GovernanceTest is SettlementFixture {
         // A duplicate would count as one guardian.
         setup = _setup();
         setup.guardians[1] = GUARDIAN;
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.AddressInvalid.selector, GUARDIAN));
+        expectError(ISettlement.AddressInvalid.selector, GUARDIAN);
         this.deployWith(setup);
     }
 
@@ -482,9 +457,7 @@ contract GovernanceTest is SettlementFixture {
         settlement.collectFees(STRANGER, 0, 3_751);
         address[2] memory unpayable = [address(0), address(settlement)];
         for (uint256 i = 0; i < unpayable.length; ++i) {
-            vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.AddressInvalid.selector, unpayable[i])
-            );
+            expectError(ISettlement.AddressInvalid.selector, unpayable[i]);
             vm.prank(TREASURER);
             settlement.collectFees(unpayable[i], 1, 1);
         }

@@ -8,20 +8,17 @@ import {SettlementFixture} from "./SettlementFixture.sol";
 contract MerchantsTest is SettlementFixture {
     uint256 private constant NEW_KEY = 0x4e4577;
 
-    function _expectRole(address account, bytes32 role) private {
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.AccessControlUnauthorizedAccount.selector, account, role
-            )
-        );
-    }
-
     function _propose(address by) private {
         _proposeFor(merchant, by);
     }
 
     function _wallet(uint32 merchant_) private view returns (address wallet) {
         (wallet,,) = settlement.merchantAccount(merchant_);
+    }
+
+    function _withdraw(uint64 amount, uint64 number) private {
+        vm.prank(OPERATOR);
+        settlement.withdraw(merchant, vm.addr(WALLET_KEY), amount, number);
     }
 
     function test_merchantsAreNumberedFromOneAndFoundByReference() public {
@@ -53,15 +50,11 @@ contract MerchantsTest is SettlementFixture {
     function test_registrationNeedsTheWalletsConsent() public {
         address wallet = vm.addr(NEW_KEY);
         bytes memory foreign = _signConsent(WALLET_KEY, "x", block.timestamp);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, wallet));
+        expectError(ISettlement.SignatureInvalid.selector, wallet);
         vm.prank(REGISTRAR);
         settlement.registerMerchant("x", wallet, block.timestamp, foreign);
         bytes memory late = _signConsent(NEW_KEY, "x", block.timestamp - 1);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.SignatureExpired.selector, block.timestamp - 1, block.timestamp
-            )
-        );
+        expectError(ISettlement.SignatureExpired.selector, block.timestamp - 1, block.timestamp);
         vm.prank(REGISTRAR);
         settlement.registerMerchant("x", wallet, block.timestamp - 1, late);
     }
@@ -73,9 +66,7 @@ contract MerchantsTest is SettlementFixture {
         settlement.registerMerchant("x", vm.addr(NEW_KEY), block.timestamp, signature);
         address[3] memory unpayable = [address(0), address(settlement), address(token)];
         for (uint256 i = 0; i < unpayable.length; ++i) {
-            vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.AddressInvalid.selector, unpayable[i])
-            );
+            expectError(ISettlement.AddressInvalid.selector, unpayable[i]);
             vm.prank(REGISTRAR);
             settlement.registerMerchant("x", unpayable[i], block.timestamp, signature);
         }
@@ -85,15 +76,12 @@ contract MerchantsTest is SettlementFixture {
         _settle(_sale(1));
         vm.expectEmit();
         emit ISettlement.WalletProposed(
-            merchant,
-            vm.addr(NEW_KEY),
-            uint48(block.timestamp) + WALLET_DELAY,
-            vm.addr(WALLET_KEY)
+            merchant, vm.addr(NEW_KEY), uint48(block.timestamp) + WALLET_DELAY, vm.addr(WALLET_KEY)
         );
         _propose(vm.addr(WALLET_KEY));
         uint256 from = block.timestamp + WALLET_DELAY;
         vm.warp(from - 1);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.TooEarly.selector, from - 1, from));
+        expectError(ISettlement.TooEarly.selector, from - 1, from);
         settlement.applyWallet(merchant);
         vm.prank(vm.addr(WALLET_KEY));
         settlement.withdrawOwn(merchant, 1);
@@ -103,7 +91,7 @@ contract MerchantsTest is SettlementFixture {
         settlement.applyWallet(merchant);
         assertEq(_wallet(merchant), vm.addr(NEW_KEY), "wallet");
         assertEq(_balanceOf(merchant), SALE - 1, "balance stays");
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, merchant));
+        expectError(ISettlement.NoWalletProposed.selector, merchant);
         settlement.applyWallet(merchant);
     }
 
@@ -117,9 +105,7 @@ contract MerchantsTest is SettlementFixture {
         for (uint256 i = 0; i < others.length; ++i) {
             uint256 deadline = block.timestamp;
             bytes memory signature = _signWalletConsent(NEW_KEY, merchant, deadline);
-            vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.MayNotChangeWallet.selector, others[i], merchant)
-            );
+            expectError(ISettlement.MayNotChangeWallet.selector, others[i], merchant);
             vm.prank(others[i]);
             settlement.proposeWallet(merchant, vm.addr(NEW_KEY), deadline, signature);
         }
@@ -133,13 +119,13 @@ contract MerchantsTest is SettlementFixture {
         settlement.proposeWallet(merchant, wallet, deadline, signature);
         vm.prank(GUARDIAN);
         settlement.cancelWallet(merchant);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, wallet));
+        expectError(ISettlement.SignatureInvalid.selector, wallet);
         vm.prank(REGISTRAR);
         settlement.proposeWallet(merchant, wallet, deadline, signature);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.AddressInvalid.selector, token));
+        expectError(ISettlement.AddressInvalid.selector, address(token));
         vm.prank(REGISTRAR);
         settlement.proposeWallet(merchant, address(token), deadline, signature);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.MerchantNotRegistered.selector, 99));
+        expectError(ISettlement.MerchantNotRegistered.selector, 99);
         vm.prank(REGISTRAR);
         settlement.proposeWallet(99, wallet, deadline, signature);
     }
@@ -153,16 +139,14 @@ contract MerchantsTest is SettlementFixture {
             vm.prank(stoppers[i]);
             settlement.cancelWallet(merchant);
             vm.warp(block.timestamp + WALLET_DELAY);
-            vm.expectRevert(abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, merchant));
+            expectError(ISettlement.NoWalletProposed.selector, merchant);
             settlement.applyWallet(merchant);
         }
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, merchant));
+        expectError(ISettlement.NoWalletProposed.selector, merchant);
         vm.prank(GUARDIAN);
         settlement.cancelWallet(merchant);
         _propose(REGISTRAR);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.MayNotChangeWallet.selector, STRANGER, merchant)
-        );
+        expectError(ISettlement.MayNotChangeWallet.selector, STRANGER, merchant);
         vm.prank(STRANGER);
         settlement.cancelWallet(merchant);
     }
@@ -178,11 +162,7 @@ contract MerchantsTest is SettlementFixture {
         // The watcher may cancel neither a proposal that no longer exists, nor a merchant's own.
         uint32[2] memory none = [merchant, otherMerchant];
         for (uint256 i = 0; i < none.length; ++i) {
-            vm.expectRevert(
-                abi.encodeWithSelector(
-                    ISettlement.MayNotChangeWallet.selector, WATCHER, none[i]
-                )
-            );
+            expectError(ISettlement.MayNotChangeWallet.selector, WATCHER, none[i]);
             vm.prank(WATCHER);
             settlement.cancelWallet(none[i]);
         }
@@ -190,9 +170,7 @@ contract MerchantsTest is SettlementFixture {
         vm.prank(STEWARD);
         settlement.revokeRole(role, WATCHER);
         _propose(REGISTRAR);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.MayNotChangeWallet.selector, WATCHER, merchant)
-        );
+        expectError(ISettlement.MayNotChangeWallet.selector, WATCHER, merchant);
         vm.prank(WATCHER);
         settlement.cancelWallet(merchant);
     }
@@ -201,11 +179,7 @@ contract MerchantsTest is SettlementFixture {
         _propose(REGISTRAR);
         uint256 deadline = block.timestamp;
         bytes memory signature = _signWalletConsent(NEW_KEY, merchant, deadline);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.WalletAlreadyProposed.selector, merchant, vm.addr(NEW_KEY)
-            )
-        );
+        expectError(ISettlement.WalletAlreadyProposed.selector, merchant, vm.addr(NEW_KEY));
         vm.prank(REGISTRAR);
         settlement.proposeWallet(merchant, vm.addr(NEW_KEY), deadline, signature);
     }
@@ -284,9 +258,9 @@ contract MerchantsTest is SettlementFixture {
         _propose(REGISTRAR);
         uint256 until = block.timestamp + WALLET_DELAY + 7 days;
         vm.warp(until + 1);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, merchant));
+        expectError(ISettlement.NoWalletProposed.selector, merchant);
         settlement.applyWallet(merchant);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, merchant));
+        expectError(ISettlement.NoWalletProposed.selector, merchant);
         vm.prank(GUARDIAN);
         settlement.cancelWallet(merchant);
         _requireNoChange(merchant);
@@ -322,9 +296,7 @@ contract MerchantsTest is SettlementFixture {
         _requireNoChange(otherMerchant);
         _propose(REGISTRAR);
         vm.warp(block.timestamp + WALLET_DELAY);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, otherMerchant)
-        );
+        expectError(ISettlement.NoWalletProposed.selector, otherMerchant);
         settlement.applyWallet(otherMerchant);
         settlement.applyWallet(merchant);
         assertEq(_wallet(merchant), vm.addr(NEW_KEY), "what came later applies");
@@ -342,9 +314,7 @@ contract MerchantsTest is SettlementFixture {
         // Granting the role again does not restore its proposals.
         _grant(role, REGISTRAR);
         _requireNoChange(otherMerchant);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.NoWalletProposed.selector, otherMerchant)
-        );
+        expectError(ISettlement.NoWalletProposed.selector, otherMerchant);
         settlement.applyWallet(otherMerchant);
         settlement.applyWallet(merchant);
         assertEq(_wallet(merchant), vm.addr(NEW_KEY), "the merchant's own");
@@ -368,20 +338,14 @@ contract MerchantsTest is SettlementFixture {
         _settle(_sale(1));
         _propose(REGISTRAR);
         address wallet = vm.addr(WALLET_KEY);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.WalletChangePending.selector, merchant, vm.addr(NEW_KEY)
-            )
-        );
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 1, 1);
+        expectError(ISettlement.WalletChangePending.selector, merchant, vm.addr(NEW_KEY));
+        _withdraw(1, 1);
         // The wallet's own withdrawal never waits for the change.
         vm.prank(wallet);
         settlement.withdrawOwn(merchant, 1);
         vm.prank(wallet);
         settlement.cancelWallet(merchant);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, wallet, 1, 1);
+        _withdraw(1, 1);
         _propose(REGISTRAR);
         vm.warp(block.timestamp + WALLET_DELAY);
         settlement.applyWallet(merchant);
@@ -406,15 +370,13 @@ contract MerchantsTest is SettlementFixture {
         _settle(_sale(1));
         vm.expectEmit();
         emit ISettlement.Withdrawn(merchant, vm.addr(WALLET_KEY), 300, 1_000_000);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1_000_000, 300);
+        _withdraw(1_000_000, 300);
         assertEq(token.balanceOf(vm.addr(WALLET_KEY)), 1_000_000, "wallet");
         assertEq(_balanceOf(merchant), SALE - 1_000_000, "balance");
         assertTrue(settlement.isWithdrawalPaid(300), "paid");
         assertTrue(!settlement.isWithdrawalPaid(301), "another");
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.WithdrawalAlreadyPaid.selector, 300));
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1_000_000, 300);
+        expectError(ISettlement.WithdrawalAlreadyPaid.selector, 300);
+        _withdraw(1_000_000, 300);
         vm.prank(OTHER_OPERATOR);
         settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1_000_000, 301);
     }
@@ -423,11 +385,7 @@ contract MerchantsTest is SettlementFixture {
         _settle(_sale(1));
         address[3] memory others = [address(0), OPERATOR, vm.addr(OTHER_WALLET_KEY)];
         for (uint256 i = 0; i < others.length; ++i) {
-            vm.expectRevert(
-                abi.encodeWithSelector(
-                    ISettlement.NotMerchantWallet.selector, others[i], vm.addr(WALLET_KEY)
-                )
-            );
+            expectError(ISettlement.NotMerchantWallet.selector, others[i], vm.addr(WALLET_KEY));
             vm.prank(OPERATOR);
             settlement.withdraw(merchant, others[i], 1, 5);
         }
@@ -458,49 +416,35 @@ contract MerchantsTest is SettlementFixture {
     }
 
     function _withdrawOnce(uint64 number) private {
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1, number);
+        _withdraw(1, number);
         assertTrue(settlement.isWithdrawalPaid(number), "paid");
         _expectAlreadyPaid(number);
     }
 
     function _expectAlreadyPaid(uint64 number) private {
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.WithdrawalAlreadyPaid.selector, number)
-        );
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1, number);
+        expectError(ISettlement.WithdrawalAlreadyPaid.selector, number);
+        _withdraw(1, number);
     }
 
     function test_withdrawalsStayWithinTheBalance() public {
         _settle(_sale(1));
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.InsufficientMerchantBalance.selector, uint256(SALE) + 1, SALE
-            )
-        );
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, vm.addr(WALLET_KEY), SALE + 1, 1);
+        expectError(ISettlement.InsufficientMerchantBalance.selector, uint256(SALE) + 1, SALE);
+        _withdraw(SALE + 1, 1);
         assertTrue(!settlement.isWithdrawalPaid(1), "the number stays unused");
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.InsufficientMerchantBalance.selector, 1, 0)
-        );
+        expectError(ISettlement.InsufficientMerchantBalance.selector, 1, 0);
         vm.prank(OPERATOR);
         settlement.withdraw(otherMerchant, vm.addr(OTHER_WALLET_KEY), 1, 1);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, vm.addr(WALLET_KEY), SALE, 1);
+        _withdraw(SALE, 1);
         assertEq(_balanceOf(merchant), 0, "balance");
     }
 
     function test_malformedWithdrawalsAreRefused() public {
         _settle(_sale(1));
         vm.expectRevert(ISettlement.NumberZero.selector);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 1, 0);
+        _withdraw(1, 0);
         vm.expectRevert(ISettlement.AmountZero.selector);
-        vm.prank(OPERATOR);
-        settlement.withdraw(merchant, vm.addr(WALLET_KEY), 0, 1);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.MerchantNotRegistered.selector, 99));
+        _withdraw(0, 1);
+        expectError(ISettlement.MerchantNotRegistered.selector, 99);
         vm.prank(OPERATOR);
         settlement.withdraw(99, vm.addr(WALLET_KEY), 1, 1);
         _expectRole(STRANGER, settlement.OPERATOR_ROLE());
@@ -520,9 +464,7 @@ contract MerchantsTest is SettlementFixture {
         vm.prank(wallet);
         settlement.withdrawOwn(merchant, SALE);
         assertEq(token.balanceOf(wallet), SALE, "wallet");
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.InsufficientMerchantBalance.selector, 1, 0)
-        );
+        expectError(ISettlement.InsufficientMerchantBalance.selector, 1, 0);
         vm.prank(wallet);
         settlement.withdrawOwn(merchant, 1);
     }
@@ -532,9 +474,7 @@ contract MerchantsTest is SettlementFixture {
         address wallet = vm.addr(WALLET_KEY);
         address[4] memory others = [OPERATOR, ADMIN, TREASURER, vm.addr(OTHER_WALLET_KEY)];
         for (uint256 i = 0; i < others.length; ++i) {
-            vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.NotMerchantWallet.selector, others[i], wallet)
-            );
+            expectError(ISettlement.NotMerchantWallet.selector, others[i], wallet);
             vm.prank(others[i]);
             settlement.withdrawOwn(merchant, 1);
         }

@@ -112,9 +112,7 @@ contract RefundsTest is SettlementFixture {
         ];
         for (uint256 i = 0; i < forged.length; ++i) {
             uint64 number = i == 0 ? 2 : 1;
-            vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.PaymentNotProved.selector, number, 1)
-            );
+            expectError(ISettlement.PaymentNotProved.selector, number, 1);
             vm.prank(OPERATOR);
             settlement.refund(1, forged[i], proof, 1, 0, REFERENCE);
         }
@@ -127,14 +125,12 @@ contract RefundsTest is SettlementFixture {
         bytes memory payment = _sale(1);
         uint256[3] memory nodes = [uint256(0), 2, 3];
         for (uint256 i = 0; i < nodes.length; ++i) {
-            vm.expectRevert(
-                abi.encodeWithSelector(ISettlement.PaymentNotProved.selector, 1, nodes[i])
-            );
+            expectError(ISettlement.PaymentNotProved.selector, 1, nodes[i]);
             vm.prank(OPERATOR);
             settlement.refund(nodes[i], payment, proof, 1, 0, REFERENCE);
         }
         proof = new bytes32[](1);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.PaymentNotProved.selector, 1, 1));
+        expectError(ISettlement.PaymentNotProved.selector, 1, 1);
         vm.prank(OPERATOR);
         settlement.refund(1, payment, proof, 1, 0, REFERENCE);
     }
@@ -146,7 +142,7 @@ contract RefundsTest is SettlementFixture {
         bytes32[] memory proof = new bytes32[](1);
         proof[0] = leaves[1];
         bytes memory failed = _packed(2, STRANGER, merchant, SALE);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.PaymentNotProved.selector, 2, 1));
+        expectError(ISettlement.PaymentNotProved.selector, 2, 1);
         vm.prank(OPERATOR);
         settlement.refund(1, failed, proof, 1, 0, REFERENCE);
     }
@@ -156,11 +152,7 @@ contract RefundsTest is SettlementFixture {
         bytes32[] memory proof = new bytes32[](0);
         bytes memory payment = _sale(1);
         bytes32 role = settlement.OPERATOR_ROLE();
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.AccessControlUnauthorizedAccount.selector, STRANGER, role
-            )
-        );
+        _expectRole(STRANGER, role);
         vm.prank(STRANGER);
         settlement.refund(1, payment, proof, 1, 0, REFERENCE);
         vm.prank(GUARDIAN);

@@ -169,11 +169,7 @@ contract SettleBatchTest is SettlementFixture {
     function test_onlyOperatorsSettle() public {
         bytes32 role = settlement.OPERATOR_ROLE();
         bytes memory payment = _sale(1);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.AccessControlUnauthorizedAccount.selector, STRANGER, role
-            )
-        );
+        _expectRole(STRANGER, role);
         vm.prank(STRANGER);
         settlement.settleBatch(payment, _now());
         vm.prank(OTHER_OPERATOR);
@@ -195,11 +191,7 @@ contract SettleBatchTest is SettlementFixture {
         _bookAcquirerFees(2 ** 52 - 1 - 7_500);
         assertEq(_settleOne(_sale(1)), Reason.NONE, "up to the last atom");
         bytes memory payment = _sale(2);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.FeesTooHigh.selector, uint256(2 ** 52 - 1) + 7_500, 7_500
-            )
-        );
+        expectError(ISettlement.FeesTooHigh.selector, uint256(2 ** 52 - 1) + 7_500, 7_500);
         vm.prank(OPERATOR);
         settlement.settleBatch(payment, _now());
     }
@@ -224,11 +216,7 @@ contract SettleBatchTest is SettlementFixture {
         bytes memory payment = _sale(1);
         uint40 validUntil = _now() + 60;
         vm.warp(validUntil + 1);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.PaymentsTooLate.selector, uint256(validUntil) + 1, validUntil
-            )
-        );
+        expectError(ISettlement.PaymentsTooLate.selector, uint256(validUntil) + 1, validUntil);
         vm.prank(OPERATOR);
         settlement.settleBatch(payment, validUntil);
         vm.warp(validUntil);
@@ -240,15 +228,11 @@ contract SettleBatchTest is SettlementFixture {
     function test_malformedBatchesAreRefused() public {
         bytes[3] memory malformed = [bytes(""), new bytes(44), new bytes(91)];
         for (uint256 i = 0; i < malformed.length; ++i) {
-            vm.expectRevert(
-                abi.encodeWithSelector(
-                    ISettlement.PaymentsMalformed.selector, malformed[i].length, 45
-                )
-            );
+            expectError(ISettlement.PaymentsMalformed.selector, malformed[i].length, 45);
             vm.prank(OPERATOR);
             settlement.settleBatch(malformed[i], _now());
         }
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.TooManyPayments.selector, 401, 400));
+        expectError(ISettlement.TooManyPayments.selector, 401, 400);
         vm.prank(OPERATOR);
         settlement.settleBatch(new bytes(401 * 45), _now());
     }

@@ -38,11 +38,7 @@ contract SettleSeparatelyTest is SettlementFixture {
     function test_onlyOperatorsSettleSeparately() public {
         bytes memory payment = _sale(1);
         bytes32 role = settlement.OPERATOR_ROLE();
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.AccessControlUnauthorizedAccount.selector, STRANGER, role
-            )
-        );
+        _expectRole(STRANGER, role);
         vm.prank(STRANGER);
         settlement.settlePaymentSeparately(payment, _now());
     }
@@ -50,11 +46,7 @@ contract SettleSeparatelyTest is SettlementFixture {
     function test_nothingSettlesWhilePausedOrAfterTheDeadline() public {
         bytes memory payment = _sale(1);
         uint40 validUntil = _now() - 1;
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.PaymentsTooLate.selector, block.timestamp, validUntil
-            )
-        );
+        expectError(ISettlement.PaymentsTooLate.selector, block.timestamp, validUntil);
         vm.prank(OPERATOR);
         settlement.settlePaymentSeparately(payment, validUntil);
         vm.prank(GUARDIAN);
@@ -66,10 +58,10 @@ contract SettleSeparatelyTest is SettlementFixture {
 
     function test_takesExactlyOnePayment() public {
         bytes memory two = bytes.concat(_sale(1), _sale(2));
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.NotOnePayment.selector, 2));
+        expectError(ISettlement.NotOnePayment.selector, 2);
         vm.prank(OPERATOR);
         settlement.settlePaymentSeparately(two, _now());
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.PaymentsMalformed.selector, 0, 45));
+        expectError(ISettlement.PaymentsMalformed.selector, 0, 45);
         vm.prank(OPERATOR);
         settlement.settlePaymentSeparately("", _now());
     }

@@ -113,9 +113,7 @@ contract SettleWithAuthorizationTest is SettlementFixture {
     function test_nothingSettlesAfterItsDeadline() public {
         ISettlement.Authorization memory authorization = _free();
         bytes memory payment = _agentSale(1);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.PaymentsTooLate.selector, _now(), _now() - 1)
-        );
+        expectError(ISettlement.PaymentsTooLate.selector, _now(), _now() - 1);
         vm.prank(OPERATOR);
         settlement.settleWithAuthorization(payment, authorization, _now() - 1);
         assertEq(_send(payment, authorization), Reason.NONE, "in time");
@@ -171,16 +169,12 @@ contract SettleWithAuthorizationTest is SettlementFixture {
     function test_onlyOperatorsSettleOnePaymentWhileNotPaused() public {
         ISettlement.Authorization memory authorization = _free();
         bytes memory two = bytes.concat(_agentSale(1), _agentSale(2));
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.NotOnePayment.selector, 2));
+        expectError(ISettlement.NotOnePayment.selector, 2);
         vm.prank(OPERATOR);
         settlement.settleWithAuthorization(two, authorization, _now());
         bytes memory one = _agentSale(1);
         bytes32 role = settlement.OPERATOR_ROLE();
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.AccessControlUnauthorizedAccount.selector, STRANGER, role
-            )
-        );
+        _expectRole(STRANGER, role);
         vm.prank(STRANGER);
         settlement.settleWithAuthorization(one, authorization, _now());
         vm.prank(GUARDIAN);

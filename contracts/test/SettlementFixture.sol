@@ -97,6 +97,10 @@ abstract contract SettlementFixture is TestBase {
         _execute(address(settlement), data, salt);
     }
 
+    function _expectRole(address account, bytes32 role) internal {
+        expectError(ISettlement.AccessControlUnauthorizedAccount.selector, account, role);
+    }
+
     function _grant(bytes32 role, address account) internal {
         _govern(abi.encodeCall(settlement.grantRole, (role, account)));
     }

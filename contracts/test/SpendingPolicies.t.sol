@@ -60,7 +60,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         assertEq(settlement.nonces(payer), nonce + 1, "used up");
         assertEq(lens().payerAccount(payer).spent, 0, "as if it had been set by signature");
         _settle(_sale(2));
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
+        expectError(ISettlement.SignatureInvalid.selector, payer);
         vm.prank(STRANGER);
         settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
         // Repeating the call does not reset the sum spent.
@@ -90,7 +90,7 @@ contract SpendingPoliciesTest is SettlementFixture {
             if (i == 2) policy.periodSeconds -= 1;
             if (i == 3) policy.expiresAt -= 1;
             if (i == 4) policy.maxFeeRate -= 1;
-            vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, newcomer));
+            expectError(ISettlement.SignatureInvalid.selector, newcomer);
             settlement.enrol(newcomer, policy, block.timestamp, signature, permit);
         }
     }
@@ -101,12 +101,10 @@ contract SpendingPoliciesTest is SettlementFixture {
         uint256 needed = 1e12 + 5e9;
         ISettlement.Permit memory permit = _permit(NEW_KEY, needed - 1, block.timestamp);
         bytes memory signature = _signPolicy(NEW_KEY, _widePolicy(), block.timestamp);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, needed - 1, needed)
-        );
+        expectError(ISettlement.AllowanceTooLow.selector, needed - 1, needed);
         settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
         permit.signature[31] ^= 0x01;
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, 0, needed));
+        expectError(ISettlement.AllowanceTooLow.selector, 0, needed);
         settlement.enrol(newcomer, _widePolicy(), block.timestamp, signature, permit);
         assertEq(lens().payerAccount(newcomer).expiresAt, 0, "no policy");
         permit = _permit(NEW_KEY, needed, block.timestamp);
@@ -122,9 +120,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         uint256 needed = 1e12 + 3e10;
         bytes memory signature = _signPolicy(NEW_KEY, policy, block.timestamp);
         ISettlement.Permit memory permit = _permit(NEW_KEY, needed - 1, block.timestamp);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.AllowanceTooLow.selector, needed - 1, needed)
-        );
+        expectError(ISettlement.AllowanceTooLow.selector, needed - 1, needed);
         settlement.enrol(newcomer, policy, block.timestamp, signature, permit);
         permit = _permit(NEW_KEY, needed, block.timestamp);
         settlement.enrol(newcomer, policy, block.timestamp, signature, permit);
@@ -135,7 +131,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         vm.expectEmit();
         emit ISettlement.PolicySet(newcomer, 1e12, 1e13, 1 days, FOREVER, 50);
         settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp, signature);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, newcomer));
+        expectError(ISettlement.SignatureInvalid.selector, newcomer);
         settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp, signature);
     }
 
@@ -151,19 +147,15 @@ contract SpendingPoliciesTest is SettlementFixture {
         changed[3].expiresAt -= 1;
         changed[4].maxFeeRate += 1;
         for (uint256 i = 0; i < changed.length; ++i) {
-            vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, newcomer));
+            expectError(ISettlement.SignatureInvalid.selector, newcomer);
             settlement.setPolicyBySignature(newcomer, changed[i], block.timestamp, signature);
         }
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, newcomer));
+        expectError(ISettlement.SignatureInvalid.selector, newcomer);
         settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp + 1, signature);
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
+        expectError(ISettlement.SignatureInvalid.selector, payer);
         settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
         vm.warp(block.timestamp + 1);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.SignatureExpired.selector, block.timestamp - 1, block.timestamp
-            )
-        );
+        expectError(ISettlement.SignatureExpired.selector, block.timestamp - 1, block.timestamp);
         settlement.setPolicyBySignature(newcomer, _widePolicy(), block.timestamp - 1, signature);
     }
 
@@ -189,14 +181,10 @@ contract SpendingPoliciesTest is SettlementFixture {
         vm.prank(STRANGER);
         settlement.revokePolicyBySignature(payer, block.timestamp, signature);
         assertEq(_settleOne(_sale(1)), Reason.POLICY_REVOKED, "reason");
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
+        expectError(ISettlement.SignatureInvalid.selector, payer);
         settlement.revokePolicyBySignature(payer, block.timestamp, signature);
         signature = _signRevocation(NEW_KEY, block.timestamp - 1);
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ISettlement.SignatureExpired.selector, block.timestamp - 1, block.timestamp
-            )
-        );
+        expectError(ISettlement.SignatureExpired.selector, block.timestamp - 1, block.timestamp);
         settlement.revokePolicyBySignature(newcomer, block.timestamp - 1, signature);
     }
 
@@ -204,7 +192,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         bytes memory signature = _signPolicy(PAYER_KEY, _widePolicy(), block.timestamp);
         vm.prank(payer);
         settlement.revokePolicy();
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
+        expectError(ISettlement.SignatureInvalid.selector, payer);
         settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
     }
 
@@ -212,7 +200,7 @@ contract SpendingPoliciesTest is SettlementFixture {
         bytes memory signature = _signPolicy(PAYER_KEY, _widePolicy(), block.timestamp);
         vm.prank(payer);
         settlement.setPolicy(_widePolicy());
-        vm.expectRevert(abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, payer));
+        expectError(ISettlement.SignatureInvalid.selector, payer);
         settlement.setPolicyBySignature(payer, _widePolicy(), block.timestamp, signature);
     }
 

@@ -87,6 +87,35 @@ abstract contract TestBase {
         if (!holds) revert NotTrue(what);
     }
 
+    /// @dev Expects a custom error with this argument, or with these two.
+    function expectError(bytes4 selector, address account) internal {
+        vm.expectRevert(abi.encodeWithSelector(selector, account));
+    }
+
+    function expectError(bytes4 selector, uint256 value) internal {
+        vm.expectRevert(abi.encodeWithSelector(selector, value));
+    }
+
+    function expectError(bytes4 selector, uint256 a, uint256 b) internal {
+        vm.expectRevert(abi.encodeWithSelector(selector, a, b));
+    }
+
+    function expectError(bytes4 selector, address account, uint256 value) internal {
+        vm.expectRevert(abi.encodeWithSelector(selector, account, value));
+    }
+
+    function expectError(bytes4 selector, address a, address b) internal {
+        vm.expectRevert(abi.encodeWithSelector(selector, a, b));
+    }
+
+    function expectError(bytes4 selector, address account, bytes32 value) internal {
+        vm.expectRevert(abi.encodeWithSelector(selector, account, value));
+    }
+
+    function expectError(bytes4 selector, uint256 value, address account) internal {
+        vm.expectRevert(abi.encodeWithSelector(selector, value, account));
+    }
+
     /// @dev Maps any number into `low`..`high`, both included.
     function bound(uint256 value, uint256 low, uint256 high) internal pure returns (uint256) {
         if (value >= low && value <= high) return value;

@@ -41,11 +41,7 @@ contract TimelockTest is SettlementFixture {
         assertTrue(!admin.hasRole(canceller, address(0)), "not the canceller's");
         assertEq(admin.getMinDelay(), GOVERNANCE_DELAY, "delay");
         bytes32 id = _schedule(address(settlement), "", "a");
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ITimelock.AccessControlUnauthorizedAccount.selector, PROPOSER, canceller
-            )
-        );
+        _expectRole(PROPOSER, canceller);
         vm.prank(PROPOSER);
         admin.cancel(id);
         vm.expectEmit();
@@ -136,7 +132,9 @@ contract TimelockTest is SettlementFixture {
             abi.encodeCall(settlement.grantRole, (guardian, STRANGER))
         ];
         bytes32[] memory ids = new bytes32[](11);
-        for (uint256 i = 0; i < 7; ++i) ids[i] = _schedule(address(admin), own[i], "a");
+        for (uint256 i = 0; i < 7; ++i) {
+            ids[i] = _schedule(address(admin), own[i], "a");
+        }
         for (uint256 i = 0; i < 4; ++i) {
             ids[7 + i] = _schedule(address(settlement), ofSettlement[i], "a");
         }
@@ -185,11 +183,7 @@ contract TimelockTest is SettlementFixture {
             _execute(address(admin), data, bytes32(i));
             assertEq(admin.getMinDelay(), expected[i], "delay");
         }
-        vm.expectRevert(
-            abi.encodeWithSelector(
-                ITimelock.TimelockInsufficientDelay.selector, 8 days - 1, 8 days
-            )
-        );
+        expectError(ITimelock.TimelockInsufficientDelay.selector, 8 days - 1, 8 days);
         vm.prank(PROPOSER);
         admin.schedule(address(admin), 0, "", 0, "short", 8 days - 1);
     }

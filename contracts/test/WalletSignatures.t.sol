@@ -69,15 +69,11 @@ contract WalletSignaturesTest is SettlementFixture {
     }
 
     function _setPolicy(bytes memory signature) private {
-        settlement.setPolicyBySignature(
-            address(wallet), _widePolicy(), block.timestamp, signature
-        );
+        settlement.setPolicyBySignature(address(wallet), _widePolicy(), block.timestamp, signature);
     }
 
     function _expectRefused() private {
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, address(wallet))
-        );
+        expectError(ISettlement.SignatureInvalid.selector, address(wallet));
     }
 
     function test_aContractWalletEnrolsPaysAndRevokes() public {
@@ -174,9 +170,7 @@ contract WalletSignaturesTest is SettlementFixture {
     function test_aWalletWithALongResponseCostsItsCallerNoMore() public {
         LongAnswer chatty = new LongAnswer();
         uint256 before = gasleft();
-        settlement.setPolicyBySignature(
-            address(chatty), _widePolicy(), block.timestamp, LONG
-        );
+        settlement.setPolicyBySignature(address(chatty), _widePolicy(), block.timestamp, LONG);
         assertTrue(before - gasleft() < 650_000, "one word is copied");
         assertEq(lens().payerAccount(address(chatty)).perPayment, 1e12, "policy");
     }
@@ -192,9 +186,7 @@ contract WalletSignaturesTest is SettlementFixture {
 
     function test_anAddressWithAKeyRefusesAnotherKeysSignature() public {
         bytes memory signature = _signPolicy(PAYER_KEY, _widePolicy(), block.timestamp);
-        vm.expectRevert(
-            abi.encodeWithSelector(ISettlement.SignatureInvalid.selector, STRANGER)
-        );
+        expectError(ISettlement.SignatureInvalid.selector, STRANGER);
         settlement.setPolicyBySignature(STRANGER, _widePolicy(), block.timestamp, signature);
     }
 }

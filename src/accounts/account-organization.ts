@@ -1,5 +1,5 @@
 import { type AccountRow, lockOwnAccount, updateAccount } from '#accounts/account-queries.ts';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { type AccountRef, recordAccountChange } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
@@ -14,13 +14,10 @@ import type { PeopleDeps } from '#people/people-context.ts';
 const MAX_ACCOUNTS = 100;
 
 /** The account to move, and the owner who requests the move. */
-export interface AccountMove {
-  readonly accountId: string;
+export interface AccountMove extends AccountRef {
   readonly userId: string;
-  readonly actor: Actor;
   readonly factorIsFresh: boolean;
   readonly people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
-  readonly now: Date;
 }
 
 /**
@@ -88,15 +85,10 @@ export async function moveAccount(
   for (const email of lost) {
     await noteOwnerChange(tx, move.people, { ...about, kind: 'removed', email, owners });
   }
-  await recordEntry(tx, {
-    auditLog: accountId,
-    actor: move.actor,
+  await recordAccountChange(tx, move, {
     action: 'account.organization_changed',
-    objectId: accountId,
-    livemode: null,
     before: { organization: from },
     after: { organization: organizationId },
-    now,
   });
   return moved;
 }

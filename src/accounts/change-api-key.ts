@@ -9,11 +9,10 @@ import {
   kybRequired,
   readAllowlist,
 } from '#accounts/create-api-key.ts';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { recordTenantChange, type TenantRef } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
-import type { Tenant } from '#core/mode.ts';
 import { readName } from '#core/name-rules.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
@@ -21,11 +20,8 @@ import type { Tx } from '#db/database.ts';
 /** Maximum overlap: enough to roll out a new key over a weekend. */
 export const MAX_OVERLAP_SECONDS = 7 * 24 * 3600;
 
-interface KeyRef {
-  readonly tenant: Tenant;
+interface KeyRef extends TenantRef {
   readonly id: string;
-  readonly actor: Actor;
-  readonly now: Date;
 }
 
 async function findUsable(tx: Tx, ref: KeyRef): Promise<ApiKeyRow | Refusal> {
@@ -45,15 +41,11 @@ async function recordKey(
   ref: KeyRef,
   change: { readonly action: string; readonly before: ApiKeyRow; readonly after: ApiKeyRow },
 ): Promise<void> {
-  await recordEntry(tx, {
-    auditLog: ref.tenant.accountId,
-    actor: ref.actor,
+  await recordTenantChange(tx, ref, {
     action: change.action,
     objectId: change.after.id,
-    livemode: ref.tenant.livemode,
     before: auditedKey(change.before),
     after: auditedKey(change.after),
-    now: ref.now,
   });
 }
 

@@ -1,5 +1,6 @@
 import { insertAccount } from '#accounts/account-queries.ts';
-import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
+import { type Actor, actorId } from '#audit/audit.ts';
+import { recordAccountChange } from '#audit/record-change.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { readName } from '#core/name-rules.ts';
@@ -21,16 +22,9 @@ export async function createAccount(
   const accountId = newId('account', now);
   await insertAccount(tx, { id: accountId, name, now });
   await insertMembership(tx, { accountId, userId: ownerId, role: 'owner', now });
-  await recordEntry(tx, {
-    auditLog: accountId,
-    actor,
-    action: 'account.created',
-    objectId: accountId,
-    livemode: null,
-    before: null,
-    after: { name, owner: ownerId, by: actorId(actor) },
-    now,
-  });
+  const ref = { accountId, actor, now };
+  const after = { name, owner: ownerId, by: actorId(actor) };
+  await recordAccountChange(tx, ref, { action: 'account.created', after });
   return { accountId };
 }
 

@@ -2,7 +2,8 @@ import ipaddr from 'ipaddr.js';
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { type ApiKeyRow, apiKeys, countUsableApiKeys } from '#accounts/api-key-queries.ts';
 import type { Scope } from '#accounts/api-key-scopes.ts';
-import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
+import { type Actor, actorId } from '#audit/audit.ts';
+import { recordTenantChange } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
@@ -140,15 +141,10 @@ export async function createApiKey(
     );
   }
   const issued = await issueApiKey(tx, { ...input, name, ipAllowlist, rotatedFrom: null });
-  await recordEntry(tx, {
-    auditLog: tenant.accountId,
-    actor: input.actor,
+  await recordTenantChange(tx, input, {
     action: 'api_key.created',
     objectId: issued.row.id,
-    livemode: tenant.livemode,
-    before: null,
     after: auditedKey(issued.row),
-    now,
   });
   return issued;
 }

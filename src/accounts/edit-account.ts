@@ -13,7 +13,8 @@ import {
   selectShopSettings,
   updateShopSettings,
 } from '#accounts/shop-settings.ts';
-import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
+import { actorId } from '#audit/audit.ts';
+import { type AccountRef, recordAccountChange } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { isTimeZone } from '#core/calendar.ts';
@@ -57,12 +58,6 @@ function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
     automatic_payout: row.automatic_payout,
     export_schedule: row.export_schedule === null ? null : { ...row.export_schedule },
   };
-}
-
-interface AccountRef {
-  readonly accountId: string;
-  readonly actor: Actor;
-  readonly now: Date;
 }
 
 export function unknownZone(name: string): Refusal | null {
@@ -113,19 +108,14 @@ export async function editAccount(
   );
   const after = only(rows, 'account');
   const shop = await editShop(tx, ref, edit.shop ?? {});
-  await recordEntry(tx, {
-    auditLog: ref.accountId,
-    actor: ref.actor,
+  await recordAccountChange(tx, ref, {
     action: 'account.settings_changed',
-    objectId: ref.accountId,
-    livemode: null,
     before: { ...settingsOf(before), ...shop.before },
     after: {
       ...settingsOf(after),
       ...shop.after,
       ...(wish == null ? {} : { requested_name: wish }),
     },
-    now: ref.now,
   });
   return after;
 }
@@ -202,7 +192,7 @@ export async function decideName(
   ref: AccountRef & { readonly secretKey: Buffer },
   decision: { readonly approved: boolean; readonly reason: string },
 ): Promise<AccountRow | Refusal> {
-  const { accountId, actor, now, secretKey } = ref;
+  const { accountId, now, secretKey } = ref;
   const before = await lockAccount(tx, accountId);
   if (before === undefined) return refuse('resource_missing', 'No such account.', 'account');
   const asked = await takeNameRequest(tx, accountId);
@@ -215,15 +205,10 @@ export async function decideName(
   for (const to of await selectOwnerEmails(tx, accountId)) {
     await queueMail(tx, secretKey, { to, ...mail, now });
   }
-  await recordEntry(tx, {
-    auditLog: accountId,
-    actor,
+  await recordAccountChange(tx, ref, {
     action: approved ? 'account.renamed' : 'account.name_rejected',
-    objectId: accountId,
-    livemode: null,
     before: { name: old },
     after: { name: after.name, asked, reason },
-    now,
   });
   return after;
 }
@@ -245,15 +230,10 @@ export async function setAccountStatus(
     status: change.status,
     disabled_reason: change.status === 'disabled' ? change.reason : null,
   });
-  await recordEntry(tx, {
-    auditLog: ref.accountId,
-    actor: ref.actor,
+  await recordAccountChange(tx, ref, {
     action: change.status === 'disabled' ? 'account.disabled' : 'account.enabled',
-    objectId: ref.accountId,
-    livemode: null,
     before: { status: before.status },
     after: { status: change.status, reason: change.reason },
-    now: ref.now,
   });
   return only(rows, 'account');
 }

@@ -8,7 +8,7 @@ import {
   updateCatalogueItem,
 } from '#accounts/catalogue-queries.ts';
 import { selectShopSettings, selectTaxSettings } from '#accounts/shop-settings.ts';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { recordTenantChange, type TenantRef } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { minorDigits } from '#core/currencies.ts';
@@ -40,13 +40,7 @@ export interface CatalogueEdit {
 export type NewCatalogueItem = CatalogueEdit &
   Required<Pick<CatalogueEdit, 'name' | 'unit_amount'>>;
 
-interface Ref {
-  readonly tenant: Tenant;
-  readonly actor: Actor;
-  readonly now: Date;
-}
-
-type ItemRef = Ref & { readonly id: string };
+type ItemRef = TenantRef & { readonly id: string };
 
 function fieldsOf({ id: _, version: __, unit_amount, ...row }: CatalogueRow) {
   return { ...row, unit_amount: Number(unit_amount) };
@@ -100,7 +94,7 @@ async function takePosition(
  */
 async function readEdit(
   tx: Tx,
-  { tenant }: Ref,
+  { tenant }: TenantRef,
   edit: CatalogueEdit,
 ): Promise<Pick<CatalogueRow, 'currency' | 'tax_rate' | 'tax_inclusive'> | Refusal> {
   const settings = await selectShopSettings(tx, tenant.accountId);
@@ -117,7 +111,7 @@ async function readEdit(
 
 async function recordChange(
   tx: Tx,
-  { tenant, actor, now }: Ref,
+  ref: TenantRef,
   change: {
     readonly verb: 'created' | 'updated' | 'deleted';
     readonly before: CatalogueRow | null;
@@ -125,21 +119,17 @@ async function recordChange(
   },
 ): Promise<void> {
   const { verb, before, after } = change;
-  await recordEntry(tx, {
-    auditLog: tenant.accountId,
-    actor,
+  await recordTenantChange(tx, ref, {
     action: `catalogue_item.${verb}`,
     objectId: (after ?? before)?.id ?? '',
-    livemode: tenant.livemode,
     before: before === null ? null : fieldsOf(before),
     after: after === null ? null : fieldsOf(after),
-    now,
   });
 }
 
 export async function createCatalogueItem(
   tx: Tx,
-  ref: Ref,
+  ref: TenantRef,
   item: NewCatalogueItem,
 ): Promise<CatalogueRow | Refusal> {
   const { tenant, now } = ref;

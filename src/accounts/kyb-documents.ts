@@ -7,8 +7,8 @@ import {
   selectDocumentContent,
   selectDocuments,
 } from '#accounts/kyb-queries.ts';
-import type { KybRef } from '#accounts/kyb-review.ts';
-import { actorId, recordEntry } from '#audit/audit.ts';
+import { actorId } from '#audit/audit.ts';
+import { type AccountRef, recordAccountChange } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { decrypt, encrypt } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
@@ -56,7 +56,7 @@ function checkBytes(document: NewDocument): Refusal | null {
 /** Encrypts and stores a document for the business's verification. */
 export async function addDocument(
   tx: Tx,
-  ref: KybRef & { readonly secretKey: Buffer },
+  ref: AccountRef & { readonly secretKey: Buffer },
   document: NewDocument,
 ): Promise<DocumentRow | Refusal> {
   const fileName = readName(document.fileName.replaceAll(/[/\\]/g, ' '), 'file_name');
@@ -88,15 +88,10 @@ export async function addDocument(
   };
   const content = encrypt(ref.secretKey, document.bytes.toString('base64'), id);
   await kybDocuments.insert(tx, { ...row, content });
-  await recordEntry(tx, {
-    auditLog: accountId,
-    actor: ref.actor,
+  await recordAccountChange(tx, ref, {
     action: 'kyb.document_added',
     objectId: id,
-    livemode: null,
-    before: null,
     after: { kind: row.kind, file_name: fileName, size: row.size, sha256: row.sha256 },
-    now,
   });
   return row;
 }
@@ -111,23 +106,18 @@ export async function readDocument(
   return { row, bytes: Buffer.from(decrypt(wanted.secretKey, row.content, row.id), 'base64') };
 }
 
-export async function removeDocument(tx: Tx, ref: KybRef, id: string): Promise<null | Refusal> {
-  const { accountId, now } = ref;
+export async function removeDocument(tx: Tx, ref: AccountRef, id: string): Promise<null | Refusal> {
+  const { accountId } = ref;
   const account = await lockOwnAccount(tx, accountId);
   if (account.kyb_status === 'pending' || account.kyb_status === 'approved') {
     return refuse('unexpected_state', 'A submitted document cannot be removed.');
   }
   const row = await deleteDocument(tx, { accountId, id });
   if (row === undefined) return resourceMissing('document');
-  await recordEntry(tx, {
-    auditLog: accountId,
-    actor: ref.actor,
+  await recordAccountChange(tx, ref, {
     action: 'kyb.document_removed',
     objectId: id,
-    livemode: null,
     before: { kind: row.kind, file_name: row.file_name, sha256: row.sha256 },
-    after: null,
-    now,
   });
   return null;
 }

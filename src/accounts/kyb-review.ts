@@ -13,7 +13,8 @@ import {
   selectSubmission,
   updateSubmission,
 } from '#accounts/kyb-queries.ts';
-import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
+import { actorId } from '#audit/audit.ts';
+import { type AccountRef, recordAccountChange } from '#audit/record-change.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { networkOf } from '#core/mode.ts';
@@ -23,12 +24,6 @@ import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append-events.ts';
 import { queueMail } from '#people/mail-outbox.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
-
-export interface KybRef {
-  readonly accountId: string;
-  readonly actor: Actor;
-  readonly now: Date;
-}
 
 function unexpected(status: KybStatus): Refusal {
   const why: Record<KybStatus, string> = {
@@ -81,7 +76,7 @@ async function announceDecision(
 /** Moves the account to the next state, with an audit log entry and, for a decision, events. */
 async function moveTo(
   tx: Tx,
-  ref: KybRef,
+  ref: AccountRef,
   change: {
     readonly account: AccountRow;
     readonly status: KybStatus;
@@ -89,19 +84,14 @@ async function moveTo(
   },
 ): Promise<AccountRow> {
   const { account, status, reason } = change;
-  const { accountId, now } = ref;
+  const { now } = ref;
   const rows = await updateAccount(tx, account, { kyb_status: status });
   const after = only(rows, 'account');
   if (status !== 'pending') await announceDecision(tx, after, { reason, now });
-  await recordEntry(tx, {
-    auditLog: accountId,
-    actor: ref.actor,
+  await recordAccountChange(tx, ref, {
     action: 'kyb.status_changed',
-    objectId: accountId,
-    livemode: null,
     before: { kyb_status: account.kyb_status },
     after: { kyb_status: status, reason },
-    now,
   });
   return after;
 }
@@ -109,7 +99,7 @@ async function moveTo(
 /** Stores the details. Refused once they are submitted, unless they were rejected. */
 export async function saveKybDetails(
   tx: Tx,
-  ref: KybRef,
+  ref: AccountRef,
   edit: { readonly version: number; readonly details: EventDraft['object'] },
 ): Promise<SubmissionRow | Refusal> {
   const account = await lockOwnAccount(tx, ref.accountId);
@@ -120,21 +110,16 @@ export async function saveKybDetails(
   const { accountId, now } = ref;
   const row = { account_id: accountId, ...edit, updated: now };
   const after = only(await saveDetails(tx, row), 'submission');
-  await recordEntry(tx, {
-    auditLog: accountId,
-    actor: ref.actor,
+  await recordAccountChange(tx, ref, {
     action: 'kyb.details_changed',
-    objectId: accountId,
-    livemode: null,
     before: before?.details ?? null,
     after: after.details,
-    now,
   });
   return after;
 }
 
 /** Submits the business's details to the operators for verification. */
-export async function submitKyb(tx: Tx, ref: KybRef): Promise<AccountRow | Refusal> {
+export async function submitKyb(tx: Tx, ref: AccountRef): Promise<AccountRow | Refusal> {
   const account = await lockOwnAccount(tx, ref.accountId);
   const { kyb_status: status } = account;
   if (status === 'pending' || status === 'approved') return unexpected(status);
@@ -179,7 +164,7 @@ export async function mayNotApprove(tx: Tx, accountId: string): Promise<Refusal 
  */
 export async function decideKyb(
   tx: Tx,
-  ref: KybRef & { readonly secretKey: Buffer },
+  ref: AccountRef & { readonly secretKey: Buffer },
   decision: { readonly approved: boolean; readonly reason: string | null },
 ): Promise<AccountRow | Refusal> {
   const account = await lockAccount(tx, ref.accountId);

@@ -1,7 +1,7 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { unknownZone } from '#accounts/edit-account.ts';
 import { type AskedTerminal, checkShopEdit, type TaxRate } from '#accounts/shop-settings.ts';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { type AccountRef, recordAccountChange } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
@@ -82,11 +82,6 @@ export interface LocationEdit {
   readonly tax_rates?: readonly TaxRate[] | null;
 }
 
-interface Ref {
-  readonly actor: Actor;
-  readonly now: Date;
-}
-
 /** Renders the object `location`. */
 export function locationObject(row: Location): { readonly [key: string]: Json } {
   const { id, account_id: account, name, address, time_zone, currency, language } = row;
@@ -131,9 +126,10 @@ function readEdit<E extends LocationEdit>(edit: E): E | Refusal {
  */
 export async function createLocation(
   tx: Tx,
-  { actor, now, accountId }: Ref & { readonly accountId: string },
+  ref: AccountRef,
   asked: LocationEdit & { readonly name: string },
 ): Promise<Location | Refusal> {
+  const { accountId, now } = ref;
   const edit = readEdit(asked);
   if (isRefusal(edit)) return edit;
   // Locks the account, so that two requests cannot exceed the limit.
@@ -143,17 +139,20 @@ export async function createLocation(
   }
   const made = { id: newId('location', now), account_id: accountId, created: now };
   const row = await locations.insert(tx, { time_zone: account.time_zone, ...edit, ...made });
-  const action = 'location.created';
-  const after = locationObject(row);
-  const about = { auditLog: accountId, actor, objectId: row.id, livemode: null, now };
-  await recordEntry(tx, { ...about, action, before: null, after });
+  const change = { action: 'location.created', objectId: row.id, after: locationObject(row) };
+  await recordAccountChange(tx, ref, change);
   return row;
+}
+
+interface LocationRef extends Omit<AccountRef, 'accountId'> {
+  readonly accountIds: readonly string[];
+  readonly id: string;
 }
 
 /** Changes a location. Earlier sales stay with the location. */
 export async function editLocation(
   tx: Tx,
-  { actor, now, accountIds, id }: Ref & { accountIds: readonly string[]; id: string },
+  { actor, now, accountIds, id }: LocationRef,
   asked: LocationEdit & { readonly version: number },
 ): Promise<Location | Refusal> {
   const { version, ...rest } = asked;
@@ -166,15 +165,12 @@ export async function editLocation(
   if (before.version !== version) return staleVersion(before.version);
   const which = { where: 'id = $1', values: [id], also: 'version = version + 1' };
   const row = only(await locations.update(tx, edit, which), 'location');
-  await recordEntry(tx, {
-    auditLog: row.account_id,
-    actor,
+  const ref = { accountId: row.account_id, actor, now };
+  await recordAccountChange(tx, ref, {
     action: 'location.changed',
     objectId: id,
-    livemode: null,
     before: locationObject(before),
     after: locationObject(row),
-    now,
   });
   return row;
 }

@@ -1,4 +1,4 @@
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { recordTenantChange, type TenantRef } from '#audit/record-change.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -19,9 +19,9 @@ const KEPT_MS = 30 * DAY_MS;
  */
 export async function createManagerCode(
   tx: Tx,
-  asked: { readonly tenant: Tenant; readonly actor: Actor; readonly now: Date },
+  asked: TenantRef,
 ): Promise<{ readonly code: string; readonly expiresAt: Date }> {
-  const { tenant, actor, now } = asked;
+  const { tenant, now } = asked;
   const code = newShortCode();
   const expiresAt = addMs(now, VALID_MS);
   await tx.query(
@@ -39,15 +39,10 @@ export async function createManagerCode(
       addMs(now, -KEPT_MS),
     ],
   );
-  await recordEntry(tx, {
-    auditLog: tenant.accountId,
-    actor,
+  await recordTenantChange(tx, asked, {
     action: 'manager_code.created',
     objectId: tenant.accountId,
-    livemode: tenant.livemode,
-    before: null,
     after: { expires_at: expiresAt.toISOString() },
-    now,
   });
   return { code, expiresAt };
 }

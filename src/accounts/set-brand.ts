@@ -7,7 +7,7 @@ import {
   saveBrand,
   selectBrand,
 } from '#accounts/brand-queries.ts';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { type AccountRef, recordAccountChange } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 
@@ -20,12 +20,6 @@ const SIDE = { least: 16, most: 1024 } as const;
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** The first chunk of a PNG always begins with width and height. */
 const HEADER = Buffer.from('IHDR');
-
-export interface BrandRef {
-  readonly accountId: string;
-  readonly actor: Actor;
-  readonly now: Date;
-}
 
 type Look = Pick<BrandRow, 'color' | 'logo_id'>;
 const NONE: Look = { color: null, logo_id: null };
@@ -43,36 +37,28 @@ function checkLogo(bytes: Buffer): Refusal | null {
   return refuse('parameter_invalid', `${allowed}; this image is ${sides.join(' × ')}.`);
 }
 
-async function change(
-  tx: Tx,
-  { accountId, actor, now }: BrandRef,
-  next: (before: Look) => Look,
-): Promise<void> {
+async function change(tx: Tx, ref: AccountRef, next: (before: Look) => Look): Promise<void> {
+  const { accountId, now } = ref;
   await lockOwnAccount(tx, accountId);
   const { color, logo_id } = (await selectBrand(tx, accountId)) ?? NONE;
   const before = { color, logo_id };
   const after = next(before);
   await saveBrand(tx, { accountId, ...after }, now);
   await deleteOtherLogos(tx, { accountId, kept: after.logo_id });
-  await recordEntry(tx, {
-    auditLog: accountId,
-    actor,
+  await recordAccountChange(tx, ref, {
     action: 'account.brand_changed',
-    objectId: accountId,
-    livemode: null,
     before: { ...before },
     after: { ...after },
-    now,
   });
 }
 
 /** Stores the color as six hex digits, or `null` for none. */
-export async function setBrandColor(tx: Tx, ref: BrandRef, color: string | null): Promise<void> {
+export async function setBrandColor(tx: Tx, ref: AccountRef, color: string | null): Promise<void> {
   await change(tx, ref, (before) => ({ ...before, color }));
 }
 
 /** Stores the logo. @returns the refusal if the picture is not accepted. */
-export async function setLogo(tx: Tx, ref: BrandRef, bytes: Buffer): Promise<Refusal | null> {
+export async function setLogo(tx: Tx, ref: AccountRef, bytes: Buffer): Promise<Refusal | null> {
   const wrong = checkLogo(bytes);
   if (isRefusal(wrong)) return wrong;
   const { accountId, now } = ref;
@@ -82,6 +68,6 @@ export async function setLogo(tx: Tx, ref: BrandRef, bytes: Buffer): Promise<Ref
   return null;
 }
 
-export async function removeLogo(tx: Tx, ref: BrandRef): Promise<void> {
+export async function removeLogo(tx: Tx, ref: AccountRef): Promise<void> {
   await change(tx, ref, (before) => ({ ...before, logo_id: null }));
 }

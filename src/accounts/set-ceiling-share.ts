@@ -1,6 +1,6 @@
 import { lockAccount } from '#accounts/account-queries.ts';
 import { selectCeilingShare, updateCeilingShare } from '#accounts/ceiling-share-queries.ts';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { type AccountRef, recordAccountChange } from '#audit/record-change.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 
@@ -10,25 +10,20 @@ import type { Tx } from '#db/database.ts';
  */
 export async function setCeilingShare(
   tx: Tx,
-  ref: { readonly accountId: string; readonly actor: Actor; readonly now: Date },
+  ref: AccountRef,
   change: { readonly share: number | null; readonly reason: string },
 ): Promise<Refusal | null> {
-  const { accountId, actor, now } = ref;
+  const { accountId } = ref;
   if ((await lockAccount(tx, accountId)) === undefined) {
     return refuse('resource_missing', 'No such account.', 'account');
   }
   const before = await selectCeilingShare(tx, accountId);
   if (before === change.share) return null;
   await updateCeilingShare(tx, accountId, change.share);
-  await recordEntry(tx, {
-    auditLog: accountId,
-    actor,
+  await recordAccountChange(tx, ref, {
     action: 'account.ceiling_share_changed',
-    objectId: accountId,
-    livemode: null,
     before: { share: before },
     after: { share: change.share, reason: change.reason },
-    now,
   });
   return null;
 }

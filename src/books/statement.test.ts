@@ -7,6 +7,7 @@ import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { addMovements, addSales, fileOf, parseJsonl } from '#testing/books.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { createRandom } from '#testing/random.ts';
 import { addMerchant } from '#testing/store.ts';
 
 /** Number of shops with random movements, whose statements are compared with a list in memory. */
@@ -28,15 +29,6 @@ before(async () => {
 });
 after(() => database.close());
 
-/** Returns a seeded random generator, so that a failing case can be repeated. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed + 1;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 interface Moved {
   readonly at: Date;
   readonly id: string;
@@ -46,7 +38,7 @@ interface Moved {
 /** Creates a shop that sells, refunds and pays out for some days. */
 async function openShop(seed: number) {
   const { db } = database;
-  const random = randomOf(seed);
+  const { below: random } = createRandom(seed, 'shop');
   const timeZone = ZONES[seed % ZONES.length] ?? 'UTC';
   const first = FIRST_DAYS[random(FIRST_DAYS.length)] ?? '2026-03-27';
   const start = dayStart(timeZone, first);

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, before, beforeEach, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -18,11 +18,9 @@ before(async () => {
   database = await testDatabase();
 });
 after(() => database.close());
-beforeEach(async (context) => {
-  const own = await mkdtemp(path.join(tmpdir(), 'tapline-migrations-'));
-  folder = own;
+beforeEach((t) => {
+  folder = testFolder(t as TestContext);
   round++;
-  if ('after' in context) context.after(() => rm(own, { recursive: true }));
 });
 
 const name = (number: number) => `${String(number).padStart(4, '0')}_long_${round}.sql`;

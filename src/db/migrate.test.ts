@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, before, beforeEach, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate, requireMigrated } from '#db/migrate.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -16,11 +16,9 @@ before(async () => {
   database = await testDatabase();
 });
 after(() => database.close());
-beforeEach(async (context) => {
-  const own = await mkdtemp(path.join(tmpdir(), 'tapline-migrations-'));
-  folder = own;
+beforeEach((t) => {
+  folder = testFolder(t as TestContext);
   round++;
-  if ('after' in context) context.after(() => rm(own, { recursive: true }));
 });
 
 function name(number: number): string {

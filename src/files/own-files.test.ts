@@ -2,22 +2,17 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as fs from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { StartError } from '#core/start-error.ts';
 import { makeOwnFolder, openOwn, openOwnSync, readOwn } from '#files/own-files.ts';
 import { createFile, replaceFile } from '#files/replace-file.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
-let root: string;
-let outside: string;
+const root = testFolder();
+const outside = path.join(root, 'outside');
 
-before(async () => {
-  root = await fs.mkdtemp(path.join(tmpdir(), 'tapline-own-'));
-  outside = path.join(root, 'outside');
-  await fs.writeFile(outside, 'theirs');
-});
-after(() => fs.rm(root, { recursive: true }));
+before(() => fs.writeFile(outside, 'theirs'));
 
 /** Creates a socket in place of a file. */
 async function listenAt(file: string): Promise<void> {

@@ -6,16 +6,15 @@ import { receiptText } from '#apis/pay/receipt-plain-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
 import { FakeClock } from '#core/clock.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
-import { createIntent } from '#payments/create-intent.ts';
 import type { Payment } from '#payments/payment.ts';
 import { refundReceiptUrl } from '#payments/receipt-url.ts';
-import { createRefund } from '#refunds/create-refund.ts';
 import { rebuildRefund } from '#refunds/rebuild-refund.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
 import type { AskedAmount } from '#refunds/refund-share.ts';
+import { firstPage } from '#testing/first-page.ts';
 import { putRates } from '#testing/rates.ts';
-import { addPayer, newRequest, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
-import { findPayment, newCreate, playRefunds, see } from '#testing/store-payments.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { addPayment, refundNow } from '#testing/store-payments.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { writerFor } from '#texts/text.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
@@ -56,30 +55,11 @@ after(async () => {
 
 async function sell(): Promise<Payment> {
   await putRates(store.db, { eur: '1.085422772171', usd: '1' }, { now: clock.now() });
-  const amount = { currency: 'eur', amount: 1_500 };
-  const { body } = see(await createIntent(store.ctx, newCreate(store, { amount, lines: LINES })));
-  const { pass } = await addPayer(store);
-  const intentId = String(body.id);
-  await pay(store, { intentId, pass, hangUp: true });
-  await playChain(store);
-  const payment = await findPayment(store, intentId);
-  assert.ok(payment !== undefined);
-  return payment;
+  return addPayment(store, { currency: 'eur', amount: 1_500 }, LINES);
 }
 
-/** Requests a refund and simulates its result. @returns the refund. */
-async function refund(payment: Payment, amount: AskedAmount, failure?: 'insufficient_balance') {
-  const answer = createRefund(store.ctx, {
-    tenant: store.merchant.tenant,
-    keyHash: null,
-    idempotency: newRequest(store),
-    requestId: 'req_test',
-    now: clock.now(),
-    input: { paymentId: payment.id, amount, reason: null, metadata: {}, source: 'api' },
-  });
-  while ((await playRefunds(store, failure)) === 0);
-  return see(await answer).body;
-}
+const refund = ({ id }: Payment, amount: AskedAmount, failure?: 'insufficient_balance') =>
+  refundNow(store, { paymentId: id, amount }, failure);
 
 /** Returns the taxes on the refund's receipt, and the receipt's text. */
 async function receiptOf(id: string) {
@@ -89,8 +69,6 @@ async function receiptOf(id: string) {
   assert.ok(slip !== null);
   return { shown: slip.document as { taxes: unknown }, text: receiptText(slip, url, 48) };
 }
-
-const unpaged = { limit: 10, after: null, createdGte: null, createdLt: null };
 
 test('parts of a refunded sale have their taxes on receipt, export and at the signer', async () => {
   const payment = await sell();
@@ -105,7 +83,7 @@ test('parts of a refunded sale have their taxes on receipt, export and at the si
   assert.match(one.text, /^ +Net €1\.40, with tax €1\.67$/m);
 
   const whose = { tenant: store.merchant.tenant, now: clock.now(), receipts: store.pages };
-  const { rows } = await EXPORTS.refunds.read(store.db, whose, unpaged);
+  const { rows } = await EXPORTS.refunds.read(store.db, whose, firstPage());
   const accounting = { name: 'refunds', rows, timeZone: 'UTC' } as const;
   const lines = await accountingLines(store.db, whose.tenant, accounting);
   const taxes = lines.map((text) => text.split(',').at(-2));
@@ -134,7 +112,8 @@ test('a refund rebuilt from the chain has its sum in the currency, and taxes', a
   const blockTime = clock.now();
   const lost = { tenant, paymentId: payment.id, reference, amount, txHash, blockTime };
   await store.db.transaction((tx) => rebuildRefund(tx, lost, by));
-  const [rebuilt] = await selectRefundPage(store.db, { tenant, paymentId: payment.id }, unpaged);
+  const search = { tenant, paymentId: payment.id };
+  const [rebuilt] = await selectRefundPage(store.db, search, firstPage());
   assert.equal(rebuilt?.presentment?.amount, 500);
   assert.deepEqual((await receiptOf(rebuilt?.id ?? '')).shown.taxes, FIRST);
   const { id } = await refund(payment, null);

@@ -6,15 +6,8 @@ import { FakeClock } from '#core/clock.ts';
 import { rescheduleUnsigned, selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
 import type { Payment } from '#payments/payment.ts';
-import {
-  addPayer,
-  intentCreator,
-  openStore,
-  pay,
-  playChain,
-  type TestStore,
-} from '#testing/store.ts';
-import { addStore, findPayment, newCreate, see } from '#testing/store-payments.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { addPayment, addStore } from '#testing/store-payments.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
@@ -65,17 +58,7 @@ function sign(): Loop {
 }
 
 /** Sells one line, and pays for it. */
-async function sell(): Promise<Payment> {
-  const lines = { lineItems: [LINE], discount: 0 };
-  const { body } = see(await intentCreator(store)(newCreate(store, { lines })));
-  const { pass } = await addPayer(store);
-  const intentId = String(body.id);
-  await pay(store, { intentId, pass, hangUp: true });
-  await playChain(store);
-  const payment = await findPayment(store, intentId);
-  assert.ok(payment !== undefined);
-  return payment;
-}
+const sell = () => addPayment(store, LINE.unit_amount, { lineItems: [LINE], discount: 0 });
 
 const fiscalOf = async ({ id }: Payment) => (await selectFiscal(store.db, [id])).get(id);
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { answerWith } from '#core/answer.ts';
-import { defineRoute } from '#http/route.ts';
 import {
   type BareServer,
+  bareRoute,
   bareSurface,
   GOOD_KEY,
   type RawAnswer,
@@ -17,17 +17,9 @@ let server: BareServer;
 let runs = 0;
 
 const route = (method: 'GET' | 'POST') =>
-  defineRoute({
+  bareRoute({
     method,
     path: '/things',
-    operationId: `${method} things`,
-    moves: 'nothing',
-    tag: 'Things',
-    summary: 'Things',
-    scope: null,
-    idempotency: 'ignored',
-    responses: { 200: { schema: null, description: 'Things.' } },
-    errors: [],
     handle: async () => {
       runs++;
       return answerWith(200, {});

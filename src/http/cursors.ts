@@ -130,3 +130,13 @@ export function answerPage<Row extends Place>(
     next_cursor: last === undefined ? null : encodeCursor(pagination, last),
   });
 }
+
+/** Answers a list request: reads the page that it asks for, with one more row, and renders it. */
+export async function answerList<Row extends Place>(
+  pagination: Pagination & { readonly query: PageQuery },
+  read: (page: Page) => Promise<readonly Row[]>,
+  render: (row: Row) => object,
+): Promise<Answer | Refusal> {
+  const page = readPage(pagination, pagination.query);
+  return isRefusal(page) ? page : answerPage(pagination, page, await read(page), render);
+}

@@ -8,8 +8,8 @@ import Type from 'typebox';
 import { isClientGone } from '#core/abort-reason.ts';
 import { answerWith } from '#core/answer.ts';
 import { createDrain, timesLeft } from '#http/drain.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
+import type { AnyRoute } from '#http/route.ts';
+import { bareRoute, bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
 
 /** Longer than a closing server waits for the last requests on its connections. */
 const HELD_UP_MS = 700;
@@ -24,40 +24,20 @@ const WARM = 10;
  * whether the client is still connected.
  */
 function waiting(method: 'GET' | 'POST', path: string, onWait: () => void): AnyRoute {
-  return defineRoute({
+  return bareRoute({
     method,
     path,
-    operationId: `${method} ${path}`,
-    moves: 'nothing',
-    tag: 'Things',
-    summary: 'Things',
-    scope: null,
-    idempotency: 'ignored',
     ...(method === 'POST' ? { body: Type.Object({}) } : {}),
-    responses: { 200: { schema: null, description: 'Things.' } },
-    errors: [],
     handle: async ({ whenGone }) => {
       const gone = whenGone();
       onWait();
       if (!gone.aborted) await once(gone, 'abort');
       return answerWith(200, { read: !isClientGone(gone) });
     },
-  }) as AnyRoute;
+  });
 }
 
-const quick = defineRoute({
-  method: 'GET',
-  path: '/quick',
-  operationId: 'quick',
-  moves: 'nothing',
-  tag: 'Things',
-  summary: 'Things',
-  scope: null,
-  idempotency: 'ignored',
-  responses: { 200: { schema: null, description: 'Things.' } },
-  errors: [],
-  handle: async () => answerWith(200, {}),
-}) as AnyRoute;
+const quick = bareRoute({ path: '/quick', handle: async () => answerWith(200, {}) });
 
 async function startDraining() {
   const drain = createDrain();

@@ -175,6 +175,10 @@ export const createdParameters = {
   ),
 };
 
+export function walletAddress(description = 'A wallet address.') {
+  return Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description });
+}
+
 /** Maximum length of a signature: as much as fits into a request body. */
 const MAX_SIGNATURE = 60_000;
 

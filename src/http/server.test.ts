@@ -7,34 +7,25 @@ import { defineVersions } from '#core/api-versions.ts';
 import { Unavailable } from '#core/unavailable.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { type BareServer, bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
+import type { AnyRoute } from '#http/route.ts';
+import {
+  type BareServer,
+  bareRoute,
+  bareSurface,
+  GOOD_KEY,
+  startBareServer,
+} from '#testing/http-kit.ts';
 
 const Body = Type.Object({ amount: Type.Integer({ minimum: 1 }) });
 
-function route(
+const route = (
   path: string,
   handle: () => Promise<ReturnType<typeof answerWith>>,
   more: Partial<AnyRoute> = {},
-): AnyRoute {
-  return {
-    ...defineRoute({
-      method: 'POST',
-      path,
-      moves: 'nothing',
-      operationId: path,
-      tag: 'Things',
-      summary: 'Things',
-      scope: null,
-      idempotency: 'ignored',
-      body: Body,
-      responses: { 200: { schema: null, description: 'Things.' } },
-      errors: [],
-      handle,
-    }),
-    ...more,
-  };
-}
+): AnyRoute => ({
+  ...bareRoute({ method: 'POST', path, operationId: path, body: Body, handle }),
+  ...more,
+});
 
 const ok = async () => answerWith(200, { object: 'thing', reference: 'A-1' });
 const throwing = (error: Error) => async () => {

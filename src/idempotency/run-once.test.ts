@@ -172,16 +172,6 @@ describe('a refusal', () => {
 });
 
 describe('a key', () => {
-  test('is replayed for 48 hours, and runs again from then on', async () => {
-    const request = newRequest(store);
-    const first = await run(request);
-    clock.advance(48 * 3_600_000 - 1);
-    assert.deepEqual(await run(request), { ...first, replayed: true });
-    clock.advance(1);
-    const fresh = await run({ ...request, fingerprint: newRequest(store).fingerprint });
-    assert.deepEqual([fresh.status, fresh.replayed], [201, false]);
-  });
-
   test('that has expired replays nothing: the work runs again as new', async () => {
     const request = newRequest(store);
     const first = await run(request);

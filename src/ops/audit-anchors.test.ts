@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
@@ -14,6 +13,7 @@ import { anchorAuditLog } from '#ops/audit-anchors.ts';
 import type { Mail } from '#people/mail-outbox.ts';
 import { readConfig } from '#settings/config.ts';
 import { testDatabase } from '#testing/database.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
 const actor = {
@@ -26,16 +26,12 @@ const actor = {
 
 async function scene(t: TestContext) {
   const database = await testDatabase();
-  const folder = await mkdtemp(path.join(tmpdir(), 'anchors-'));
-  t.after(async () => {
-    await database.close();
-    await rm(folder, { recursive: true });
-  });
+  t.after(() => database.close());
   const { db } = database;
   const clock = new FakeClock();
   const mails: Mail[] = [];
   const complaints: string[] = [];
-  const file = path.join(folder, 'anchors.jsonl');
+  const file = path.join(testFolder(t), 'anchors.jsonl');
   const mailer = { send: async (mail: Mail) => void mails.push(mail) };
   const log = { ...silentLog, error: (message: string) => void complaints.push(message) };
   const anchorTo = (anchorTarget: AnchorTarget) => () =>

@@ -118,13 +118,7 @@ function roleOf(options: Options) {
   return { name: known, on, args, account: args[1] } as const;
 }
 
-interface Wish {
-  readonly on: ContractCall['on'];
-  readonly functionName: string;
-  readonly args: readonly unknown[];
-  /** Its effect, in one sentence. */
-  readonly says: string;
-}
+type Wish = Omit<ContractCall, 'by'>;
 
 /** Schedules an operation when first run, and executes it when run again after the delay. */
 async function throughTimelock(view: ContractView, wish: Wish): Promise<ContractCall[]> {
@@ -257,15 +251,8 @@ async function collect(options: Options, view: ContractView): Promise<ContractCa
   const to = readAddress(given(options, 'to'), 'to');
   const { acquirer, protocol } = view.bookedFees;
   const says = `pays ${usdc(acquirer)} of acquirer and ${usdc(protocol)} of protocol fees to ${to}`;
-  return [
-    {
-      on: 'settlement',
-      functionName: 'collectFees',
-      args: [to, acquirer, protocol],
-      by: 'treasurer',
-      says,
-    },
-  ];
+  const args = [to, acquirer, protocol];
+  return [{ on: 'settlement', functionName: 'collectFees', args, by: 'treasurer', says }];
 }
 
 async function hold(options: Options): Promise<ContractCall[]> {
@@ -274,13 +261,6 @@ async function hold(options: Options): Promise<ContractCall[]> {
   if (Number.isNaN(until.getTime())) throw new StartError('--until must be an ISO 8601 time');
   const seconds = Math.floor(until.getTime() / 1000);
   const says = `merchant ${merchant} withdraws nothing before ${until.toISOString()}`;
-  return [
-    {
-      on: 'settlement',
-      functionName: 'holdPayouts',
-      args: [merchant, seconds],
-      by: 'guardian',
-      says,
-    },
-  ];
+  const args = [merchant, seconds];
+  return [{ on: 'settlement', functionName: 'holdPayouts', args, by: 'guardian', says }];
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import {
@@ -29,6 +28,7 @@ import { lensOf } from '#settlement/contract/lens-address.ts';
 import { merchantConsent, walletConsent } from '#settlement/contract/signed-messages.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { startRemoteSigner } from '#testing/remote-signer.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
@@ -92,7 +92,7 @@ describe('npm run chain, on a running contract', () => {
   let chain: ThrowawayChain;
   let settlement: Hex;
   let usdc: Hex;
-  let folder: string;
+  const folder = testFolder();
 
   const client = () =>
     createTestClient({
@@ -103,7 +103,6 @@ describe('npm run chain, on a running contract', () => {
     }).extend(publicActions);
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'tapline-keys-'));
     chain = await startThrowawayChain({ chainId: 31_500, blockTime: 'automine' });
     const senders = [PAYING, PROPOSER, OTHER_PROPOSER, STEWARD, GUARDIAN, OTHER_GUARDIAN];
     for (const { address } of [...senders, TREASURER, REGISTRAR, WATCHER]) {
@@ -137,10 +136,7 @@ describe('npm run chain, on a running contract', () => {
     settlement = deployed.settlement;
   });
 
-  after(async () => {
-    await chain?.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => chain?.stop());
 
   function run(args: readonly string[], key = ''): Promise<{ code: number; out: string }> {
     const place = ['--rpc-url', chain.rpcUrl, '--settlement', settlement];

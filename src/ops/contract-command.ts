@@ -84,8 +84,10 @@ function isAction(name: string): name is Action {
 /** Commands that only read. */
 const LOOKS = {
   status: printStatus,
-  operations: printOperations,
-  'wallet-changes': printWalletChanges,
+  operations: async (deployment: Deployment) =>
+    printLines(await describeOperations(deployment), 'no operation is scheduled'),
+  'wallet-changes': async (deployment: Deployment) =>
+    printLines(await describeWalletChanges(deployment), 'no wallet is announced'),
 } as const;
 
 function isLook(name: string): name is keyof typeof LOOKS {
@@ -159,10 +161,10 @@ async function readView({ reader, settlement }: Deployment): Promise<ContractVie
       if (!complete) console.error('the node did not list all scheduled operations');
       return operations;
     },
-    encode: (on, functionName, args) => ({
-      target: placeOf(settlement, on).to,
-      data: encodeFunctionData({ abi: placeOf(settlement, on).abi, functionName, args }),
-    }),
+    encode: (on, functionName, args) => {
+      const { to: target, data } = requestOf(settlement, { on, functionName, args });
+      return { target, data };
+    },
     approvedCeiling: () => reader.readContract({ ...contract, functionName: 'approvedCeiling' }),
     walletChange: async (merchant) => {
       const call = { ...contract, functionName: 'walletChange', args: [merchant] } as const;
@@ -172,14 +174,8 @@ async function readView({ reader, settlement }: Deployment): Promise<ContractVie
   };
 }
 
-async function printOperations(deployment: Deployment): Promise<void> {
-  const lines = await describeOperations(deployment);
-  for (const line of lines.length === 0 ? ['no operation is scheduled'] : lines) console.log(line);
-}
-
-async function printWalletChanges(deployment: Deployment): Promise<void> {
-  const lines = await describeWalletChanges(deployment);
-  for (const line of lines.length === 0 ? ['no wallet is announced'] : lines) console.log(line);
+function printLines(lines: readonly string[], none: string): void {
+  for (const line of lines.length === 0 ? [none] : lines) console.log(line);
 }
 
 async function printStatus(deployment: Deployment): Promise<void> {
@@ -219,7 +215,10 @@ function placeOf(settlement: Hex, on: ContractCall['on']): { readonly to: Hex; r
     : { to: timelockOf(settlement), abi: timelockAbi };
 }
 
-function requestOf(settlement: Hex, { on, functionName, args }: ContractCall) {
+function requestOf(
+  settlement: Hex,
+  { on, functionName, args }: Pick<ContractCall, 'on' | 'functionName' | 'args'>,
+) {
   const { to, abi } = placeOf(settlement, on);
   return { to, data: encodeFunctionData({ abi, functionName, args }) };
 }

@@ -2,24 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
 import { answerWith } from '#core/answer.ts';
-import { type AnyRoute, defineRoute, type Surface } from '#http/route.ts';
+import type { Surface } from '#http/route.ts';
 import { createMetrics } from '#ops/prometheus-metrics.ts';
-import { bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
+import { bareRoute, bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
 
-const PING = defineRoute({
-  method: 'GET',
+const Query = Type.Object({ status: Type.Integer() });
+const PING = bareRoute<typeof Query>({
   path: '/ping',
   operationId: 'ping',
-  moves: 'nothing',
-  tag: 'Things',
-  summary: 'Things',
-  scope: null,
-  idempotency: 'ignored',
-  query: Type.Object({ status: Type.Integer() }),
-  responses: { 200: { schema: null, description: 'Things.' } },
-  errors: [],
+  query: Query,
   handle: async ({ query }) => answerWith(query.status, {}),
-}) as AnyRoute;
+});
 
 const LIVE_KEY = 'live';
 

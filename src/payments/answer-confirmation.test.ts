@@ -1,39 +1,35 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
-import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/payer-queries.ts';
+import { revokePassRow, updatePayerBlocked } from '#payers/payer-queries.ts';
 import { answerConfirmation, payerOf } from '#payments/answer-confirmation.ts';
-import { cancelIntent } from '#payments/cancel-intent.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
-import { expireIntents } from '#payments/store-expired-intents.ts';
-import { insertBlockedPayer } from '#risk/risk-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import {
   addIntent,
   addPayer,
   bodyOf,
-  keepSettling,
+  openSale,
   openStore,
   pay,
+  payAndSettle,
   playChain,
   summaryOf,
   type TestStore,
 } from '#testing/store.ts';
+import { eventTypes } from '#testing/store-payments.ts';
+import { blockPayer, cancel, limitPayer } from '#testing/store-requests.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 /** More than the 50 USDC from which a payer's first payment needs confirmation. */
 const HIGH = 50_000_000;
 
-let clock: FakeClock;
 let store: TestStore;
 
-async function open(): Promise<void> {
-  clock = new FakeClock(NOON);
-  store = await openStore({ clock });
-}
-
-before(open);
+before(async () => {
+  store = await openStore({ clock: new FakeClock(NOON) });
+});
 after(() => store.close());
 
 interface Asked {
@@ -45,10 +41,9 @@ interface Asked {
 }
 
 /** Creates a payment at noon that its payer must confirm. */
-async function ask(options: { expiresIn?: number } = {}): Promise<Asked> {
-  const { pass, payer, passId } = await addPayer(store);
-  const intentId = await addIntent(store, { amount: HIGH, ...options });
-  const intent = bodyOf(await pay(store, { intentId, pass, now: NOON }));
+async function ask(): Promise<Asked> {
+  const { intentId, pass, payer, passId } = await openSale(store, { amount: HIGH });
+  const intent = bodyOf(await pay(store, { intentId, pass }));
   assert.equal(intent.status, 'requires_action');
   return { intentId, address: payer.address, payerId: payer.id, passId, pass };
 }
@@ -66,14 +61,6 @@ async function answer(asked: Asked, approve: boolean, afterMs = 0): Promise<stri
     : intent.status;
 }
 
-async function eventTypes(intentId: string): Promise<string[]> {
-  const rows = await store.db.query<{ type: string }>(
-    'select type from events where object_id = $1 order by position',
-    [intentId],
-  );
-  return rows.map(({ type }) => type.replace('payment_intent.', ''));
-}
-
 async function requestCount(intentId: string): Promise<number> {
   const rows = await store.db.query('select 1 from chain_requests where subject_id = $1', [
     intentId,
@@ -83,8 +70,7 @@ async function requestCount(intentId: string): Promise<number> {
 
 describe('a first payment from 50 USDC', () => {
   test('asks its payer, with the deadline and the reason', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store, { amount: HIGH });
+    const { intentId, pass } = await openSale(store, { amount: HIGH });
     const intent = bodyOf(await pay(store, { intentId, pass }));
     assert.equal(intent.status, 'requires_action');
     assert.equal(intent.next_action?.reason_code, 'FIRST_MERCHANT_PAYMENT');
@@ -93,11 +79,8 @@ describe('a first payment from 50 USDC', () => {
   });
 
   test('one atom below does not', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store, { amount: HIGH - 1 });
-    const settling = keepSettling(store);
-    assert.equal(summaryOf(await pay(store, { intentId, pass })), 'succeeded');
-    await settling.stop();
+    const { intentId, pass } = await openSale(store, { amount: HIGH - 1 });
+    assert.equal(summaryOf(await payAndSettle(store, { intentId, pass })), 'succeeded');
   });
 
   test('the second payment of that payer does not, for any amount', async () => {
@@ -105,55 +88,46 @@ describe('a first payment from 50 USDC', () => {
     await answer(asked, true);
     await playChain(store);
     const intentId = await addIntent(store, { amount: HIGH * 2 });
-    const settling = keepSettling(store);
-    assert.equal(summaryOf(await pay(store, { intentId, pass: asked.pass })), 'succeeded');
-    await settling.stop();
+    const paid = await payAndSettle(store, { intentId, pass: asked.pass });
+    assert.equal(summaryOf(paid), 'succeeded');
   });
 
   test('must be confirmed for any amount if the payer has asked for that', async () => {
-    const { pass, payer } = await addPayer(store);
-    await store.db.transaction((tx) =>
-      updatePayerLimits(tx, {
-        id: payer.id,
-        limit_per_payment: null,
-        limit_per_day: null,
-        confirm_first_payment: true,
-      }),
-    );
-    const intentId = await addIntent(store, { amount: 1 });
+    const { intentId, pass, payer } = await openSale(store, { amount: 1 });
+    await limitPayer(store, payer.id, { confirmFirst: true });
     const intent = bodyOf(await pay(store, { intentId, pass }));
     assert.equal(intent.next_action?.reason_code, 'FIRST_MERCHANT_PAYMENT');
   });
 });
 
 describe('a payer who rejects', () => {
-  const tapOf = async (pass: string, now: Date) => {
+  const tapOf = async (pass: string) => {
     const intentId = await addIntent(store, { amount: HIGH });
-    const intent = bodyOf(await pay(store, { intentId, pass, now }));
+    const intent = bodyOf(await pay(store, { intentId, pass }));
     return { intentId, intent };
   };
 
   test('ten times in an hour gets no more questions from this merchant in that hour', async () => {
     const { pass, payer, passId } = await addPayer(store);
     for (let i = 0; i < 10; i++) {
-      const { intentId, intent } = await tapOf(pass, NOON);
+      const { intentId, intent } = await tapOf(pass);
       assert.equal(intent.status, 'requires_action', `no. ${i + 1}`);
       const asked = { intentId, address: payer.address, payerId: payer.id, passId, pass };
       assert.equal(await answer(asked, false), 'payer_rejected');
     }
-    const { intent } = await tapOf(pass, NOON);
+    const { intent } = await tapOf(pass);
     assert.equal(intent.last_payment_error?.decline_code, 'risk_blocked');
     assert.equal(intent.last_payment_error?.reason_code, 'REFUSED_OFTEN');
-    const other = await tapOf((await addPayer(store)).pass, NOON);
+    const other = await tapOf((await addPayer(store)).pass);
     assert.equal(other.intent.status, 'requires_action', 'others have not rejected');
     await store.db.query("update payer_refusals set refused_at = refused_at - interval '1 hour'");
-    assert.equal((await tapOf(pass, NOON)).intent.status, 'requires_action', 'the hour has passed');
+    assert.equal((await tapOf(pass)).intent.status, 'requires_action', 'the hour has passed');
   });
 
   test('and then approves is asked as before', async () => {
     const { pass, payer, passId } = await addPayer(store);
     const askAgain = async () => {
-      const { intentId, intent } = await tapOf(pass, NOON);
+      const { intentId, intent } = await tapOf(pass);
       assert.equal(intent.status, 'requires_action');
       return { intentId, address: payer.address, payerId: payer.id, passId, pass };
     };
@@ -169,11 +143,11 @@ describe('an approval', () => {
     const asked = await ask();
     assert.equal(await answer(asked, true, 59_900), 'processing');
     await playChain(store);
-    assert.deepEqual(await eventTypes(asked.intentId), [
-      'created',
-      'requires_action',
-      'processing',
-      'succeeded',
+    assert.deepEqual(await eventTypes(store, asked.intentId), [
+      'payment_intent.created',
+      'payment_intent.requires_action',
+      'payment_intent.processing',
+      'payment_intent.succeeded',
     ]);
   });
 
@@ -215,9 +189,7 @@ describe('an approval', () => {
   test('of a payer whom the merchant has blocked meanwhile declines, under its rule', async () => {
     const asked = await ask();
     const { tenant } = store.merchant;
-    await store.db.transaction((tx) =>
-      insertBlockedPayer(tx, tenant, { address: asked.address, note: '', now: NOON }),
-    );
+    await blockPayer(store, asked.address);
     assert.equal(await answer(asked, true), 'risk_blocked');
     const intent = await selectIntent(store.db, tenant, asked.intentId);
     assert.equal(intent?.lastPaymentError?.reason_code, 'BLOCKED_PAYER');
@@ -249,70 +221,23 @@ describe('an approval', () => {
   });
 });
 
-describe('a payer who does not answer', () => {
-  // Each test has its own store and account, because a test clock cannot be set back.
-  beforeEach(async () => {
-    await store.close();
-    await open();
-  });
-
-  test('declines after exactly 60 s, and the intent is open again', async () => {
-    const { intentId } = await ask({ expiresIn: 120 });
-    clock.advance(59_999);
-    await expireIntents(store);
-    assert.deepEqual(await eventTypes(intentId), ['created', 'requires_action']);
-    clock.advance(1);
-    await expireIntents(store);
-    const intent = await selectIntent(store.db, store.merchant.tenant, intentId);
-    assert.equal(intent?.status, 'requires_payment_method');
-    assert.equal(intent?.lastPaymentError?.decline_code, 'confirmation_timeout');
-  });
-
-  test('ends an intent that has expired meanwhile', async () => {
-    const { intentId } = await ask({ expiresIn: 30 });
-    clock.advance(45_000);
-    await expireIntents(store);
-    assert.deepEqual(await eventTypes(intentId), ['created', 'requires_action']);
-    clock.advance(15_000);
-    await expireIntents(store);
-    const types = await eventTypes(intentId);
-    assert.deepEqual(types.slice(2), ['payment_failed', 'canceled']);
-  });
-});
-
 describe('a payment that waits for its payer', () => {
-  before(async () => {
-    await store.close();
-    await open();
-  });
-
   test('cannot be tapped again, not even by the same payer', async () => {
-    const asked = await ask();
-    const { intentId, pass } = asked;
-    const again = await pay(store, { intentId, pass, now: NOON });
+    const { intentId, pass } = await ask();
+    const again = await pay(store, { intentId, pass });
     assert.equal(summaryOf(again), 'payment_intent_unexpected_state');
   });
 
   test('can be canceled, and then not be confirmed', async () => {
     const asked = await ask();
-    const { tenant } = store.merchant;
-    const request = { tenant, intentId: asked.intentId, idempotency: null };
-    const canceled = await cancelIntent(store, { ...request, requestId: 'req_test', now: NOON });
-    assert.equal(bodyOf(canceled).status, 'canceled');
+    assert.equal(bodyOf(await cancel(store, asked.intentId)).status, 'canceled');
     assert.equal(await answer(asked, true), 'resource_missing');
     assert.equal(await requestCount(asked.intentId), 0);
   });
 
   test('counts toward the day’s limit: two such payments cannot both be approved', async () => {
     const { pass, payer } = await addPayer(store);
-    await store.db.transaction((tx) =>
-      updatePayerLimits(tx, {
-        id: payer.id,
-        limit_per_payment: null,
-        limit_per_day: BigInt(HIGH),
-        confirm_first_payment: false,
-      }),
-    );
+    await limitPayer(store, payer.id, { perDay: HIGH });
     const first = await addIntent(store, { amount: HIGH });
     const second = await addIntent(store, { amount: HIGH });
     assert.equal(summaryOf(await pay(store, { intentId: first, pass })), 'requires_action');

@@ -10,15 +10,7 @@ import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { FailureReason } from '#settlement/chain-requests.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
-import {
-  addIntent,
-  addPayer,
-  newRequest,
-  openStore,
-  pay,
-  playChain,
-  type TestStore,
-} from '#testing/store.ts';
+import { newRequest, openSale, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
 import {
   addStore,
   eventTypes,
@@ -42,8 +34,7 @@ after(() => shared.close());
 
 /** Adds an intent that was tapped and waits for the chain, and whose client has disconnected. */
 async function addProcessing(expiresIn = 120) {
-  const { pass, payer } = await addPayer(store);
-  const intentId = await addIntent(store, { expiresIn });
+  const { intentId, pass, payer } = await openSale(store, { expiresIn });
   await pay(store, { intentId, pass, hangUp: true });
   return { intentId, pass, payer };
 }
@@ -128,14 +119,13 @@ test('its events come in the order of the steps, with the objects as they were',
 });
 
 test('receipts count from 1 at each terminal, without gaps, under concurrency', async () => {
-  const deps = { ...store, log: silentLog };
   for (let round = 0; round < 3; round++) {
     await addProcessing();
     await addProcessing();
     // In round 1 the payments are declined, so they get no receipt numbers.
     if (round === 1) await playChain(store, 'insufficient_funds');
     else await playChain(store);
-    await Promise.all([applySettlements(deps), applySettlements(deps)]);
+    await Promise.all([applySettlements(store), applySettlements(store)]);
   }
   const rows = await store.db.query<{ receipt_number: string }>(
     'select receipt_number from payments where account_id = $1 order by position',
@@ -175,11 +165,10 @@ test('a result is applied once, for any number of workers', async () => {
   await addProcessing();
   await addProcessing();
   await answerAll(NOT_SETTLED);
-  const deps = { ...store, log: silentLog };
-  const runs = Array.from({ length: 5 }, () => applySettlements(deps));
+  const runs = Array.from({ length: 5 }, () => applySettlements(store));
   // Each run returns false: its batch was not full, so no worker needs to run again immediately.
   assert.deepEqual([...new Set(await Promise.all(runs))], [false]);
-  assert.equal(await applySettlements(deps), false);
+  assert.equal(await applySettlements(store), false);
   const failed = (await eventTypes(store)).filter((type) => type.endsWith('payment_failed'));
   assert.equal(failed.length, 2);
   const open = await store.db.query('select from chain_requests where applied_at is null');
@@ -236,8 +225,7 @@ test('an intent that has expired meanwhile is paid if the chain settled it', asy
 
 describe('a request that waits', () => {
   test('gets the final response, and so do its retries', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
+    const { intentId, pass } = await openSale(store);
     const waiting = pay(store, { intentId, pass, key: 'tap-1' });
     for (;;) if ((await playChain(store)) > 0) break;
     const first = see(await waiting);
@@ -248,8 +236,7 @@ describe('a request that waits', () => {
   });
 
   test('whose process died gets the final response when it retries', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
+    const { intentId, pass } = await openSale(store);
     await pay(store, { intentId, pass, key: 'tap-2', hangUp: true });
     const meanwhile = see(await pay(store, { intentId, pass, key: 'tap-2' }));
     assert.equal(meanwhile.said, 'idempotency_request_in_progress');

@@ -3,55 +3,27 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { atoms } from '#core/money.ts';
 import { assessPayment, type PaymentFacts } from '#payments/assess-payment.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
-
-const NOON = new Date('2026-10-01T12:00:00.000Z');
-
-const intent: PaymentIntent = {
-  id: 'pi_1',
-  settlementNumber: 1_048_577n,
-  recovered: false,
-  tenant: { accountId: 'acct_1', livemode: false },
-  position: 1n,
-  created: NOON,
-  aheadSeconds: 0,
-  amount: atoms(900),
-  presentment: null,
-  lines: null,
-  tipping: { percentages: [10] },
-  terminalId: 'tml_1',
-  locationId: null,
-  orderId: 'A-1',
-  description: null,
-  metadata: {},
-  source: 'api',
-  splitGroup: null,
-  cashierId: null,
-  expiresAt: new Date('2026-10-01T12:02:00.000Z'),
-  pickedUpAt: null,
-  tappedAt: null,
-  lastPaymentError: null,
-  status: 'requires_payment_method',
-};
+import { CREATED as NOON, OPEN } from '#testing/intent-situations.ts';
 
 /** The possible problems of a payment, one flag each, in the order of behavior.md 12.1. */
-interface Faults {
-  readonly credential: boolean;
-  readonly payerBlocked: boolean;
-  readonly chain: boolean;
-  readonly card: boolean;
-  readonly copied: boolean;
+const NO_FAULTS = {
+  credential: false,
+  payerBlocked: false,
+  chain: false,
+  card: false,
+  copied: false,
   /** True if a data loss may have outdated the card's counter. */
-  readonly lost: boolean;
-  readonly perPayment: boolean;
-  readonly perDay: boolean;
-  readonly listed: boolean;
-  readonly asked: boolean;
-}
+  lost: false,
+  perPayment: false,
+  perDay: false,
+  listed: false,
+  asked: false,
+};
+type Faults = typeof NO_FAULTS;
 
 function factsWith(faults: Faults): PaymentFacts {
   return {
-    intent,
+    intent: OPEN,
     // Sale plus tip, which the risk rules check.
     amount: atoms(1_000),
     payer: {
@@ -110,18 +82,8 @@ function outcomeOf(facts: PaymentFacts): string {
 }
 
 test('the first check that fails decides, whatever else is wrong', () => {
-  const anyFaults = fc.record({
-    credential: fc.boolean(),
-    payerBlocked: fc.boolean(),
-    chain: fc.boolean(),
-    card: fc.boolean(),
-    copied: fc.boolean(),
-    lost: fc.boolean(),
-    perPayment: fc.boolean(),
-    perDay: fc.boolean(),
-    listed: fc.boolean(),
-    asked: fc.boolean(),
-  });
+  const flags = Object.keys(NO_FAULTS).map((fault) => [fault, fc.boolean()]);
+  const anyFaults: fc.Arbitrary<Faults> = fc.record(Object.fromEntries(flags));
   fc.assert(
     fc.property(anyFaults, (faults) => {
       assert.equal(outcomeOf(factsWith(faults)), expected(faults));
@@ -131,18 +93,7 @@ test('the first check that fails decides, whatever else is wrong', () => {
 });
 
 test('payments settled today and those in progress both count toward the day’s limit', () => {
-  const facts = factsWith({
-    credential: false,
-    payerBlocked: false,
-    chain: false,
-    card: false,
-    copied: false,
-    lost: false,
-    perPayment: false,
-    perDay: false,
-    listed: false,
-    asked: false,
-  });
+  const facts = factsWith(NO_FAULTS);
   const withActivity = (settled: bigint, underWay: bigint) =>
     outcomeOf({
       ...facts,

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { giveUpUnpaid } from '#payments/cancel-after-data-loss.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
-import { addIntent, addPayer, bodyOf, openStore, pay, type TestStore } from '#testing/store.ts';
-import { addPayment } from '#testing/store-payments.ts';
+import { addIntent, bodyOf, openSale, openStore, pay, type TestStore } from '#testing/store.ts';
+import { addAsked, addPayment } from '#testing/store-payments.ts';
 
 let store: TestStore;
 const clock = new FakeClock();
@@ -25,18 +25,9 @@ async function stateOf(id: string): Promise<string> {
   return rows[0]?.state ?? 'missing';
 }
 
-/** Adds an intent that waits for a payer who does not confirm. */
-async function addAsked(): Promise<string> {
-  const { pass, payer } = await addPayer(store);
-  await store.db.query('update payers set confirm_first_payment = true where id = $1', [payer.id]);
-  const intentId = await addIntent(store);
-  await pay(store, { intentId, pass });
-  return intentId;
-}
-
 test('after a loss, older unpaid intents of this network are canceled', async () => {
   const open = await addIntent(store);
-  const asked = await addAsked();
+  const asked = await addAsked(store);
   const paid = await addPayment(store);
   clock.advance(1_000);
   const loss = clock.now();
@@ -52,8 +43,7 @@ test('after a loss, older unpaid intents of this network are canceled', async ()
 });
 
 test('after a loss, an intent that is being tapped keeps the state of that tap', async () => {
-  const { pass } = await addPayer(store);
-  const intentId = await addIntent(store);
+  const { intentId, pass } = await openSale(store);
   clock.advance(1_000);
   const held = await underWay(store.db, (tx) =>
     tx.query('select 1 as held from payment_intents where id = $1 for update', [intentId]),
@@ -70,9 +60,8 @@ test('after a loss, an intent that is being tapped keeps the state of that tap',
 
 test('after a loss, settled intents are kept, open or waiting for a new transaction', async () => {
   const open = await addIntent(store);
-  const asked = await addAsked();
-  const { pass } = await addPayer(store);
-  const waiting = await addIntent(store);
+  const asked = await addAsked(store);
+  const { intentId: waiting, pass } = await openSale(store);
   await pay(store, { intentId: waiting, pass, hangUp: true });
   await store.db.query(
     `insert into chain_payments (livemode, number, batch_number, payer, merchant_number, amount,

@@ -4,7 +4,7 @@ import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
-import { type CancelRequest, cancelIntent } from '#payments/cancel-intent.ts';
+import type { CancelRequest } from '#payments/cancel-intent.ts';
 import { lockIntent, updateIntentStates } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { saveSteps } from '#payments/save-intent-steps.ts';
@@ -12,15 +12,16 @@ import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import {
   addIntent,
   addMerchant,
-  addPayer,
   addTerminal,
   newRequest,
+  openSale,
   openStore,
   pay,
   playChain,
   type TestStore,
 } from '#testing/store.ts';
 import { eventTypes, lastSnapshot, see } from '#testing/store-payments.ts';
+import { cancel as cancelIntent } from '#testing/store-requests.ts';
 
 const clock = new FakeClock();
 let store: TestStore;
@@ -30,10 +31,7 @@ before(async () => {
 after(() => store.close());
 
 async function cancel(intentId: string, request: Partial<CancelRequest> = {}) {
-  const { tenant } = store.merchant;
-  const now = clock.now();
-  const base = { tenant, intentId, idempotency: null, requestId: 'req_test', now };
-  return see(await cancelIntent(store, { ...base, ...request }));
+  return see(await cancelIntent(store, intentId, request));
 }
 
 const CREATED = 'payment_intent.created';
@@ -91,9 +89,7 @@ test('a cancel waits for a running decision about its intent, and then decides o
       runs++;
       return work(tx);
     });
-  const request = { tenant, intentId: id, idempotency: null, requestId: 'req_test' };
-  const deps = { ...store, db: { ...store.db, transaction } };
-  const canceling = cancelIntent(deps, { ...request, now: clock.now() });
+  const canceling = cancelIntent({ ...store, db: { ...store.db, transaction } }, id);
   await waitingForLocks(store.db, 1);
   await other.commit();
   assert.equal(see(await canceling).status, 200);
@@ -134,8 +130,7 @@ test('canceling an expired intent leaves its reason as expired', async () => {
 });
 
 test('once the settlement was requested it is refused, and so is its key forever', async () => {
-  const id = await addIntent(store);
-  const { pass } = await addPayer(store);
+  const { intentId: id, pass } = await openSale(store);
   await pay(store, { intentId: id, pass, hangUp: true });
   const idempotency = newRequest(store);
   const first = await cancel(id, { idempotency });

@@ -2,18 +2,20 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { systemClock } from '#core/clock.ts';
-import { answerConfirmation } from '#payments/answer-confirmation.ts';
+import { settling } from '#testing/settling.ts';
 import {
-  addIntent,
-  addPayer,
-  keepSettling,
+  openSale,
   openStore,
   pay,
+  payAndSettle,
   playChain,
+  settled,
   summaryOf,
   type TestStore,
 } from '#testing/store.ts';
-import { addStore } from '#testing/store-payments.ts';
+import { addStore, storedStatus } from '#testing/store-payments.ts';
+import { answerAsPayer } from '#testing/store-requests.ts';
+import { tally } from '#testing/tally.ts';
 
 const SALE = 2_500_000;
 /** A payment of this amount requires the payer's confirmation. */
@@ -24,12 +26,7 @@ let shared: TestStore;
 let store: TestStore;
 
 before(async () => {
-  const readiness = {
-    of: () => ({ settles: true, reasons: [] }),
-    paymentsLeft: () => null,
-    shareOf: () => share,
-  };
-  shared = await openStore({ readiness });
+  shared = await openStore({ readiness: { ...settling, shareOf: () => share } });
 });
 beforeEach(async () => {
   share = null;
@@ -37,26 +34,16 @@ beforeEach(async () => {
 });
 after(() => shared.close());
 
-async function tap(amount = SALE): Promise<string> {
-  const { pass } = await addPayer(store);
-  return summaryOf(await pay(store, { intentId: await addIntent(store, { amount }), pass }));
-}
-
-async function settled<T>(work: () => Promise<T>): Promise<T> {
-  const settling = keepSettling(store);
-  try {
-    return await work();
-  } finally {
-    await settling.stop();
-  }
+async function tap(): Promise<string> {
+  const { intentId, pass } = await openSale(store);
+  return summaryOf(await pay(store, { intentId, pass }));
 }
 
 test('a refusal for a used-up hourly share says when the next hour begins', async () => {
   share = BigInt(SALE * 2);
-  assert.equal(await settled(() => tap()), 'succeeded');
-  assert.equal(await settled(() => tap()), 'succeeded');
-  const { pass } = await addPayer(store);
-  const intentId = await addIntent(store);
+  assert.equal(await settled(store, tap()), 'succeeded');
+  assert.equal(await settled(store, tap()), 'succeeded');
+  const { intentId, pass } = await openSale(store);
   const refused = await pay(store, { intentId, pass, key: 'again' });
   assert(isRefusal(refused));
   assert.equal(refused.code, 'service_unavailable');
@@ -67,51 +54,41 @@ test('a refusal for a used-up hourly share says when the next hour begins', asyn
   ]);
   assert.deepEqual(rows, [], 'nothing was done');
   share = BigInt(SALE * 3);
-  const paid = await settled(() => pay(store, { intentId, pass, key: 'again' }));
+  const paid = await payAndSettle(store, { intentId, pass, key: 'again' });
   assert.equal(summaryOf(paid), 'succeeded', 'the key was left unused');
 });
 
 test('one account that uses its share does not reduce the shares of others', async () => {
   share = BigInt(SALE);
-  assert.equal(await settled(() => tap()), 'succeeded');
+  assert.equal(await settled(store, tap()), 'succeeded');
   assert.equal(await tap(), 'service_unavailable');
   store = await addStore(shared, systemClock);
-  assert.equal(await settled(() => tap()), 'succeeded');
+  assert.equal(await settled(store, tap()), 'succeeded');
 });
 
 test('of simultaneous taps, as many are accepted as the share allows', async () => {
   share = BigInt(SALE * 2);
-  const taps = await settled(() => Promise.all(Array.from({ length: 6 }, () => tap())));
-  assert.equal(taps.filter((one) => one === 'succeeded').length, 2, String(taps));
-  assert.equal(taps.filter((one) => one === 'service_unavailable').length, 4, String(taps));
+  const taps = await settled(store, Promise.all(Array.from({ length: 6 }, tap)));
+  assert.deepEqual(tally(taps), { succeeded: 2, service_unavailable: 4 });
 });
 
 test('a payment in progress counts, and a declined one does not', async () => {
   share = BigInt(SALE);
-  const { pass } = await addPayer(store);
-  const intentId = await addIntent(store);
+  const { intentId, pass } = await openSale(store);
   const waiting = pay(store, { intentId, pass });
-  for (;;) {
-    const [row] = await store.db.query<{ status: string }>(
-      'select status from payment_intents where id = $1',
-      [intentId],
-    );
-    if (row?.status === 'processing') break;
-  }
+  while ((await storedStatus(store, intentId)) !== 'processing');
   assert.equal(await tap(), 'service_unavailable');
   while ((await playChain(store, 'insufficient_funds')) === 0);
   assert.equal(summaryOf(await waiting), 'insufficient_funds');
-  assert.equal(await settled(() => tap()), 'succeeded');
+  assert.equal(await settled(store, tap()), 'succeeded');
 });
 
 test('an approval after the share is used up is refused, and may be repeated', async () => {
-  const { pass } = await addPayer(store);
-  const intentId = await addIntent(store, { amount: HIGH });
+  const { intentId, pass } = await openSale(store, { amount: HIGH });
   assert.equal(summaryOf(await pay(store, { intentId, pass })), 'requires_action');
   share = BigInt(HIGH - 1);
-  const yes = { intentId, mayAnswer: () => true, approve: true, now: systemClock.now() };
-  const refused = await answerConfirmation(store.ctx, yes);
+  const refused = await answerAsPayer(store, intentId);
   assert(isRefusal(refused) && refused.code === 'service_unavailable');
   share = BigInt(HIGH);
-  assert(!isRefusal(await answerConfirmation(store.ctx, yes)));
+  assert(!isRefusal(await answerAsPayer(store, intentId)));
 });

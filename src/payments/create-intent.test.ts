@@ -23,7 +23,7 @@ import {
   openStore,
   type TestStore,
 } from '#testing/store.ts';
-import { eventTypes, lastSnapshot, newCreate, see } from '#testing/store-payments.ts';
+import { addStore, eventTypes, lastSnapshot, newCreate, see } from '#testing/store-payments.ts';
 
 const clock = new FakeClock();
 let store: TestStore;
@@ -245,9 +245,8 @@ describe('one key', () => {
 
   test('belongs to account and mode: others may use the same', async () => {
     const request = newCreate(store);
-    const merchant = await addMerchant(store.db, { now: clock.now() });
-    const counter = { merchant, clock, ...(await addTerminal(store.db, merchant, clock.now())) };
-    const idempotency = { ...request.idempotency, tenant: merchant.tenant };
+    const counter = await addStore(store, clock);
+    const idempotency = { ...request.idempotency, tenant: counter.merchant.tenant };
     const seen = await createAll([request, newCreate(counter, {}, { idempotency })]);
     assert.deepEqual(
       seen.map(({ status }) => status),
@@ -280,8 +279,7 @@ describe('an order id', () => {
   });
 
   test("is not taken by another account's", async () => {
-    const merchant = await addMerchant(store.db, { now: clock.now() });
-    const counter = { merchant, clock, ...(await addTerminal(store.db, merchant, clock.now())) };
+    const counter = await addStore(store, clock);
     const requests = [store, counter].map((at) => newCreate(at, { orderId: 'SHARED' }));
     const seen = await createAll(requests);
     assert.deepEqual(
@@ -293,8 +291,7 @@ describe('an order id', () => {
 
 describe('a refusal', () => {
   test("for a missing terminal, or another account's or mode's, leaves the key free", async () => {
-    const merchant = await addMerchant(store.db, { now: clock.now() });
-    const foreign = await addTerminal(store.db, merchant, clock.now());
+    const foreign = await addStore(store, clock);
     for (const terminalId of ['tml_none', foreign.terminalId]) {
       const request = newCreate(store, { terminalId });
       const [refused] = await createAll([request]);

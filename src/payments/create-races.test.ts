@@ -6,7 +6,6 @@ import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { CommitUnknown, DatabaseUnavailable, openDatabase } from '#db/database.ts';
-import { cancelIntent } from '#payments/cancel-intent.ts';
 import type { CreateRequest } from '#payments/price-new-intent.ts';
 import { holdKey } from '#testing/idempotency-keys.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
@@ -21,6 +20,7 @@ import {
   type TestStore,
 } from '#testing/store.ts';
 import { addStore, newCreate } from '#testing/store-payments.ts';
+import { cancel } from '#testing/store-requests.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
 import { endpointsOf } from '#testing/webhook-endpoints.ts';
 import { countEndpointsLocked, insertEndpoint } from '#webhooks/endpoint-queries.ts';
@@ -157,8 +157,7 @@ test('a poller that reads forward misses nothing that two nodes and others write
     ...creating,
     loop(async (n) => {
       const intentId = bodyOf(await create(newCreate(store, { amount: 1_000 }))).id;
-      const request = { tenant, intentId, idempotency: null, requestId: 'req_test' };
-      if (n % 2 === 0) await cancelIntent(store, { ...request, now: new Date() });
+      if (n % 2 === 0) await cancel(store, intentId);
       else await pay(store, { intentId, pass, hangUp: true });
       if (n % 4 === 1) await playChain(store);
       counts.ended++;
@@ -272,22 +271,27 @@ describe('a connection that breaks', () => {
     assert.equal(Number(row?.n), requests.length);
   });
 
-  test('twice, while the lost commit goes on: the result stays unknown', async (t) => {
-    const store = await addStore(shared, shared.clock);
-    const url = new URL(store.database.url);
+  /** Returns a function that creates intents over connections that the test can break. */
+  async function overWire(t: TestContext, { database, ctx }: TestStore) {
+    const url = new URL(database.url);
     const wire = await startTcpProxy(Number(url.port));
     url.port = String(wire.port);
     const db = openDatabase({ url: url.toString(), maxConnections: 2 });
-    const create = intentCreator({ ctx: { ...store.ctx, db } });
+    t.after(async () => {
+      await db.close();
+      await wire.close();
+    });
+    return { wire, create: intentCreator({ ctx: { ...ctx, db } }) };
+  }
+
+  test('twice, while the lost commit goes on: the result stays unknown', async (t) => {
+    const store = await addStore(shared, shared.clock);
+    const { wire, create } = await overWire(t, store);
     const requests = [newCreate(store), newCreate(store)];
     const [first] = requests;
     assert.ok(first !== undefined);
     await create(newCreate(store));
     const key = await underWay(store.db, (tx) => holdKey(tx, first.idempotency, new Date()));
-    t.after(async () => {
-      await db.close();
-      await wire.close();
-    });
     const lost = requests.map((request) => create(request).catch((error) => error as Error));
     // Waits until both requests are in one batch, whose commit waits for the locked key.
     await waitingForLocks(shared.db, 1);
@@ -303,15 +307,7 @@ describe('a connection that breaks', () => {
   test('before the rates of a local price are read: only the request fails', async (t) => {
     const store = await addStore(shared, shared.clock);
     const { accountId } = store.merchant.tenant;
-    const wire = await startTcpProxy(Number(new URL(store.database.url).port));
-    const url = new URL(store.database.url);
-    url.port = String(wire.port);
-    const db = openDatabase({ url: url.toString(), maxConnections: 2 });
-    const create = intentCreator({ ctx: { ...store.ctx, db } });
-    t.after(async () => {
-      await db.close();
-      await wire.close();
-    });
+    const { wire, create } = await overWire(t, store);
     await create(newCreate(store));
     const order = await underWay(store.db, (tx) =>
       tx.query('select from account_modes where account_id = $1 for update', [accountId]),

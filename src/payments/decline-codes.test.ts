@@ -1,49 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
 import {
   DECLINES,
   type Decline,
   type PaymentError,
   paymentError,
 } from '#payments/decline-codes.ts';
-import type { ShownIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
+import { OPEN } from '#testing/intent-situations.ts';
 
 const AT = new Date('2026-10-01T12:00:00Z');
 const JARGON = /chain|token|allowance|intent|credential|settle|policy|usdc|[_{}]/i;
 const MAX_LENGTH = 100;
 
-function declined(error: PaymentError): ShownIntent {
-  return {
-    id: PAYMENT_INTENT_EXAMPLE.id,
-    settlementNumber: 1n,
-    recovered: false,
-    tenant: { accountId: 'acct_1', livemode: false },
-    created: AT,
-    aheadSeconds: 0,
-    amount: 1n as ShownIntent['amount'],
-    presentment: null,
-    lines: null,
-    tipping: null,
-    terminalId: 'tml_1',
-    locationId: null,
-    orderId: 'A-1',
-    description: null,
-    metadata: {},
-    source: 'api',
-    splitGroup: null,
-    cashierId: null,
-    expiresAt: AT,
-    pickedUpAt: null,
-    tappedAt: null,
-    lastPaymentError: error,
-    status: 'requires_payment_method',
-  };
-}
-
 function shownMessage(error: PaymentError): unknown {
-  const shown = renderIntent(declined(error)).last_payment_error;
+  const shown = renderIntent({ ...OPEN, lastPaymentError: error }).last_payment_error;
   return (shown as { customer_message?: unknown }).customer_message;
 }
 

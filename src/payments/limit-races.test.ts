@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { addMs, type FakeClock } from '#core/clock.ts';
 import { revokeAgentTokenRow } from '#payers/agent-token-queries.ts';
-import { createAgentToken } from '#payers/create-agent-token.ts';
-import { lockPayer, updatePayerLimits } from '#payers/payer-queries.ts';
-import { answerConfirmation } from '#payments/answer-confirmation.ts';
-import { saveRiskSettings } from '#risk/risk-queries.ts';
+import { lockPayer } from '#payers/payer-queries.ts';
+import { waitingForLocks } from '#testing/open-transactions.ts';
 import { inParallel, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
 import {
   addIntent,
-  addMerchant,
   addPayer,
-  addTerminal,
+  type Counter,
   intentMaker,
-  keepSettling,
   pay,
+  payAndSettle,
   playChain,
+  settled,
   summaryOf,
   type TestStore,
 } from '#testing/store.ts';
+import { addStore } from '#testing/store-payments.ts';
+import { answerAsPayer, limitPayer, mintToken, setRiskRules } from '#testing/store-requests.ts';
+import { tally } from '#testing/tally.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 /** A payer's first payment of this amount requires the payer's confirmation. */
@@ -36,53 +36,31 @@ before(async () => {
 after(() => store.close());
 
 describe('a limit that allows one payment', () => {
+  /** Taps a pass for ten intents at the same time, each through another process. */
+  async function tapTen(pass: string, counterOf: (index: number) => Counter) {
+    const ids = await inParallel(10, (index) => intentMaker(store)(counterOf(index)));
+    const taps = ids.map((intentId, index) =>
+      pay(course.nodeOf(index), { intentId, pass, counter: counterOf(index) }),
+    );
+    return tally((await settled(store, Promise.all(taps))).map(summaryOf));
+  }
+
   test('is not exceeded by ten simultaneous taps at several merchants', async () => {
     for (let round = 0; round < 20; round++) {
       const { pass, payer } = await addPayer(store);
-      await store.db.transaction((tx) =>
-        updatePayerLimits(tx, {
-          id: payer.id,
-          limit_per_payment: null,
-          limit_per_day: 2_500_000n,
-          confirm_first_payment: false,
-        }),
-      );
-      const ids = await inParallel(10, (index) => intentMaker(store)(course.counterOf(index)));
-      const settling = keepSettling(store);
-      const now = clock.now();
-      const taps = ids.map((intentId, index) =>
-        pay(course.nodeOf(index), { intentId, pass, counter: course.counterOf(index), now }),
-      );
-      const outcomes = (await Promise.all(taps)).map(summaryOf);
-      await settling.stop();
-      assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1);
-      assert.equal(outcomes.filter((one) => one === 'limit_exceeded').length, 9);
+      await limitPayer(store, payer.id, { perDay: 2_500_000 });
+      const outcomes = await tapTen(pass, course.counterOf);
+      assert.deepEqual(outcomes, { succeeded: 1, limit_exceeded: 9 });
     }
     await course.checkMoney();
   });
 
   test('of one merchant per hour is not exceeded by ten simultaneous taps', async () => {
-    const merchant = await addMerchant(store.db, { now: NOON });
-    const counter = { merchant, ...(await addTerminal(store.db, merchant, NOON)) };
-    const off = { firstPaymentConfirmFrom: null, highAmountConfirmFrom: null };
-    await store.db.transaction((tx) =>
-      saveRiskSettings(tx, merchant.tenant, {
-        settings: { ...off, velocityPerHour: 1 },
-        version: 0,
-        now: NOON,
-      }),
-    );
+    const counter = await addStore(store, clock);
+    await setRiskRules(counter, { velocityPerHour: 1 });
     const { pass } = await addPayer(store);
-    const ids = await inParallel(10, () => intentMaker(store)(counter));
-    const settling = keepSettling(store);
-    const now = clock.now();
-    const taps = ids.map((intentId, index) =>
-      pay(course.nodeOf(index), { intentId, pass, counter, now }),
-    );
-    const outcomes = (await Promise.all(taps)).map(summaryOf);
-    await settling.stop();
-    assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1);
-    assert.equal(outcomes.filter((one) => one === 'risk_blocked').length, 9);
+    const outcomes = await tapTen(pass, () => counter);
+    assert.deepEqual(outcomes, { succeeded: 1, risk_blocked: 9 });
     await course.checkMoney();
   });
 });
@@ -90,32 +68,20 @@ describe('a limit that allows one payment', () => {
 describe('an agent token', () => {
   async function mint(amount = 2_500_000): Promise<{ token: string; id: string; payerId: string }> {
     const { payer } = await addPayer(store);
-    const { tenant } = store.merchant;
-    const { row, secret } = await store.db.transaction((tx) =>
-      createAgentToken(tx, {
-        payerId: payer.id,
-        tenant,
-        amount,
-        expiresIn: 3600,
-        now: clock.now(),
-      }),
-    );
-    return { token: secret, id: row.id, payerId: payer.id };
+    return { ...(await mintToken(store, payer.id, amount)), payerId: payer.id };
   }
 
   test('pays once, for any number of confirms and intents', async () => {
     for (let round = 0; round < 20; round++) {
       const { token } = await mint();
       const ids = await inParallel(5, () => addIntent(store));
-      const settling = keepSettling(store);
       // Confirms of different intents go to different nodes, which share nothing but the token.
       const confirms = Array.from({ length: 20 }, (_, index) => {
         const at = index % ids.length;
         return pay(course.nodeOf(at), { intentId: ids[at] ?? '', token });
       });
-      const outcomes = (await Promise.all(confirms)).map(summaryOf);
-      await settling.stop();
-      assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1, String(outcomes));
+      const outcomes = (await settled(store, Promise.all(confirms))).map(summaryOf);
+      assert.equal(tally(outcomes).succeeded, 1, String(outcomes));
       const counts = await course.statusesOf(ids);
       assert.equal(counts.get('succeeded'), 1);
     }
@@ -129,15 +95,12 @@ describe('an agent token', () => {
     while ((await playChain(store, 'insufficient_funds')) === 0);
     assert.equal(summaryOf(await confirming), 'insufficient_funds');
     const second = await addIntent(store);
-    const settling = keepSettling(store);
-    assert.equal(summaryOf(await pay(store, { intentId: second, token })), 'succeeded');
-    await settling.stop();
+    assert.equal(summaryOf(await payAndSettle(store, { intentId: second, token })), 'succeeded');
     assert.equal(summaryOf(await pay(store, { intentId: first, token })), 'agent_token_used');
   });
 
   test('either pays before its revocation, or not at all', async () => {
-    const settling = keepSettling(store);
-    await inParallel(100, async () => {
+    const race = async () => {
       const { token, id, payerId } = await mint();
       const intentId = await addIntent(store);
       const revoking = store.db.transaction((tx) =>
@@ -146,8 +109,8 @@ describe('an agent token', () => {
       const [paid] = await Promise.all([pay(store, { intentId, token }), revoking]);
       const outcome = summaryOf(paid);
       assert.ok(['succeeded', 'agent_token_expired'].includes(outcome), outcome);
-    });
-    await settling.stop();
+    };
+    await settled(store, inParallel(100, race));
     await course.checkMoney();
   });
 
@@ -167,8 +130,7 @@ describe('an agent token', () => {
     return { ...minted, first, second, askedAt };
   }
 
-  const approve = (intentId: string, now: Date) =>
-    answerConfirmation(store.ctx, { intentId, mayAnswer: () => true, approve: true, now });
+  const approve = (intentId: string, now: Date) => answerAsPayer(store, intentId, { now });
 
   test('held by an intent that waits for its payer pays no other intent', async () => {
     const { token, first, second, askedAt } = await ask();
@@ -208,7 +170,7 @@ describe('an agent token', () => {
         await lockPayer(tx, payerId);
         for (const begin of inTurn) {
           under.push(begin());
-          await waitsForLocks(under.length);
+          await waitingForLocks(db, under.length);
         }
       });
       await Promise.all(under);
@@ -218,11 +180,5 @@ describe('an agent token', () => {
       await playChain(store);
       await course.checkMoney();
     });
-  }
-
-  async function waitsForLocks(count: number): Promise<void> {
-    const sql = `select 1 from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    while ((await store.db.query(sql)).length < count) await sleep(10);
   }
 });

@@ -7,16 +7,8 @@ import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { AskedLine } from '#prices/check-asked-lines.ts';
 import { putRates } from '#testing/rates.ts';
-import {
-  addPayer,
-  intentCreator,
-  openStore,
-  pay,
-  playChain,
-  TEST_RECEIPTS,
-  type TestStore,
-} from '#testing/store.ts';
-import { addStore, findPayment, lastSnapshot, newCreate, see } from '#testing/store-payments.ts';
+import { intentCreator, openStore, type TestStore } from '#testing/store.ts';
+import { addStore, lastSnapshot, newCreate, payNow, see } from '#testing/store-payments.ts';
 
 const clock = new FakeClock();
 let store: TestStore;
@@ -66,17 +58,12 @@ test("lines are stored as they were sent, with the account's settings at that ti
   const unknown = await create(newCreate(store, sells(EUROS, lines, 50)));
   assert.deepEqual([unknown.status, unknown.said], [400, 'parameter_invalid']);
 
-  const { pass } = await addPayer(store);
-  const intentId = String(body.id);
-  await pay(store, { intentId, pass, hangUp: true });
-  await playChain(store);
-  const read = await readIntent(store.ctx, store.merchant.tenant, intentId);
+  const payment = await payNow(store, String(body.id));
+  const read = await readIntent(store.ctx, store.merchant.tenant, payment.paymentIntentId);
   assert.ok(read?.status === 'succeeded');
   const intent = renderIntent(read);
   assert.deepEqual([intent.line_items, intent.discount], [shown, 50]);
-  const payment = await findPayment(store, intentId);
-  assert.ok(payment !== undefined);
-  const paid = renderPayment(payment, TEST_RECEIPTS);
+  const paid = renderPayment(payment, store.pages);
   assert.deepEqual([paid.line_items, paid.discount], [shown, 50]);
   const told = await lastSnapshot(store, 'payment.succeeded');
   assert.deepEqual([told?.line_items, told?.discount], [shown, 50]);

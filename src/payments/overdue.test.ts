@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { silentLog } from '#core/log.ts';
 import { applySettlements, declineOverdue } from '#payments/apply-settlements.ts';
-import { cancelIntent } from '#payments/cancel-intent.ts';
 import {
-  addIntent,
   addPayer,
   bodyOf,
+  openSale,
   openStore,
   pay,
   playChain,
   type TestStore,
 } from '#testing/store.ts';
-import { eventTypes, findPayment } from '#testing/store-payments.ts';
+import {
+  eventTypes,
+  findPayment,
+  settleAfterDecline,
+  storedStatus,
+} from '#testing/store-payments.ts';
+import { cancel } from '#testing/store-requests.ts';
 
 /**
  * The database rounds to milliseconds, so a stored `now()` may be half a millisecond in the future.
@@ -26,12 +30,11 @@ before(async () => {
 });
 after(() => store.close());
 
-const decline = () => declineOverdue({ ...store, log: silentLog });
+const decline = () => declineOverdue(store);
 
 /** Taps without waiting for the settlement. */
 async function tap(): Promise<{ intentId: string; pass: string }> {
-  const { pass } = await addPayer(store);
-  const intentId = await addIntent(store);
+  const { intentId, pass } = await openSale(store);
   await pay(store, { intentId, pass, hangUp: true });
   return { intentId, pass };
 }
@@ -74,7 +77,7 @@ describe('a payment that was never signed', () => {
     const { intentId } = await tap();
     await move(intentId, `deadline = now() + interval '1 second'`);
     await decline();
-    assert.equal((await readIntent(intentId))?.status, 'processing');
+    assert.equal(await storedStatus(store, intentId), 'processing');
   });
 
   test('is declined at its deadline, and the intent is open for another tap', async () => {
@@ -96,7 +99,7 @@ describe('a payment that was never signed', () => {
     const ids = await Promise.all(Array.from({ length: 20 }, tap));
     for (const { intentId } of ids) await move(intentId, OVER);
     await Promise.all(Array.from({ length: 8 }, decline));
-    await applySettlements({ ...store, log: silentLog });
+    await applySettlements(store);
     for (const { intentId } of ids) {
       const types = await eventTypes(store, intentId);
       const failures = types.filter((type) => type === 'payment_intent.payment_failed');
@@ -105,8 +108,7 @@ describe('a payment that was never signed', () => {
   });
 
   test('gives its client the decline when the tap is sent again', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
+    const { intentId, pass } = await openSale(store);
     await pay(store, { intentId, pass, key: 'late', hangUp: true });
     await move(intentId, OVER);
     await decline();
@@ -120,7 +122,7 @@ describe('a payment that was signed once', () => {
   async function staysProcessing(intentId: string): Promise<void> {
     await move(intentId, OVER);
     await decline();
-    assert.equal((await readIntent(intentId))?.status, 'processing');
+    assert.equal(await storedStatus(store, intentId), 'processing');
   }
 
   test('and is being sent is not declined by the clock', async () => {
@@ -153,35 +155,16 @@ describe('a payment that was signed once', () => {
 });
 
 describe('a payment that the chain settles after it was declined', () => {
-  /** Simulates a relayer that finds the settlement of a declined attempt: see followChain. */
-  async function settleAfterDecline(intentId: string): Promise<void> {
-    await store.db.query(
-      `update chain_requests r set status = 'succeeded', applied_at = null,
-         outcome = jsonb_build_object('succeeded', true, 'afterDecline', payload -> 'attempt',
-           'facts', jsonb_build_object('txHash', '0x' || repeat('ef', 32), 'blockNumber', '9',
-             'logIndex', 0, 'blockTime', '2026-10-01T12:00:00.000Z', 'batchNumber', '2',
-             'feeAcquirer', '7500', 'feeProtocol', '5000', 'cashback', '1250', 'chainId', 31337,
-             'settlementNumber', r.number::text))
-       where id = (select min(id) from chain_requests where subject_id = $1)`,
-      [intentId],
-    );
-  }
-
-  const applyAll = async () => {
-    while (await applySettlements({ ...store, log: silentLog }));
-  };
-
-  async function declined(): Promise<{ intentId: string; pass: string }> {
-    const tapped = await tap();
+  async function declined(): Promise<string> {
+    const { intentId } = await tap();
     await playChain(store, 'settlement_failed');
-    assert.equal((await readIntent(tapped.intentId))?.status, 'requires_payment_method');
-    return tapped;
+    assert.equal(await storedStatus(store, intentId), 'requires_payment_method');
+    return intentId;
   }
 
   test('succeeds with its payment and the usual events', async () => {
-    const { intentId } = await declined();
-    await settleAfterDecline(intentId);
-    await applyAll();
+    const intentId = await declined();
+    await settleAfterDecline(store, intentId);
     const intent = await readIntent(intentId);
     assert.deepEqual(intent, { status: 'succeeded', last_payment_error: null });
     const payment = await findPayment(store, intentId);
@@ -193,18 +176,15 @@ describe('a payment that the chain settles after it was declined', () => {
   });
 
   test('succeeds even if the merchant has canceled its intent meanwhile', async () => {
-    const { intentId } = await declined();
-    const { tenant } = store.merchant;
-    const request = { tenant, intentId, idempotency: null, requestId: 'req_test' };
-    await cancelIntent(store, { ...request, now: store.clock.now() });
-    assert.equal((await readIntent(intentId))?.status, 'canceled');
-    await settleAfterDecline(intentId);
-    await applyAll();
-    assert.equal((await readIntent(intentId))?.status, 'succeeded');
+    const intentId = await declined();
+    await cancel(store, intentId);
+    assert.equal(await storedStatus(store, intentId), 'canceled');
+    await settleAfterDecline(store, intentId);
+    assert.equal(await storedStatus(store, intentId), 'succeeded');
   });
 
   test('waits for the result of another attempt in progress', async () => {
-    const { intentId } = await declined();
+    const intentId = await declined();
     const { pass } = await addPayer(store);
     await pay(store, { intentId, pass, hangUp: true });
     // The chain has already used the settlement number, so the second attempt fails too.
@@ -214,10 +194,9 @@ describe('a payment that the chain settles after it was declined', () => {
        where id = (select max(id) from chain_requests where subject_id = $1)`,
       [intentId],
     );
-    await settleAfterDecline(intentId);
-    await applyAll();
-    await applyAll();
-    assert.equal((await readIntent(intentId))?.status, 'succeeded');
+    await settleAfterDecline(store, intentId);
+    await applySettlements(store);
+    assert.equal(await storedStatus(store, intentId), 'succeeded');
     const types = await eventTypes(store, intentId);
     assert.deepEqual(types.slice(-2), [
       'payment_intent.payment_failed',

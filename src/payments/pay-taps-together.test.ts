@@ -4,17 +4,12 @@ import fc from 'fast-check';
 import { newSecret } from '#core/bearer-secrets.ts';
 import { FakeClock } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
-import { createAgentToken } from '#payers/create-agent-token.ts';
-import { updatePayerLimits } from '#payers/payer-queries.ts';
 import { batchTerms } from '#payments/pay.ts';
 import type { PayItem } from '#payments/pay-batch-state.ts';
 import { payBatch } from '#payments/pay-taps-together.ts';
-import { saveRiskSettings } from '#risk/risk-queries.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import {
-  addMerchant,
   addPayer,
-  addTerminal,
   type Counter,
   intentMaker,
   newRequest,
@@ -22,6 +17,8 @@ import {
   summaryOf,
   type TestStore,
 } from '#testing/store.ts';
+import { addStore } from '#testing/store-payments.ts';
+import { limitPayer, mintToken, setRiskRules } from '#testing/store-requests.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 const AMOUNT = 2_500_000;
@@ -52,19 +49,8 @@ interface Scene {
 }
 
 async function openScene(): Promise<Scene> {
-  const merchant = await addMerchant(store.db, { now: NOON });
-  const counter = { merchant, ...(await addTerminal(store.db, merchant, NOON)) };
-  await store.db.transaction((tx) =>
-    saveRiskSettings(tx, merchant.tenant, {
-      settings: {
-        firstPaymentConfirmFrom: null,
-        highAmountConfirmFrom: null,
-        velocityPerHour: 2,
-      },
-      version: 0,
-      now: NOON,
-    }),
-  );
+  const counter = await addStore(store, store.clock);
+  await setRiskRules(counter, { velocityPerHour: 2 });
   const create = intentMaker(store);
   const intents: string[] = [];
   for (let i = 0; i < INTENTS; i++) {
@@ -74,31 +60,20 @@ async function openScene(): Promise<Scene> {
   const free = await addPayer(store);
   const limited = await addPayer(store);
   const careful = await addPayer(store);
-  const change = (id: string, perDay: bigint | null, confirm: boolean) =>
-    store.db.transaction((tx) =>
-      updatePayerLimits(tx, {
-        id,
-        limit_per_payment: null,
-        limit_per_day: perDay,
-        confirm_first_payment: confirm,
-      }),
-    );
-  await change(limited.payer.id, BigInt(AMOUNT), false);
-  await change(careful.payer.id, null, true);
-  const mint = async (amount: number) => {
-    const { tenant } = merchant;
-    const terms = { payerId: free.payer.id, tenant, amount, expiresIn: 600, now: NOON };
-    return (await store.db.transaction((tx) => createAgentToken(tx, terms))).secret;
-  };
+  await limitPayer(store, limited.payer.id, { perDay: AMOUNT });
+  await limitPayer(store, careful.payer.id, { confirmFirst: true });
   const pass = (value: string) => ({ type: 'nfc_id' as const, value });
-  const token = (value: string) => ({ type: 'agent_token' as const, value });
+  const tokenOver = async (amount: number) => {
+    const { token } = await mintToken(counter, free.payer.id, amount);
+    return { type: 'agent_token' as const, value: token };
+  };
   const credentials = [
     pass(free.pass),
     pass(limited.pass),
     pass(careful.pass),
     pass(newSecret('pass')),
-    token(await mint(AMOUNT)),
-    token(await mint(AMOUNT + 1)),
+    await tokenOver(AMOUNT),
+    await tokenOver(AMOUNT + 1),
   ];
   return { counter, intents, credentials };
 }

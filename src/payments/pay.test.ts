@@ -6,22 +6,25 @@ import { HOUR_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
-import { revokePassRow, updatePayerBlocked, updatePayerLimits } from '#payers/payer-queries.ts';
+import { revokePassRow, updatePayerBlocked } from '#payers/payer-queries.ts';
 import type { PreflightResult } from '#payments/assess-payment.ts';
-import { insertBlockedPayer, saveRiskSettings } from '#risk/risk-queries.ts';
 import {
   addIntent,
   addMerchant,
   addPayer,
   addTerminal,
   bodyOf,
-  keepSettling,
+  openSale,
   openStore,
   pay,
+  payAndSettle,
   playChain,
+  settled,
   summaryOf,
   type TestStore,
 } from '#testing/store.ts';
+import { addStore, eventTypes } from '#testing/store-payments.ts';
+import { blockPayer, limitPayer, setRiskRules } from '#testing/store-requests.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 
@@ -35,57 +38,29 @@ before(async () => {
 });
 after(() => store.close());
 
-async function settled<T>(work: Promise<T>): Promise<T> {
-  const settling = keepSettling(store);
-  try {
-    return await work;
-  } finally {
-    await settling.stop();
-  }
-}
-
-function eventsOf(intentId: string): Promise<{ type: string }[]> {
-  return store.db.query('select type from events where object_id = $1 order by position', [
-    intentId,
-  ]);
-}
-
 function requestsFor(intentId: string): Promise<{ status: string; payload: unknown }[]> {
   return store.db.query('select status, payload from chain_requests where subject_id = $1', [
     intentId,
   ]);
 }
 
-/** Sets the payer's limits and does not reset them, because each test has its own payers. */
-function limit(payerId: string, limits: { perPayment?: bigint; perDay?: bigint }) {
-  return store.db.transaction((tx) =>
-    updatePayerLimits(tx, {
-      id: payerId,
-      limit_per_payment: limits.perPayment ?? null,
-      limit_per_day: limits.perDay ?? null,
-      confirm_first_payment: false,
-    }),
-  );
-}
-
 describe('a tap', () => {
   test('with a valid pass is settled and answered with the payment', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
-    const intent = bodyOf(await settled(pay(store, { intentId, pass })));
+    const { intentId, pass } = await openSale(store);
+    const intent = bodyOf(await payAndSettle(store, { intentId, pass }));
     assert.equal(intent.status, 'succeeded');
     assert.match(intent.payment ?? '', /^pay_/);
     assert.equal(intent.tapped_at, NOON.toISOString());
-    assert.deepEqual(
-      (await eventsOf(intentId)).map(({ type }) => type),
-      ['payment_intent.created', 'payment_intent.processing', 'payment_intent.succeeded'],
-    );
+    assert.deepEqual(await eventTypes(store, intentId), [
+      'payment_intent.created',
+      'payment_intent.processing',
+      'payment_intent.succeeded',
+    ]);
   });
 
   test('asks the chain for exactly the amount, the payer and the merchant', async () => {
-    const { pass, payer } = await addPayer(store);
-    const intentId = await addIntent(store, { amount: 1_234_567 });
-    await settled(pay(store, { intentId, pass }));
+    const { intentId, pass, payer } = await openSale(store, { amount: 1_234_567 });
+    await payAndSettle(store, { intentId, pass });
     const [request, ...more] = await requestsFor(intentId);
     assert.equal(more.length, 0);
     const payload = request?.payload as Record<string, string>;
@@ -94,18 +69,8 @@ describe('a tap', () => {
     assert.equal(payload.merchantNumber, store.merchant.merchantNumber?.toString());
   });
 
-  test('that the chain refuses leaves the intent open, and the next tap can pay it', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
-    const first = pay(store, { intentId, pass });
-    while ((await playChain(store, 'insufficient_funds')) === 0);
-    assert.equal(summaryOf(await first), 'insufficient_funds');
-    assert.equal(bodyOf(await settled(pay(store, { intentId, pass }))).status, 'succeeded');
-  });
-
   test('of another terminal is refused as if there were no such intent', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
+    const { intentId, pass } = await openSale(store);
     const other = await addTerminal(store.db, store.merchant, NOON);
     const counter = { merchant: store.merchant, terminalId: other.terminalId };
     assert.equal(summaryOf(await pay(store, { intentId, pass, counter })), 'resource_missing');
@@ -113,37 +78,33 @@ describe('a tap', () => {
   });
 
   test('of another account is refused as if there were no such intent', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
+    const { intentId, pass } = await openSale(store);
     const merchant = await addMerchant(store.db, { now: NOON });
     const counter = { merchant, terminalId: store.terminalId };
     assert.equal(summaryOf(await pay(store, { intentId, pass, counter })), 'resource_missing');
   });
 
   test('after the expiry is refused even before the expiry was written', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store, { expiresIn: 30 });
+    const { intentId, pass } = await openSale(store, { expiresIn: 30 });
     const late = new Date(NOON.getTime() + 30_000);
     const answer = await pay(store, { intentId, pass, now: late });
     assert.equal(summaryOf(answer), 'payment_intent_unexpected_state');
   });
 
   test('one millisecond before the expiry still pays', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store, { expiresIn: 30 });
+    const { intentId, pass } = await openSale(store, { expiresIn: 30 });
     const now = new Date(NOON.getTime() + 29_999);
-    assert.equal(bodyOf(await settled(pay(store, { intentId, pass, now }))).status, 'succeeded');
+    assert.equal(bodyOf(await payAndSettle(store, { intentId, pass, now })).status, 'succeeded');
   });
 
   test('while the chain is unreachable changes nothing and frees its key', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
+    const { intentId, pass } = await openSale(store);
     preflight = 'unavailable';
     const away = await pay(store, { intentId, pass, key: 'chain-away' });
     preflight = { ok: true };
     assert.equal(summaryOf(away), 'service_unavailable');
-    assert.equal((await eventsOf(intentId)).length, 1);
-    const again = await settled(pay(store, { intentId, pass, key: 'chain-away' }));
+    assert.equal((await eventTypes(store, intentId)).length, 1);
+    const again = await payAndSettle(store, { intentId, pass, key: 'chain-away' });
     assert.equal(summaryOf(again), 'succeeded');
   });
 });
@@ -156,10 +117,8 @@ describe('a decline', () => {
     assert.equal(answer.last_payment_error?.decline_code, 'pass_unknown');
     assert.equal(answer.last_payment_error?.reason_code, 'PASS_UNKNOWN');
     assert.equal(answer.tapped_at, NOON.toISOString());
-    assert.deepEqual(
-      (await eventsOf(intentId)).map(({ type }) => type),
-      ['payment_intent.created', 'payment_intent.payment_failed'],
-    );
+    const types = ['payment_intent.created', 'payment_intent.payment_failed'];
+    assert.deepEqual(await eventTypes(store, intentId), types);
   });
 
   test('is given to a pass with an invalid checksum', async () => {
@@ -169,8 +128,7 @@ describe('a decline', () => {
   });
 
   test('is given to a revoked pass, while the payer’s other pass still pays', async () => {
-    const { pass, passId, payer } = await addPayer(store);
-    const intentId = await addIntent(store);
+    const { intentId, pass, passId, payer } = await openSale(store);
     await store.db.transaction((tx) =>
       revokePassRow(tx, { id: passId, payerId: payer.id, now: NOON }),
     );
@@ -178,7 +136,7 @@ describe('a decline', () => {
     const other = await store.db.transaction((tx) =>
       createPass(tx, { payerId: payer.id, label: 'ring', now: NOON }),
     );
-    const answer = await settled(pay(store, { intentId, pass: other.secret }));
+    const answer = await payAndSettle(store, { intentId, pass: other.secret });
     assert.equal(summaryOf(answer), 'succeeded');
   });
 
@@ -188,24 +146,9 @@ describe('a decline', () => {
     assert.equal(summaryOf(await pay(store, { intentId, pass })), 'pass_unknown');
   });
 
-  test('is given to a payer whom the network has blocked', async () => {
-    const { pass, payer } = await addPayer(store);
-    const intentId = await addIntent(store);
-    await store.db.transaction((tx) => updatePayerBlocked(tx, payer.id, NOON));
-    const answer = bodyOf(await pay(store, { intentId, pass }));
-    assert.equal(answer.last_payment_error?.decline_code, 'risk_blocked');
-  });
-
   test('is given to a wallet on the account’s own list, with the rule’s name', async () => {
-    const { pass, payer } = await addPayer(store);
-    const intentId = await addIntent(store);
-    await store.db.transaction((tx) =>
-      insertBlockedPayer(tx, store.merchant.tenant, {
-        address: payer.address,
-        note: '',
-        now: NOON,
-      }),
-    );
+    const { intentId, pass, payer } = await openSale(store);
+    await blockPayer(store, payer.address);
     const { last_payment_error: error } = bodyOf(await pay(store, { intentId, pass }));
     assert.equal(error?.decline_code, 'risk_blocked');
     assert.equal(error?.reason_code, 'BLOCKED_PAYER');
@@ -213,8 +156,7 @@ describe('a decline', () => {
 
   for (const decline of ['approval_insufficient', 'insufficient_funds'] as const) {
     test(`passes on the chain's verdict: ${decline}`, async () => {
-      const { pass } = await addPayer(store);
-      const intentId = await addIntent(store);
+      const { intentId, pass } = await openSale(store);
       preflight = { ok: false, decline };
       const answer = await pay(store, { intentId, pass });
       preflight = { ok: true };
@@ -225,45 +167,33 @@ describe('a decline', () => {
 
   test('is given above the payer’s limit per payment, and not at it', async () => {
     const { pass, payer } = await addPayer(store);
-    await limit(payer.id, { perPayment: 1_000_000n });
+    await limitPayer(store, payer.id, { perPayment: 1_000_000 });
     const above = await addIntent(store, { amount: 1_000_001 });
     assert.equal(summaryOf(await pay(store, { intentId: above, pass })), 'limit_exceeded');
     const at = await addIntent(store, { amount: 1_000_000 });
-    assert.equal(summaryOf(await settled(pay(store, { intentId: at, pass }))), 'succeeded');
+    assert.equal(summaryOf(await payAndSettle(store, { intentId: at, pass })), 'succeeded');
   });
 
   test('is given above the day’s limit; the next UTC day starts over', async () => {
     const { pass, payer } = await addPayer(store);
-    await limit(payer.id, { perDay: 3_000_000n });
+    await limitPayer(store, payer.id, { perDay: 3_000_000 });
     const first = await addIntent(store, { amount: 2_000_000 });
-    assert.equal(summaryOf(await settled(pay(store, { intentId: first, pass }))), 'succeeded');
+    assert.equal(summaryOf(await payAndSettle(store, { intentId: first, pass })), 'succeeded');
     const second = await addIntent(store, { amount: 1_000_001 });
     assert.equal(summaryOf(await pay(store, { intentId: second, pass })), 'limit_exceeded');
     clock.advance(12 * HOUR_MS);
     const third = await addIntent(store, { amount: 3_000_000 });
-    assert.equal(summaryOf(await settled(pay(store, { intentId: third, pass }))), 'succeeded');
+    assert.equal(summaryOf(await payAndSettle(store, { intentId: third, pass })), 'succeeded');
     clock.advance(-12 * HOUR_MS);
   });
 
   test('is given if a payer pays more often in an hour than the policy allows', async () => {
-    const merchant = await addMerchant(store.db, { now: NOON });
-    const { terminalId } = await addTerminal(store.db, merchant, NOON);
-    const shop = { ...store, merchant, terminalId };
-    await store.db.transaction((tx) =>
-      saveRiskSettings(tx, merchant.tenant, {
-        settings: {
-          firstPaymentConfirmFrom: null,
-          highAmountConfirmFrom: null,
-          velocityPerHour: 2,
-        },
-        version: 0,
-        now: NOON,
-      }),
-    );
+    const shop = await addStore(store, clock);
+    await setRiskRules(shop, { velocityPerHour: 2 });
     const { pass } = await addPayer(store);
     const payOnce = async () => {
       const intentId = await addIntent(shop);
-      return bodyOf(await settled(pay(shop, { intentId, pass })));
+      return bodyOf(await payAndSettle(shop, { intentId, pass }));
     };
     assert.equal((await payOnce()).status, 'succeeded');
     assert.equal((await payOnce()).status, 'succeeded');
@@ -281,15 +211,14 @@ describe('a decline', () => {
     const intentId = await addIntent(store);
     assert.equal(summaryOf(await pay(store, { intentId, pass })), 'risk_blocked');
     await store.db.transaction((tx) => updatePayerBlocked(tx, payer.id, null));
-    assert.equal(summaryOf(await settled(pay(store, { intentId, pass }))), 'succeeded');
+    assert.equal(summaryOf(await payAndSettle(store, { intentId, pass })), 'succeeded');
   });
 });
 
 describe('a key', () => {
   test('that is sent again gets the stored response, byte for byte, and nothing runs', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
-    const first = await settled(pay(store, { intentId, pass, key: 'replayed' }));
+    const { intentId, pass } = await openSale(store);
+    const first = await payAndSettle(store, { intentId, pass, key: 'replayed' });
     const second = await pay(store, { intentId, pass, key: 'replayed' });
     assert.ok('body' in first && 'body' in second);
     assert.equal(second.body, first.body);
@@ -297,9 +226,8 @@ describe('a key', () => {
   });
 
   test('gets the stored response even while the chain is unreachable', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
-    await settled(pay(store, { intentId, pass, key: 'chain-not-needed' }));
+    const { intentId, pass } = await openSale(store);
+    await payAndSettle(store, { intentId, pass, key: 'chain-not-needed' });
     preflight = 'unavailable';
     const again = await pay(store, { intentId, pass, key: 'chain-not-needed' });
     preflight = { ok: true };
@@ -307,42 +235,26 @@ describe('a key', () => {
   });
 
   test('that has expired pays again: its earlier response is deleted', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
-    await settled(pay(store, { intentId, pass, key: 'two days old' }));
+    const { intentId, pass } = await openSale(store);
+    await payAndSettle(store, { intentId, pass, key: 'two days old' });
     clock.advance(48 * HOUR_MS);
     const { pass: other } = await addPayer(store);
     const newer = await addIntent(store);
-    const again = await settled(pay(store, { intentId: newer, pass: other, key: 'two days old' }));
+    const again = await payAndSettle(store, { intentId: newer, pass: other, key: 'two days old' });
     assert.deepEqual([bodyOf(again).id, summaryOf(again)], [newer, 'succeeded']);
   });
 
   test('whose tap is still running is refused as in progress', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
+    const { intentId, pass } = await openSale(store);
     const first = pay(store, { intentId, pass, key: 'under-way' });
     while ((await requestsFor(intentId)).length === 0);
     const second = await pay(store, { intentId, pass, key: 'under-way' });
     assert.equal(summaryOf(second), 'idempotency_request_in_progress');
-    assert.equal(summaryOf(await settled(first)), 'succeeded');
-  });
-
-  test('whose process died during the settlement gets the final response', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
-    await pay(store, { intentId, pass, key: 'crashed', hangUp: true });
-    assert.equal(
-      summaryOf(await pay(store, { intentId, pass, key: 'crashed' })),
-      'idempotency_request_in_progress',
-    );
-    await playChain(store);
-    const answer = await pay(store, { intentId, pass, key: 'crashed' });
-    assert.equal(bodyOf(answer).status, 'succeeded');
+    assert.equal(summaryOf(await settled(store, first)), 'succeeded');
   });
 
   test('keeps `processing` as its response if the chain is slow; a webhook follows', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
+    const { intentId, pass } = await openSale(store);
     const hurried = {
       ...store,
       ctx: { ...store.ctx, settings: { ...store.ctx.settings, settlementWaitMs: 10 } },
@@ -351,14 +263,12 @@ describe('a key', () => {
     assert.equal(summaryOf(first), 'processing');
     await playChain(store);
     assert.equal(summaryOf(await pay(store, { intentId, pass, key: 'slow-chain' })), 'processing');
-    const types = (await eventsOf(intentId)).map(({ type }) => type);
-    assert.equal(types.at(-1), 'payment_intent.succeeded');
+    assert.equal((await eventTypes(store, intentId)).at(-1), 'payment_intent.succeeded');
   });
 
   test('stores refusals about the intent and its state: the same response again', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
-    await settled(pay(store, { intentId, pass }));
+    const { intentId, pass } = await openSale(store);
+    await payAndSettle(store, { intentId, pass });
     const refused = await pay(store, { intentId, pass, key: 'held' });
     assert.equal(summaryOf(refused), 'payment_intent_unexpected_state');
     const again = await pay(store, { intentId, pass, key: 'held' });

@@ -2,15 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { selectIntentPage } from '#payments/intent-page.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
-import {
-  addIntent,
-  addPayer,
-  keepSettling,
-  openStore,
-  pay,
-  summaryOf,
-  type TestStore,
-} from '#testing/store.ts';
+import { firstPage } from '#testing/first-page.ts';
+import { openSale, openStore, payAndSettle, summaryOf, type TestStore } from '#testing/store.ts';
 
 let store: TestStore;
 before(async () => {
@@ -23,18 +16,14 @@ after(() => store.close());
 const SALES = 8;
 
 test('no statement of a sale or its lists is planned a second time', async () => {
-  const { pass } = await addPayer(store);
-  const chain = keepSettling(store);
   const { tenant } = store.merchant;
-  const page = { limit: 10, after: null, createdGte: null, createdLt: null };
   for (let sale = 0; sale < SALES; sale++) {
-    const intentId = await addIntent(store);
-    assert.equal(summaryOf(await pay(store, { intentId, pass })), 'succeeded');
+    const { intentId, pass } = await openSale(store);
+    assert.equal(summaryOf(await payAndSettle(store, { intentId, pass })), 'succeeded');
     const now = store.clock.now();
-    await selectIntentPage(store.db, { tenant, filters: {}, now }, page);
-    await selectPaymentPage(store.db, { tenant, filters: {} }, page);
+    await selectIntentPage(store.db, { tenant, filters: {}, now }, firstPage(10));
+    await selectPaymentPage(store.db, { tenant, filters: {} }, firstPage(10));
   }
-  await chain.stop();
   const planned = await store.db.query<{ statement: string; generic: bigint; custom: bigint }>(
     `select statement, generic_plans as generic, custom_plans as custom
      from pg_prepared_statements where generic_plans + custom_plans > 0`,

@@ -10,17 +10,8 @@ import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Quote, quote } from '#prices/quote-price.ts';
 import { putRates } from '#testing/rates.ts';
-import {
-  addPayer,
-  intentCreator,
-  newRequest,
-  openStore,
-  pay,
-  playChain,
-  TEST_RECEIPTS,
-  type TestStore,
-} from '#testing/store.ts';
-import { findPayment, lastSnapshot, newCreate, see } from '#testing/store-payments.ts';
+import { intentCreator, newRequest, openStore, type TestStore } from '#testing/store.ts';
+import { lastSnapshot, newCreate, payNow, see } from '#testing/store-payments.ts';
 
 const clock = new FakeClock();
 let store: TestStore;
@@ -68,17 +59,13 @@ describe('a price in the shop’s currency', () => {
     const replay = await create(request);
     assert.deepEqual([replay.replayed, replay.body], [true, body]);
 
-    const { pass } = await addPayer(store);
-    const intentId = String(body.id);
-    await pay(store, { intentId, pass, tip: Math.floor(Number(body.amount) / 10), hangUp: true });
-    await playChain(store);
-    const read = await readIntent(store.ctx, store.merchant.tenant, intentId);
+    const tip = Math.floor(Number(body.amount) / 10);
+    const payment = await payNow(store, String(body.id), tip);
+    const read = await readIntent(store.ctx, store.merchant.tenant, payment.paymentIntentId);
     assert.ok(read?.status === 'succeeded');
     assert.deepEqual(renderIntent(read).presentment, shown);
-    const payment = await findPayment(store, intentId);
-    assert.ok(payment !== undefined);
     assert.equal(payment.amount, 10_854_227n + 1_085_422n);
-    const { presentment } = renderPayment(payment, TEST_RECEIPTS);
+    const { presentment } = renderPayment(payment, store.pages);
     assert.deepEqual(presentment, { ...shown, tip_amount: 100 });
     const told = await lastSnapshot(store, 'payment.succeeded');
     assert.deepEqual(told?.presentment, presentment);

@@ -1,55 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { type Loop, startLoop } from '#core/background-loop.ts';
-import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
-import { createAgentToken } from '#payers/create-agent-token.ts';
-import { applySettlements } from '#payments/apply-settlements.ts';
-import { cancelIntent } from '#payments/cancel-intent.ts';
-import { createPreflight } from '#payments/preflight-by-network.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { addIntent, addPayer, openStore, pay, summaryOf, type TestStore } from '#testing/store.ts';
+import { type PayGround, PULLED, startPayGround } from '#testing/pay-ground.ts';
+import type { RelayerWorld } from '#testing/relayer-world.ts';
+import { addIntent, addPayer, pay, summaryOf, type TestStore } from '#testing/store.ts';
+import { cancel, mintToken } from '#testing/store-requests.ts';
 
 /** The races of races.test.ts, but with a real contract, node and relayer. */
 
 const AMOUNT = 2_500_000n;
-/**
- * The amount that the payer pays: the sale plus the test network's fees of 30 and 20 basis points,
- * less 5 basis points of cashback.
- */
-const PULLED = AMOUNT + (AMOUNT * 30n) / 10_000n + (AMOUNT * 20n) / 10_000n - 1250n;
 
+let ground: PayGround;
 let world: RelayerWorld;
 let store: TestStore;
-let stopMining: () => Promise<void>;
-let applying: Loop;
 
 before(async () => {
-  world = await startRelayerWorld();
-  stopMining = world.network.mineEvery(100);
-  world.startRelayer();
-  const { database, wakeups, merchant, network } = world;
-  const { merchantNumber } = merchant;
-  const preflight = createPreflight([network.chain]);
-  store = await openStore({ database, wakeups, merchantNumber, preflight });
-  const deps = { ...store, log: silentLog };
-  applying = startLoop({
-    name: 'settlements',
-    pollMs: 50,
-    run: () => applySettlements(deps),
-    onError: (_name, error) => {
-      throw error;
-    },
-  });
-  wakeups.on('chain-outcomes', 'payment', applying.wake);
+  ground = await startPayGround();
+  ({ world, store } = ground);
 });
-
-after(async () => {
-  await applying.stop();
-  await stopMining();
-  await world.stop();
-});
+after(() => ground.close());
 
 interface Wallet {
   readonly account: PrivateKeyAccount;
@@ -105,16 +74,7 @@ test('an intent that one payer could not pay is settled for the next one', async
 
 test('twenty confirms with one agent token over five intents move the money once', async () => {
   const { account, payerId } = await addWallet(PULLED * 20n);
-  const { tenant } = store.merchant;
-  const { secret: token } = await store.db.transaction((tx) =>
-    createAgentToken(tx, {
-      payerId,
-      tenant,
-      amount: Number(AMOUNT),
-      expiresIn: 600,
-      now: systemClock.now(),
-    }),
-  );
+  const { token } = await mintToken(store, payerId);
   const ids = await Promise.all(Array.from({ length: 5 }, () => addIntent(store)));
   const confirms = Array.from({ length: 20 }, (_, index) =>
     pay(store, { intentId: ids[index % ids.length] ?? '', token }),
@@ -128,14 +88,11 @@ test('a canceled intent is never charged, and a charged one is never canceled', 
   const races = 60;
   const { account, pass } = await addWallet(PULLED * BigInt(races));
   const before = await merchantBalance();
-  const { tenant } = store.merchant;
   const race = async () => {
     const intentId = await addIntent(store);
-    const request = { tenant, intentId, idempotency: null, requestId: 'req_test' };
     const tap = pay(store, { intentId, pass });
     await store.db.query('select 1 as head_start');
-    const cancel = cancelIntent(store, { ...request, now: systemClock.now() });
-    const [paid, canceled] = (await Promise.all([tap, cancel])).map(summaryOf);
+    const [paid, canceled] = (await Promise.all([tap, cancel(store, intentId)])).map(summaryOf);
     const isPaid = paid === 'succeeded';
     assert.equal(canceled, isPaid ? 'payment_intent_unexpected_state' : 'canceled');
     return isPaid;

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { addMs, type FakeClock } from '#core/clock.ts';
-import { answerConfirmation } from '#payments/answer-confirmation.ts';
-import { cancelIntent } from '#payments/cancel-intent.ts';
 import { expireIntents } from '#payments/store-expired-intents.ts';
 import { inParallel, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
 import {
@@ -14,11 +12,16 @@ import {
   type Counter,
   intentMaker,
   keepSettling,
+  openSale,
   pay,
   playChain,
+  settled,
   summaryOf,
   type TestStore,
 } from '#testing/store.ts';
+import { storedStatus } from '#testing/store-payments.ts';
+import { answerAsPayer, cancel as cancelIntent } from '#testing/store-requests.ts';
+import { tally } from '#testing/tally.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 
@@ -32,11 +35,8 @@ before(async () => {
 });
 after(() => store.close());
 
-function cancel(intentId: string, counter: Counter = store) {
-  const { tenant } = counter.merchant;
-  const idempotency = null;
-  return cancelIntent(store, { tenant, intentId, idempotency, requestId: 'req_test', now: NOON });
-}
+const cancel = (intentId: string, { merchant }: Counter) =>
+  cancelIntent(store, intentId, { tenant: merchant.tenant, now: NOON });
 
 /**
  * Makes a tap and a cancel reach the intent's lock at the same time. The cancel starts when the tap
@@ -68,10 +68,6 @@ async function tapAgainstCancel({
   return Promise.all([paid, canceling.promise]);
 }
 
-function approve(intentId: string, now: Date = NOON) {
-  return answerConfirmation(store.ctx, { intentId, mayAnswer: () => true, approve: true, now });
-}
-
 describe('exactly one outcome', () => {
   test('when a cancel meets a tap, hundreds of times', async () => {
     // Number of races; the long run makes ten thousand.
@@ -96,28 +92,21 @@ describe('exactly one outcome', () => {
   });
 
   test('when one pass is tapped fifty times concurrently', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
-    const settling = keepSettling(store);
+    const { intentId, pass } = await openSale(store);
     const taps = Array.from({ length: 50 }, (_, index) =>
       pay(course.nodeOf(index), { intentId, pass }),
     );
-    const outcomes = (await Promise.all(taps)).map(summaryOf).sort();
-    await settling.stop();
-    assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1);
-    assert.equal(outcomes.filter((one) => one === 'payment_intent_unexpected_state').length, 49);
+    const outcomes = (await settled(store, Promise.all(taps))).map(summaryOf);
+    assert.deepEqual(tally(outcomes), { succeeded: 1, payment_intent_unexpected_state: 49 });
     await course.checkMoney();
   });
 
   test('when one request is sent fifty times concurrently with one key', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
-    const settling = keepSettling(store);
+    const { intentId, pass } = await openSale(store);
     const taps = Array.from({ length: 50 }, (_, index) =>
       pay(course.nodeOf(index), { intentId, pass, key: 'fifty' }),
     );
-    const outcomes = (await Promise.all(taps)).map(summaryOf);
-    await settling.stop();
+    const outcomes = (await settled(store, Promise.all(taps))).map(summaryOf);
     const allowed = ['succeeded', 'idempotency_request_in_progress'];
     assert.deepEqual(
       outcomes.filter((one) => !allowed.includes(one)),
@@ -130,8 +119,7 @@ describe('exactly one outcome', () => {
   test('when two payers tap one intent', async () => {
     const create = intentMaker(store);
     const [one, two] = await Promise.all([addPayer(store), addPayer(store)]);
-    const settling = keepSettling(store);
-    await inParallel(200, async (index) => {
+    const race = async (index: number) => {
       const counter = course.counterOf(index);
       const intentId = await create(counter);
       const taps = [one, two].map(({ pass }, at) =>
@@ -139,8 +127,8 @@ describe('exactly one outcome', () => {
       );
       const outcomes = (await Promise.all(taps)).map(summaryOf).sort();
       assert.deepEqual(outcomes, ['payment_intent_unexpected_state', 'succeeded']);
-    });
-    await settling.stop();
+    };
+    await settled(store, inParallel(200, race));
     await course.checkMoney();
   });
 
@@ -149,14 +137,13 @@ describe('exactly one outcome', () => {
     const { pass } = await addPayer(store);
     const { merchant } = store;
     const other = { merchant, ...(await addTerminal(store.db, merchant, NOON)) };
-    const settling = keepSettling(store);
-    await inParallel(50, async () => {
+    const race = async () => {
       const intentId = await create(store);
       const taps = [store, other].map((counter) => pay(store, { intentId, pass, counter }));
       const outcomes = (await Promise.all(taps)).map(summaryOf);
       assert.deepEqual(outcomes, ['succeeded', 'resource_missing']);
-    });
-    await settling.stop();
+    };
+    await settled(store, inParallel(50, race));
     await course.checkMoney();
   });
 
@@ -195,7 +182,7 @@ describe('a payer who must confirm', () => {
   test('either approves or loses to the cancel', async () => {
     await inParallel(300, async (index) => {
       const { intentId, counter } = await asked(index);
-      const both = [approve(intentId, clock.now()), cancel(intentId, counter)] as const;
+      const both = [answerAsPayer(store, intentId), cancel(intentId, counter)] as const;
       const [approved, canceled] = await Promise.all(both);
       const processing = !isRefusal(approved) && approved.status === 'processing';
       const expected = processing ? 'payment_intent_unexpected_state' : 'canceled';
@@ -208,15 +195,9 @@ describe('a payer who must confirm', () => {
   test('either approves or rejects, when the app sends both concurrently', async () => {
     await inParallel(100, async (index) => {
       const { intentId } = await asked(index);
-      const say = (yes: boolean) =>
-        answerConfirmation(store.ctx, {
-          intentId,
-          mayAnswer: () => true,
-          approve: yes,
-          now: clock.now(),
-        });
-      const [yes, no] = await Promise.all([say(true), say(false)]);
-      assert.equal([yes, no].filter((one) => isRefusal(one)).length, 1);
+      const say = (approve: boolean) => answerAsPayer(store, intentId, { approve });
+      const answers = await Promise.all([say(true), say(false)]);
+      assert.equal(answers.filter(isRefusal).length, 1);
     });
     await playChain(store);
     await course.checkMoney();
@@ -225,14 +206,12 @@ describe('a payer who must confirm', () => {
   test('either approves in time or has timed out', async () => {
     for (let i = 0; i < 50; i++) {
       const { intentId } = await asked(i);
-      const lastMoment = addMs(clock.now(), 59_999);
+      const now = addMs(clock.now(), 59_999);
       clock.advance(60_000);
-      const [approved] = await Promise.all([approve(intentId, lastMoment), expireIntents(store)]);
-      const [row] = await store.db.query<{ status: string }>(
-        'select status from payment_intents where id = $1',
-        [intentId],
-      );
-      assert.equal(row?.status === 'processing', !isRefusal(approved));
+      const approving = answerAsPayer(store, intentId, { now });
+      const [approved] = await Promise.all([approving, expireIntents(store)]);
+      const isApproved = (await storedStatus(store, intentId)) === 'processing';
+      assert.equal(isApproved, !isRefusal(approved));
     }
     await playChain(store);
     await course.checkMoney();

@@ -7,19 +7,21 @@ import { renderIntent } from '#payments/render.ts';
 import { expireIntents } from '#payments/store-expired-intents.ts';
 import {
   addIntent,
-  addPayer,
   intentCreator,
+  openSale,
   openStore,
   pay,
   playChain,
   type TestStore,
 } from '#testing/store.ts';
 import {
+  addAsked,
   addStore,
   eventTypes,
   type JsonObject,
   lastSnapshot,
   newCreate,
+  storedStatus,
 } from '#testing/store-payments.ts';
 
 let clock: FakeClock;
@@ -43,22 +45,7 @@ async function readShown(id: string): Promise<JsonObject> {
   return renderIntent(intent);
 }
 
-async function written(id: string): Promise<string | undefined> {
-  const rows = await store.db.query<{ status: string }>(
-    'select status from payment_intents where id = $1',
-    [id],
-  );
-  return rows[0]?.status;
-}
-
-/** Adds an intent that waits for a payer who does not confirm. */
-async function addAsked(expiresIn: number): Promise<string> {
-  const { pass, payer } = await addPayer(store);
-  await store.db.query('update payers set confirm_first_payment = true where id = $1', [payer.id]);
-  const intentId = await addIntent(store, { expiresIn });
-  await pay(store, { intentId, pass });
-  return intentId;
-}
+const written = (id: string) => storedStatus(store, id);
 
 test('before the worker runs, readers already see exactly what it then writes', async () => {
   const id = await addIntent(store, { expiresIn: 30 });
@@ -93,7 +80,7 @@ test('a terminal shows the next intent immediately when the previous one has exp
 
 test('nothing ends a millisecond too early', async () => {
   const open = await addIntent(store, { expiresIn: 60 });
-  const asked = await addAsked(600);
+  const asked = await addAsked(store, { expiresIn: 600 });
   clock.advance(59_999);
   await expireIntents(store);
   assert.deepEqual(
@@ -109,7 +96,7 @@ test('nothing ends a millisecond too early', async () => {
 });
 
 test('an unanswered confirmation is a decline, and the intent is open again', async () => {
-  const id = await addAsked(600);
+  const id = await addAsked(store, { expiresIn: 600 });
   clock.advance(60_000);
   const seen = await readShown(id);
   assert.equal(seen.status, 'requires_payment_method');
@@ -120,7 +107,7 @@ test('an unanswered confirmation is a decline, and the intent is open again', as
 });
 
 test('an unanswered confirmation ends an intent that has expired meanwhile', async () => {
-  const id = await addAsked(30);
+  const id = await addAsked(store, { expiresIn: 30 });
   clock.advance(60_000);
   const seen = await readShown(id);
   await expireIntents(store);
@@ -132,15 +119,14 @@ test('an unanswered confirmation ends an intent that has expired meanwhile', asy
 });
 
 test('a payer who was asked before the expiry can still answer after it', async () => {
-  const id = await addAsked(30);
+  const id = await addAsked(store, { expiresIn: 30 });
   clock.advance(59_999);
   await expireIntents(store);
   assert.equal((await readShown(id)).status, 'requires_action');
 });
 
 test('an intent that is being settled never expires', async () => {
-  const { pass } = await addPayer(store);
-  const id = await addIntent(store, { expiresIn: 30 });
+  const { intentId: id, pass } = await openSale(store, { expiresIn: 30 });
   await pay(store, { intentId: id, pass, hangUp: true });
   clock.advance(86_400_000);
   await expireIntents(store);

@@ -2,23 +2,28 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { atoms, MAX_AMOUNT } from '#core/money.ts';
-import { updatePayerLimits } from '#payers/payer-queries.ts';
-import { answerConfirmation } from '#payments/answer-confirmation.ts';
-import { applySettlements } from '#payments/apply-settlements.ts';
-import { saveRiskSettings } from '#risk/risk-queries.ts';
 import {
   addIntent,
-  addPayer,
   bodyOf,
   intentCreator,
-  keepSettling,
+  openSale,
   openStore,
   pay,
+  payAndSettle,
   playChain,
   summaryOf,
   type TestStore,
 } from '#testing/store.ts';
-import { addStore, eventTypes, findPayment, newCreate, see } from '#testing/store-payments.ts';
+import {
+  addPayment,
+  addStore,
+  eventTypes,
+  findPayment,
+  newCreate,
+  see,
+  settleAfterDecline,
+} from '#testing/store-payments.ts';
+import { answerAsPayer, limitPayer, setRiskRules } from '#testing/store-requests.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 const SALE = 2_500_000;
@@ -42,16 +47,8 @@ before(async () => {
 });
 after(() => store.close());
 
-async function settled<T>(work: Promise<T>, shop: TestStore = store): Promise<T> {
-  const settling = keepSettling(shop);
-  try {
-    return await work;
-  } finally {
-    await settling.stop();
-  }
-}
-
 const tipped = (amount = SALE) => addIntent(store, { amount, tipping: TIPPING });
+const tippedSale = (amount = SALE) => openSale(store, { amount, tipping: TIPPING });
 
 async function requestedOf(intentId: string): Promise<string[]> {
   const rows = await store.db.query<{ amount: string }>(
@@ -71,10 +68,9 @@ async function snapshots(intentId: string): Promise<{ amount: number; tip: numbe
 
 describe('a tip', () => {
   test('is charged to the payer together with the sale, and shown separately', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await tipped();
+    const { intentId, pass } = await tippedSale();
     asked.length = 0;
-    const intent = bodyOf(await settled(pay(store, { intentId, pass, tip: TIP })));
+    const intent = bodyOf(await payAndSettle(store, { intentId, pass, tip: TIP }));
     assert.deepEqual([intent.status, intent.tip], ['succeeded', TIP]);
     assert.deepEqual(asked, [BigInt(SALE + TIP)]);
     assert.deepEqual(await requestedOf(intentId), [String(SALE + TIP)]);
@@ -92,43 +88,33 @@ describe('a tip', () => {
 
   test('of 0 is the same as no tip', async () => {
     for (const given of [{}, { tip: 0 }]) {
-      const { pass } = await addPayer(store);
-      const intentId = await tipped();
-      const intent = bodyOf(await settled(pay(store, { intentId, pass, ...given })));
+      const { intentId, pass } = await tippedSale();
+      const intent = bodyOf(await payAndSettle(store, { intentId, pass, ...given }));
       assert.deepEqual([intent.status, intent.tip], ['succeeded', 0]);
       assert.equal((await findPayment(store, intentId))?.tip, 0n);
     }
   });
 
   test('may be as much as the sale, and no more', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await tipped();
+    const { intentId, pass } = await tippedSale();
     const refused = await pay(store, { intentId, pass, tip: SALE + 1, key: 'too much' });
     assert.equal(summaryOf(refused), 'parameter_invalid');
     assert.deepEqual(await eventTypes(store, intentId), ['payment_intent.created']);
-    const paid = await settled(pay(store, { intentId, pass, tip: SALE, key: 'too much' }));
+    const paid = await payAndSettle(store, { intentId, pass, tip: SALE, key: 'too much' });
     assert.equal(summaryOf(paid), 'succeeded');
   });
 
   test('and its sale are at most 1000000000000 together', async () => {
-    const { pass } = await addPayer(store);
-    const sale = MAX_AMOUNT - 5;
-    const intentId = await tipped(sale);
+    const { intentId, pass } = await tippedSale(MAX_AMOUNT - 5);
     assert.equal(summaryOf(await pay(store, { intentId, pass, tip: 6 })), 'parameter_invalid');
     assert.equal(summaryOf(await pay(store, { intentId, pass, tip: 5 })), 'requires_action');
-    await answerConfirmation(store.ctx, {
-      intentId,
-      mayAnswer: () => true,
-      approve: true,
-      now: NOON,
-    });
+    await answerAsPayer(store, intentId);
     await playChain(store);
     assert.equal((await findPayment(store, intentId))?.amount, BigInt(MAX_AMOUNT));
   });
 
   test('too large for the contract is refused before the chain is queried', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await tipped(MAX_AMOUNT);
+    const { intentId, pass } = await tippedSale(MAX_AMOUNT);
     asked.length = 0;
     const refused = await pay(store, { intentId, pass, tip: MAX_AMOUNT });
     assert.equal(summaryOf(refused), 'parameter_invalid');
@@ -136,8 +122,7 @@ describe('a tip', () => {
   });
 
   test('is refused if the intent has no tipping, even a tip of 0', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
+    const { intentId, pass } = await openSale(store);
     for (const tip of [0, TIP]) {
       assert.equal(summaryOf(await pay(store, { intentId, pass, tip })), 'parameter_invalid');
     }
@@ -145,68 +130,44 @@ describe('a tip', () => {
   });
 
   test('that was declined does not carry over to the next tap', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await tipped();
+    const { intentId, pass } = await tippedSale();
     const first = pay(store, { intentId, pass, tip: TIP });
     while ((await playChain(store, 'insufficient_funds')) === 0);
     assert.equal(summaryOf(await first), 'insufficient_funds');
-    const intent = bodyOf(await settled(pay(store, { intentId, pass })));
+    const intent = bodyOf(await payAndSettle(store, { intentId, pass }));
     assert.deepEqual([intent.status, intent.tip], ['succeeded', 0]);
     assert.deepEqual(await requestedOf(intentId), [String(SALE + TIP), String(SALE)]);
   });
 });
 
 describe('limits and rules see sale and tip together', () => {
-  async function limitedPayer(limits: { perPayment?: number; perDay?: number }) {
-    const payer = await addPayer(store);
-    await store.db.transaction((tx) =>
-      updatePayerLimits(tx, {
-        id: payer.payer.id,
-        limit_per_payment: limits.perPayment === undefined ? null : BigInt(limits.perPayment),
-        limit_per_day: limits.perDay === undefined ? null : BigInt(limits.perDay),
-        confirm_first_payment: false,
-      }),
-    );
-    return payer;
-  }
-
   test('the limit per payment', async () => {
-    const { pass } = await limitedPayer({ perPayment: SALE + TIP });
-    const intentId = await tipped();
+    const { intentId, pass, payer } = await tippedSale();
+    await limitPayer(store, payer.id, { perPayment: SALE + TIP });
     assert.equal(summaryOf(await pay(store, { intentId, pass, tip: TIP + 1 })), 'limit_exceeded');
-    assert.equal(summaryOf(await settled(pay(store, { intentId, pass, tip: TIP }))), 'succeeded');
+    const paid = await payAndSettle(store, { intentId, pass, tip: TIP });
+    assert.equal(summaryOf(paid), 'succeeded');
   });
 
   test('the limit per day, including payments in progress', async () => {
-    const { pass } = await limitedPayer({ perDay: 2 * SALE + TIP });
-    const [first, second] = [await tipped(), await tipped()];
+    const { intentId: first, pass, payer } = await tippedSale();
+    await limitPayer(store, payer.id, { perDay: 2 * SALE + TIP });
+    const second = await tipped();
     await pay(store, { intentId: first, pass, tip: TIP + 1, hangUp: true });
     assert.equal(summaryOf(await pay(store, { intentId: second, pass })), 'limit_exceeded');
     await playChain(store);
     assert.equal(summaryOf(await pay(store, { intentId: second, pass })), 'limit_exceeded');
     const third = await tipped(SALE - 1);
-    assert.equal(summaryOf(await settled(pay(store, { intentId: third, pass }))), 'succeeded');
+    assert.equal(summaryOf(await payAndSettle(store, { intentId: third, pass })), 'succeeded');
   });
 
   test('the rule that requires a confirmation, after which the payer pays both', async () => {
     const own = await addStore(store, clock);
-    await own.db.transaction((tx) =>
-      saveRiskSettings(tx, own.merchant.tenant, {
-        settings: {
-          firstPaymentConfirmFrom: atoms(SALE + TIP),
-          highAmountConfirmFrom: null,
-          velocityPerHour: null,
-        },
-        version: 0,
-        now: NOON,
-      }),
-    );
-    const { pass } = await addPayer(own);
-    const intentId = await addIntent(own, { amount: SALE, tipping: TIPPING });
+    await setRiskRules(own, { firstPaymentConfirmFrom: atoms(SALE + TIP) });
+    const { intentId, pass } = await openSale(own, { amount: SALE, tipping: TIPPING });
     const held = bodyOf(await pay(own, { intentId, pass, tip: TIP }));
     assert.deepEqual([held.status, held.tip], ['requires_action', null]);
-    const answer = { intentId, mayAnswer: () => true, approve: true, now: NOON };
-    await answerConfirmation(own.ctx, answer);
+    await answerAsPayer(own, intentId);
     assert.deepEqual(await requestedOf(intentId), [String(SALE + TIP)]);
     await playChain(own);
     const payment = await findPayment(own, intentId);
@@ -215,20 +176,10 @@ describe('limits and rules see sale and tip together', () => {
 });
 
 test('a payment that settles after its decline has the tip of its own attempt', async () => {
-  const { pass } = await addPayer(store);
-  const intentId = await tipped();
+  const { intentId, pass } = await tippedSale();
   await pay(store, { intentId, pass, tip: TIP, hangUp: true });
   await playChain(store, 'settlement_failed');
-  await store.db.query(
-    `update chain_requests r set applied_at = null, status = 'succeeded',
-       outcome = jsonb_build_object('succeeded', true, 'afterDecline', r.payload -> 'attempt',
-         'facts', jsonb_build_object('txHash', '0x01', 'blockNumber', '7', 'logIndex', 0,
-           'blockTime', now(), 'batchNumber', '1', 'feeAcquirer', '0', 'feeProtocol', '0',
-           'cashback', '0', 'chainId', 31337, 'settlementNumber', r.number::text))
-     where r.subject_id = $1`,
-    [intentId],
-  );
-  await applySettlements(store);
+  await settleAfterDecline(store, intentId);
   const payment = await findPayment(store, intentId);
   assert.deepEqual([payment?.amount, payment?.tip], [BigInt(SALE + TIP), BigInt(TIP)]);
 });
@@ -245,14 +196,12 @@ test('an intent keeps its tipping', async () => {
 
 test('a create that repeats a rebuilt intent gets it, although it includes a tip', async () => {
   const rebuilt = async (orderId: string, amount: number) => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store, { amount });
-    await settled(pay(store, { intentId, pass }));
+    const { paymentIntentId } = await addPayment(store, amount);
     await store.db.query(
       'update payment_intents set recovered = true, order_id = $2 where id = $1',
-      [intentId, orderId],
+      [paymentIntentId, orderId],
     );
-    return intentId;
+    return paymentIntentId;
   };
   const create = async (orderId: string, tipping: typeof TIPPING | null) =>
     see(await intentCreator(store)(newCreate(store, { orderId, tipping })));

@@ -2,22 +2,21 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
-import { answerConfirmation } from '#payments/answer-confirmation.ts';
-import { createRefund } from '#refunds/create-refund.ts';
 import type { NetworkState } from '#settlement/network-readiness.ts';
+import { settling } from '#testing/settling.ts';
 import {
-  addIntent,
-  addPayer,
   bodyOf,
-  keepSettling,
   newRequest,
+  openSale,
   openStore,
   pay,
+  payAndSettle,
   playChain,
   summaryOf,
   type TestStore,
 } from '#testing/store.ts';
-import { addPayment, see } from '#testing/store-payments.ts';
+import { addPayment, see, storedStatus } from '#testing/store-payments.ts';
+import { answerAsPayer, refund as requestRefund } from '#testing/store-requests.ts';
 
 const SETTLES: NetworkState = { settles: true, reasons: [] };
 const NO_WORKER: NetworkState = { settles: false, reasons: ['no_worker'] };
@@ -25,15 +24,13 @@ const RECOVERING: NetworkState = { settles: false, reasons: ['recovering'] };
 /** A payment of this amount requires the payer's confirmation. */
 const HIGH = 50_000_000;
 
-let clock: FakeClock;
 let store: TestStore;
 let state: NetworkState;
 
 before(async () => {
-  clock = new FakeClock();
   store = await openStore({
-    clock,
-    readiness: { of: () => state, paymentsLeft: () => null, shareOf: () => null },
+    clock: new FakeClock(),
+    readiness: { ...settling, of: () => state },
   });
 });
 beforeEach(() => {
@@ -48,84 +45,51 @@ async function traces(): Promise<unknown> {
   return store.db.query(`select ${counts.join()}`);
 }
 
-async function intentStatus(id: string): Promise<string | undefined> {
-  const rows = await store.db.query<{ status: string }>(
-    'select status from payment_intents where id = $1',
-    [id],
-  );
-  return rows[0]?.status;
-}
-
-function refund(paymentId: string, idempotency = newRequest(store)) {
-  return createRefund(store.ctx, {
-    tenant: store.merchant.tenant,
-    keyHash: null,
-    idempotency,
-    requestId: 'req_test',
-    now: clock.now(),
-    input: { paymentId, amount: 10, reason: null, metadata: {}, source: 'api' },
-  }).then(see);
-}
+const refund = async (paymentId: string, idempotency = newRequest(store)) =>
+  see(await requestRefund(store, { paymentId, amount: 10, idempotency }));
 
 describe('while its network does not settle', () => {
   test('a tap returns 503 immediately, changes nothing and frees its key', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
+    const { intentId, pass } = await openSale(store);
     state = NO_WORKER;
     const before = await traces();
     const refused = await pay(store, { intentId, pass, key: 'same' });
     assert.equal(summaryOf(refused), 'service_unavailable');
     assert(isRefusal(refused) && refused.message.includes('no_worker'));
     assert.deepEqual(await traces(), before);
-    assert.equal(await intentStatus(intentId), 'requires_payment_method');
+    assert.equal(await storedStatus(store, intentId), 'requires_payment_method');
     state = SETTLES;
-    const settling = keepSettling(store);
-    const paid = await pay(store, { intentId, pass, key: 'same' });
-    await settling.stop();
+    const paid = await payAndSettle(store, { intentId, pass, key: 'same' });
     assert.equal(bodyOf(paid).status, 'succeeded');
   });
 
   test('a stored response is returned again', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store);
-    const settling = keepSettling(store);
-    const first = bodyOf(await pay(store, { intentId, pass, key: 'replayed' }));
-    await settling.stop();
+    const { intentId, pass } = await openSale(store);
+    const first = bodyOf(await payAndSettle(store, { intentId, pass, key: 'replayed' }));
     state = NO_WORKER;
     const again = bodyOf(await pay(store, { intentId, pass, key: 'replayed' }));
     assert.deepEqual(again, first);
   });
 
   test("a payer's approval must be retried later, but a rejection is accepted", async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store, { amount: HIGH });
+    const { intentId, pass } = await openSale(store, { amount: HIGH });
     await pay(store, { intentId, pass });
-    const answer = (approve: boolean) =>
-      answerConfirmation(store.ctx, { intentId, mayAnswer: () => true, approve, now: clock.now() });
     state = NO_WORKER;
     const before = await traces();
-    const yes = await answer(true);
+    const yes = await answerAsPayer(store, intentId);
     assert(isRefusal(yes) && yes.code === 'service_unavailable');
     assert.deepEqual(await traces(), before);
-    assert.equal(await intentStatus(intentId), 'requires_action');
-    const no = await answer(false);
+    assert.equal(await storedStatus(store, intentId), 'requires_action');
+    const no = await answerAsPayer(store, intentId, { approve: false });
     assert(!isRefusal(no) && no.status === 'requires_payment_method');
   });
 
   test('an approval that was accepted before can be repeated', async () => {
-    const { pass } = await addPayer(store);
-    const intentId = await addIntent(store, { amount: HIGH });
+    const { intentId, pass } = await openSale(store, { amount: HIGH });
     await pay(store, { intentId, pass });
-    const yes = () =>
-      answerConfirmation(store.ctx, {
-        intentId,
-        mayAnswer: () => true,
-        approve: true,
-        now: clock.now(),
-      });
-    await yes();
+    await answerAsPayer(store, intentId);
     state = NO_WORKER;
-    const again = await yes();
+    const again = await answerAsPayer(store, intentId);
     assert(!isRefusal(again) && again.status === 'processing');
     await playChain(store);
   });

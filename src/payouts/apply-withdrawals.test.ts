@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { selectSpokenFor, selectWithdrawal } from '#payouts/withdrawal-queries.ts';
-import { createRefund } from '#refunds/create-refund.ts';
 import { addWithdrawal } from '#testing/healthy-store.ts';
-import { newRequest, openStore, type TestStore } from '#testing/store.ts';
-import { addPayment, addStore, playRefunds } from '#testing/store-payments.ts';
+import { openStore, type TestStore } from '#testing/store.ts';
+import { addPayment, addStore, eventTypes, playRefunds } from '#testing/store-payments.ts';
+import { refund } from '#testing/store-requests.ts';
 
 let shared: TestStore;
 let store: TestStore;
@@ -30,7 +29,7 @@ async function answer(id: string, outcome: { readonly succeeded: boolean }): Pro
      where subject_id = $1`,
     [id, outcome.succeeded ? 'succeeded' : 'failed', JSON.stringify(outcome)],
   );
-  await applyWithdrawalOutcomes({ ...store, log: silentLog });
+  await applyWithdrawalOutcomes(store);
 }
 
 const paid = () => {
@@ -41,9 +40,6 @@ const refused = (reason: string) => ({ succeeded: false, reason, txHash: null })
 
 const spokenFor = (tenant = store.merchant.tenant) =>
   store.db.transaction((tx) => selectSpokenFor(tx, tenant, 0n));
-
-const eventsOf = (id: string) =>
-  store.db.query('select type from events where object_id = $1', [id]);
 
 async function readWithdrawal(id: string) {
   const row = await selectWithdrawal(store.db, store.merchant.tenant, id);
@@ -56,7 +52,7 @@ test('a withdrawal that is paid succeeds, with its event', async () => {
   const { status, failure_code, failure_message, tx_hash } = await readWithdrawal(id);
   const expected = ['succeeded', null, null, FACTS.txHash];
   assert.deepEqual([status, failure_code, failure_message, tx_hash], expected);
-  assert.deepEqual(await eventsOf(id), [{ type: 'balance.withdrawal_paid' }]);
+  assert.deepEqual(await eventTypes(store, id), ['balance.withdrawal_paid']);
 });
 
 for (const [reason, words] of [
@@ -71,7 +67,7 @@ for (const [reason, words] of [
     assert.deepEqual([status, failure_code], ['failed', reason]);
     assert.match(String(failure_message), words);
     assert.equal(await spokenFor(), 0n);
-    assert.deepEqual(await eventsOf(id), [], 'no event says that it was paid');
+    assert.deepEqual(await eventTypes(store, id), [], 'no event says that it was paid');
   });
 }
 
@@ -95,14 +91,7 @@ test('pending withdrawals and refunds reduce the available balance until they en
   assert.equal(await spokenFor(), 0n);
   const withdrawal = await addWithdrawal(store, 250n);
   assert.equal(await spokenFor(), 250n);
-  const refunding = createRefund(store.ctx, {
-    tenant,
-    keyHash: null,
-    idempotency: newRequest(store),
-    requestId: 'req_test',
-    now: store.clock.now(),
-    input: { paymentId: payment.id, amount: 30, reason: null, metadata: {}, source: 'api' },
-  });
+  const refunding = refund(store, { paymentId: payment.id, amount: 30 });
   for (let looks = 0; looks < 200 && (await spokenFor()) === 250n; looks++);
   assert.equal(await spokenFor(), 280n);
   assert.equal(await spokenFor({ ...tenant, livemode: true }), 0n);

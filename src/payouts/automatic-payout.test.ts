@@ -3,14 +3,10 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { advanceTestClock } from '#apis/test-helpers/clock-routes.ts';
-import { isRefusal } from '#core/answer.ts';
 import { dayAfter, dayIn, dayStart } from '#core/calendar.ts';
 import { addSeconds } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
-import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { beginPeriods, payOutPeriods } from '#payouts/automatic-payout.ts';
 import { type PayoutPeriod, selectPayouts } from '#payouts/automatic-payout-queries.ts';
-import { readPayable } from '#payouts/merchant-on-chain.ts';
 import { rebuildWithdrawal } from '#payouts/rebuild-withdrawal.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -18,12 +14,11 @@ import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
-import { payByLink } from '#testing/pay-links.ts';
+import { availableBalance, sell as sellFor, untilPaidOut } from '#testing/payouts.ts';
 import { addMerchant, TEST_ID_KEY } from '#testing/store.ts';
 
-/** Maximum wait for the chain, which is real; the account's test clock advances the days. */
+/** The chain is real; the account's test clock advances the days. */
 
-const WAIT_MS = 20_000;
 const DAY_SECONDS = 86_400;
 const AMOUNT = 25_000_000;
 /** The deadline of a wallet's consent, in Unix seconds. */
@@ -60,7 +55,7 @@ async function enable(every: PayoutPeriod): Promise<void> {
 async function advance(days = 1): Promise<void> {
   const seconds = days * DAY_SECONDS;
   ahead += seconds;
-  await advanceTestClock({ ...ground.store, log: silentLog }, { tenant: tenant(), seconds });
+  await advanceTestClock(ground.store, { tenant: tenant(), seconds });
 }
 
 /** Ends the pause before the next try, which takes up to half a minute. */
@@ -74,30 +69,26 @@ async function endPause(): Promise<void> {
 }
 
 function run(chain: Chain = ground.world.network.chain): Promise<boolean> {
-  return payOutPeriods({ ...ground.store, chains: [chain], log: silentLog }, TEST_ID_KEY);
+  return payOutPeriods({ ...ground.store, chains: [chain] }, TEST_ID_KEY);
 }
 
-async function sell(amount = AMOUNT): Promise<void> {
-  const { token } = await ground.newLink(amount);
-  const account = await ground.bare(BigInt(amount) * 2n);
-  await payByLink(ground.server.pay, token, { account });
+/** Runs, and waits until what was requested is paid. */
+async function payOut(): Promise<void> {
+  await run();
+  await untilPaidOut(ground);
 }
 
-async function paidOut(): Promise<void> {
-  for (const end = Date.now() + WAIT_MS; ; await sleep(20)) {
-    await applyWithdrawalOutcomes({ ...ground.store, log: silentLog });
-    const rows = await query(`select id from withdrawals where status = 'pending'`);
-    if (rows.length === 0) return;
-    assert(Date.now() < end, 'the withdrawal is not paid');
-  }
-}
+const sell = (amount = AMOUNT) => sellFor(ground, amount);
+const balance = () => availableBalance(ground);
 
-async function balance(): Promise<bigint> {
-  const asked = { tenant: tenant(), amount: 0n };
-  const found = await readPayable(ground.store.db, [ground.world.network.chain], asked);
-  assert(!isRefusal(found));
-  return found.available;
-}
+/** Returns the chain as it looks while its nodes are unreachable. */
+const awayChain = (): Chain => ({
+  ...ground.world.network.chain,
+  calls: () => Promise.reject(new RpcUnavailable('cut off')),
+});
+
+/** Returns the account's last period that has ended. */
+const endedPeriod = () => dayAfter(today(), -1);
 
 async function newest() {
   const [row] = await selectPayouts(ground.store.db, tenant(), 1);
@@ -111,15 +102,15 @@ async function withdrawals(): Promise<{ period: string | null; amount: bigint }[
 test('a period that ended before payouts were enabled is not paid', async () => {
   await sell();
   await run();
-  assert.deepEqual(await newest(), [dayAfter(today(), -1), 'skipped', 'enabled_later']);
+  assert.deepEqual(await newest(), [endedPeriod(), 'skipped', 'enabled_later']);
   assert.deepEqual(await withdrawals(), []);
 });
 
 test('a day that ends is paid once, in full, with any number of workers and zones', async () => {
   await advance();
   await Promise.all(Array.from({ length: 10 }, () => run()));
-  await paidOut();
-  const ended = dayAfter(today(), -1);
+  await untilPaidOut(ground);
+  const ended = endedPeriod();
   assert.deepEqual(await withdrawals(), [{ period: ended, amount: BigInt(AMOUNT) }]);
   assert.equal(await balance(), 0n);
   assert.deepEqual(await newest(), [ended, 'requested', null]);
@@ -133,7 +124,7 @@ test('a day that ends is paid once, in full, with any number of workers and zone
 });
 
 test('a period that a restored database has lost is not paid again', async () => {
-  const ended = dayAfter(today(), -1);
+  const ended = endedPeriod();
   const [paid] = await ground.store.db.query<{ number: bigint; wallet: string; tx_hash: string }>(
     'select number, wallet, tx_hash from withdrawals',
   );
@@ -164,9 +155,8 @@ test('a period that a restored database has lost is not paid again', async () =>
   assert.equal(await balance(), BigInt(AMOUNT), 'the sale of the current day is not paid out');
 });
 
-/** Returns a chain that counts its successful calls. */
-function countedChain(): { readonly chain: Chain; readonly calls: () => number } {
-  const { chain } = ground.world.network;
+/** Returns a chain that counts its calls. */
+function countedChain(chain: Chain): { readonly chain: Chain; readonly calls: () => number } {
   let count = 0;
   const calls: Chain['calls'] = (...args) => {
     count++;
@@ -176,26 +166,25 @@ function countedChain(): { readonly chain: Chain; readonly calls: () => number }
 }
 
 test('neither chain nor account is read before the period ends in its zone', async () => {
-  const { chain, calls } = countedChain();
+  const { chain, calls } = countedChain(ground.world.network.chain);
   await run(chain);
   assert.equal(calls(), 0);
   const count = (await withdrawals()).length;
   const { accountId } = tenant();
-  // West of UTC, no further day has ended.
-  for (const zone of ['Pacific/Pago_Pago', 'UTC']) {
-    await query('update accounts set time_zone = $2 where id = $1', [accountId, zone]);
+  const due = async () => {
     const [row] = await ground.store.db.query<{ due: Date }>(
       `select due from period_ends where account_id = $1 and not livemode and task = 'payout'`,
       [accountId],
     );
-    assert.equal(row?.due.getTime(), 0, 'another zone may have ended the day');
+    return row?.due.getTime();
+  };
+  // West of UTC, no further day has ended.
+  for (const zone of ['Pacific/Pago_Pago', 'UTC']) {
+    await query('update accounts set time_zone = $2 where id = $1', [accountId, zone]);
+    assert.equal(await due(), 0, 'another zone may have ended the day');
     await run();
-    const [moved] = await ground.store.db.query<{ due: Date }>(
-      `select due from period_ends where account_id = $1 and not livemode and task = 'payout'`,
-      [accountId],
-    );
     const end = dayStart(zone, dayAfter(today(zone), 1));
-    assert.equal(moved?.due.getTime(), end.getTime() - ahead * 1000);
+    assert.equal(await due(), end.getTime() - ahead * 1000);
   }
   assert.equal((await withdrawals()).length, count);
 });
@@ -209,14 +198,9 @@ test('an unreachable chain is called once for all accounts that wait for it', as
     });
     await query(`update accounts set automatic_payout = 'daily' where id = $1`, [tenant.accountId]);
   }
-  let calls = 0;
-  const { chain } = ground.world.network;
-  const away = () => {
-    calls++;
-    return Promise.reject(new RpcUnavailable('cut off'));
-  };
-  await run({ ...chain, calls: away });
-  assert.equal(calls, 1);
+  const { chain, calls } = countedChain(awayChain());
+  await run(chain);
+  assert.equal(calls(), 1);
   const waiting = await query(`select from automatic_payouts where status = 'waiting'`);
   assert.equal(waiting.length, 3, 'each owner reads why');
   await query(`update accounts set automatic_payout = null where id <> $1`, [tenant().accountId]);
@@ -224,15 +208,13 @@ test('an unreachable chain is called once for all accounts that wait for it', as
 
 test('an unreachable chain delays a payout', async () => {
   await advance();
-  const { chain } = ground.world.network;
-  await run({ ...chain, calls: () => Promise.reject(new RpcUnavailable('cut off')) });
-  const ended = dayAfter(today(), -1);
+  await run(awayChain());
+  const ended = endedPeriod();
   assert.deepEqual(await newest(), [ended, 'waiting', 'chain_unavailable']);
   await run();
   assert.deepEqual(await newest(), [ended, 'waiting', 'chain_unavailable'], 'after a pause');
   await endPause();
-  await run();
-  await paidOut();
+  await payOut();
   assert.deepEqual(await newest(), [ended, 'requested', null]);
   assert.equal(await balance(), 0n);
 });
@@ -240,13 +222,11 @@ test('an unreachable chain delays a payout', async () => {
 test('if the chain stays unreachable, the next payout includes the period’s balance', async () => {
   await sell();
   await advance();
-  const { chain } = ground.world.network;
-  const away = { ...chain, calls: () => Promise.reject(new RpcUnavailable('cut off')) };
-  await run(away);
-  const first = dayAfter(today(), -1);
+  await run(awayChain());
+  const first = endedPeriod();
   await advance();
-  await run(away);
-  const second = dayAfter(today(), -1);
+  await run(awayChain());
+  const second = endedPeriod();
   const shown = async () => {
     const rows = await selectPayouts(ground.store.db, tenant(), 2);
     return rows.map(({ period, status, reason }) => [period, status, reason]);
@@ -254,8 +234,7 @@ test('if the chain stays unreachable, the next payout includes the period’s ba
   const skipped = [first, 'skipped', 'chain_unavailable'];
   assert.deepEqual(await shown(), [[second, 'waiting', 'chain_unavailable'], skipped]);
   await endPause();
-  await run();
-  await paidOut();
+  await payOut();
   assert.deepEqual(await shown(), [[second, 'requested', null], skipped]);
   assert.equal((await withdrawals()).at(-1)?.amount, BigInt(AMOUNT));
   assert.equal(await balance(), 0n);
@@ -276,7 +255,7 @@ test('the period is skipped while a wallet is announced or a sum is held back', 
   await advance();
   const count = (await withdrawals()).length;
   await run();
-  assert.deepEqual(await newest(), [dayAfter(today(), -1), 'skipped', 'wallet_announced']);
+  assert.deepEqual(await newest(), [endedPeriod(), 'skipped', 'wallet_announced']);
   await say({ step: 'cancel', merchantNumber: `${merchantNumber}` });
   await query(
     `insert into foreign_settlements (livemode, kind, number, tx_hash, log_index, block_number,
@@ -286,12 +265,11 @@ test('the period is skipped while a wallet is announced or a sum is held back', 
   );
   await advance();
   await run();
-  assert.deepEqual(await newest(), [dayAfter(today(), -1), 'skipped', 'payouts_held']);
+  assert.deepEqual(await newest(), [endedPeriod(), 'skipped', 'payouts_held']);
   assert.equal((await withdrawals()).length, count);
   await query('delete from foreign_settlements');
   await advance();
-  await run();
-  await paidOut();
+  await payOut();
   assert.equal(await balance(), 0n, 'the next period pays all of it');
 });
 
@@ -309,10 +287,9 @@ test('the period is skipped while the contract holds payouts to a new merchant',
     return [{ ...account, data: data as Hex }, ...others];
   };
   await run({ ...chain, calls });
-  assert.deepEqual(await newest(), [dayAfter(today(), -1), 'skipped', 'held_by_contract']);
+  assert.deepEqual(await newest(), [endedPeriod(), 'skipped', 'held_by_contract']);
   await advance();
-  await run();
-  await paidOut();
+  await payOut();
   assert.equal(await balance(), 0n, 'the next period pays all of it');
 });
 
@@ -321,7 +298,7 @@ test('a refusal because the balance has just changed is tried again in the perio
   await advance();
   const { db } = ground.store;
   const count = (await withdrawals()).length;
-  const ended = dayAfter(today(), -1);
+  const ended = endedPeriod();
   const running = await db.transaction(async (tx) => {
     // The service reads the balance, and then waits for this lock.
     await tx.query('lock table payout_holds in access exclusive mode');
@@ -341,8 +318,7 @@ test('a refusal because the balance has just changed is tried again in the perio
   assert.deepEqual(await newest(), [ended, 'waiting', 'refused']);
   await query(`delete from withdrawals where id = 'wdr_taken'`);
   await endPause();
-  await run();
-  await paidOut();
+  await payOut();
   assert.deepEqual(await newest(), [ended, 'requested', null]);
   assert.equal((await withdrawals()).length, count + 1);
 });
@@ -352,8 +328,7 @@ test('a balance below 20 USDC or a hold skips the period, each with its reason',
   await sell(19_999_999);
   await advance();
   await run();
-  const ended = () => dayAfter(today(), -1);
-  assert.deepEqual(await newest(), [ended(), 'skipped', 'below_minimum']);
+  assert.deepEqual(await newest(), [endedPeriod(), 'skipped', 'below_minimum']);
   await sell(1_000_000);
   await query(
     `insert into payout_holds (id, account_id, held_by, created) values ('h', $1, 'x', now())`,
@@ -361,7 +336,7 @@ test('a balance below 20 USDC or a hold skips the period, each with its reason',
   );
   await advance();
   await run();
-  assert.deepEqual(await newest(), [ended(), 'skipped', 'payouts_on_hold']);
+  assert.deepEqual(await newest(), [endedPeriod(), 'skipped', 'payouts_on_hold']);
   await query('update payout_holds set lifted_at = now()');
   await run();
   assert.equal((await withdrawals()).length, count, 'a skipped period stays so');
@@ -370,8 +345,7 @@ test('a balance below 20 USDC or a hold skips the period, each with its reason',
 test('a week and its Monday are different periods', async () => {
   await enable('weekly');
   await advance(7);
-  await run();
-  await paidOut();
+  await payOut();
   const last = (await withdrawals()).at(-1);
   assert.equal(last?.amount, 20_999_999n);
   assert.equal(new Date(`${last?.period}T00:00:00Z`).getUTCDay(), 1, 'from Monday');
@@ -391,8 +365,7 @@ test('a period that ends while the account is disabled is paid once it is enable
   await run();
   assert.equal((await withdrawals()).length, count);
   await setStatus('active', null);
-  await run();
-  await paidOut();
+  await payOut();
   const paid = await withdrawals();
   assert.equal(paid.length, count + 1);
   assert.equal(paid.at(-1)?.amount, 30_000_000n);

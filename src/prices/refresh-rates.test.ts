@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
 import { addSeconds, FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
@@ -11,38 +9,30 @@ import { selectRates } from '#prices/rate-queries.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 import { createRateRefresher } from '#prices/refresh-rates.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type Answerer, startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
 let database: TestDatabase;
 let db: Database;
 let clock: FakeClock;
-/** The behavior of each feed at the next request. */
-let behavior: [RequestListener, RequestListener];
-let asked = 0;
-let servers: Server[];
+let servers: [TestReceiver, TestReceiver];
 let feeds: [string, string];
+
+/** Sets how the two feeds respond from now on. */
+function behave(...answerers: readonly [Answerer, Answerer]): void {
+  servers[0].answer(answerers[0]);
+  servers[1].answer(answerers[1]);
+}
 
 before(async () => {
   database = await testDatabase();
   ({ db } = database);
-  servers = [0, 1].map((index) =>
-    createServer((request, response) => {
-      asked++;
-      behavior[index === 0 ? 0 : 1](request, response);
-    }),
-  );
-  const urls = servers.map(async (server) => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/latest?key=secret`;
-  });
-  const [one = '', other = ''] = await Promise.all(urls);
-  feeds = [one, other];
+  servers = [await startReceiver(), await startReceiver()];
+  const [one, other] = servers;
+  feeds = [`${one.url}/latest?key=secret`, `${other.url}/latest?key=secret`];
 });
 after(async () => {
   await database.close();
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
+  for (const server of servers) await server.close();
 });
 beforeEach(async () => {
   clock = new FakeClock();
@@ -50,9 +40,9 @@ beforeEach(async () => {
 });
 
 const json =
-  (document: object): RequestListener =>
+  (document: object): Answerer =>
   (_, response) =>
-    response.end(JSON.stringify(document));
+    void response.end(JSON.stringify(document));
 /** Returns the handler of a feed that works correctly. */
 const says = (eur: string, more: object = {}) =>
   json({ base: 'usd', as_of: clock.now().toISOString(), rates: { eur }, ...more });
@@ -77,7 +67,7 @@ function wait(seconds = MAX_AGE_S / 4): void {
 
 test('both feeds are queried in the background, and every process reads the result', async () => {
   assert.equal(await euro(), 'rates_unavailable');
-  behavior = [says('0.8', { more: [1], notice: 'free plan' }), says('0.8')];
+  behave(says('0.8', { more: [1], notice: 'free plan' }), says('0.8'));
   await refresher()();
   assert.equal(await euro(), '1.25');
   const [row] = await db.query<{ source: string }>(
@@ -88,10 +78,7 @@ test('both feeds are queried in the background, and every process reads the resu
 
 test('a currency that one feed omits has no rate', async () => {
   const both = { as_of: clock.now().toISOString(), base: 'usd' };
-  behavior = [
-    json({ ...both, rates: { eur: '1', sek: '10' } }),
-    json({ ...both, rates: { eur: '1' } }),
-  ];
+  behave(json({ ...both, rates: { eur: '1', sek: '10' } }), json({ ...both, rates: { eur: '1' } }));
   await refresher()();
   assert.deepEqual(
     [await euro('sek'), await euro('xyz'), await euro('usd')],
@@ -101,17 +88,16 @@ test('a currency that one feed omits has no rate', async () => {
 
 const RATES = { eur: '0.8' };
 /** Ways in which one feed can be wrong while the other is correct. */
-const WRONG: readonly (readonly [string, () => RequestListener])[] = [
+const WRONG: readonly (readonly [string, () => Answerer])[] = [
   ['lies', () => says('0.6')],
-  ['is unwell', () => (_, response) => response.writeHead(500).end()],
-  ['is not JSON', () => (_, response) => response.end('<html>')],
-  ['hangs up', () => (request) => request.socket.destroy()],
+  ['is unwell', () => (_, response) => void response.writeHead(500).end()],
+  ['is not JSON', () => (_, response) => void response.end('<html>')],
+  ['hangs up', () => (_, response) => void response.socket?.destroy()],
   [
     'redirects',
-    () => (request, response) => {
-      const moved = request.url === '/moved';
-      if (moved) says('0.8')(request, response);
-      else response.writeHead(302, { location: '/moved' }).end();
+    () => (received, response) => {
+      if (received.path === '/moved') return says('0.8')(received, response);
+      response.writeHead(302, { location: '/moved' }).end();
     },
   ],
   ['sends 10 MB', () => says('0.8', { padding: 'x'.repeat(10_000_000) })],
@@ -130,13 +116,14 @@ for (const [how, feed] of WRONG) {
     for (const order of [0, 1]) {
       await db.query('truncate exchange_rates, rate_refresh');
       const refresh = refresher();
-      behavior = [says('0.8'), says('0.8')];
+      behave(says('0.8'), says('0.8'));
       await refresh();
       const until = addSeconds(clock.now(), MAX_AGE_S);
       while (clock.now() <= until) {
         assert.equal(await euro(), '1.25');
         wait();
-        behavior = order === 0 ? [feed(), says('0.79')] : [says('0.79'), feed()];
+        if (order === 0) behave(feed(), says('0.79'));
+        else behave(says('0.79'), feed());
         await refresh();
       }
       assert.equal(await euro(), 'rates_unavailable');
@@ -145,7 +132,7 @@ for (const [how, feed] of WRONG) {
 }
 
 test('a feed that does not finish its response within 5 s gives no rate', async () => {
-  behavior = [says('0.8'), (_, response) => response.write('{"base":"usd",')];
+  behave(says('0.8'), (_, response) => void response.write('{"base":"usd",'));
   const start = performance.now();
   await refresher()();
   assert.ok(performance.now() - start < 7_000);
@@ -154,12 +141,12 @@ test('a feed that does not finish its response within 5 s gives no rate', async 
 
 test('a jump of 30 percent is not used before both have returned it for five minutes', async () => {
   const refresh = refresher();
-  behavior = [says('0.8'), says('0.8')];
+  behave(says('0.8'), says('0.8'));
   await refresh();
   const jumpAt = addSeconds(clock.now(), 30);
   while (clock.now() < addSeconds(jumpAt, 300)) {
     wait(30);
-    behavior = [says('0.56'), says('0.56')];
+    behave(says('0.56'), says('0.56'));
     await refresh();
     const said = await euro();
     if (clock.now() < addSeconds(jumpAt, 300)) {
@@ -171,14 +158,15 @@ test('a jump of 30 percent is not used before both have returned it for five min
 
 test('one process queries the feeds for all', async () => {
   const [one, other] = [refresher(), refresher()];
-  behavior = [says('0.8'), says('0.8')];
+  behave(says('0.8'), says('0.8'));
   await Promise.all([one(), other()]);
-  asked = 0;
+  const requests = () => servers[0].received.length + servers[1].received.length;
+  const before = requests();
   for (let second = 0; second < MAX_AGE_S; second += 10) {
     wait(10);
     await Promise.all([one(), other()]);
   }
-  const rounds = asked / 2;
+  const rounds = (requests() - before) / 2;
   assert.ok(rounds >= 3 && rounds <= 6, `${rounds} rounds`);
 });
 
@@ -204,7 +192,7 @@ test('made-up rates of a sandbox are marked, and never compared with real rates'
   ]) {
     assert.match(await euro(code), /^\d+(\.\d+)?$/, code);
   }
-  behavior = [says('0.5'), says('0.5')];
+  behave(says('0.5'), says('0.5'));
   await refresher()();
   assert.equal(await euro(), '2');
 });

@@ -9,6 +9,7 @@ import {
   taxTable,
   withDiscountInLines,
 } from '#prices/sale-lines.ts';
+import { createRandom } from '#testing/random.ts';
 
 function line(change: Partial<LineItem>): LineItem {
   const coffee = { name: 'Coffee', quantity: 1, unit_amount: 250 };
@@ -75,17 +76,6 @@ test('a discount may cover the whole sale', () => {
   assert.equal(salePrice({ lineItems: [line({ unit_amount: 0 })], discount: 0 }), 0n);
 });
 
-/** Returns a generator of pseudo-random numbers (mulberry32), the same in every run. */
-function sequence(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
 const RATES = [0, 1, 250, 500, 700, 1_000, 1_900, 2_550, 10_000];
 
 function randomCart(next: (below: number) => number) {
@@ -105,7 +95,7 @@ function randomCart(next: (below: number) => number) {
 const CARTS = Number(process.env.TAXED_CARTS ?? 10_000);
 
 test(`${CARTS} carts lose no minor unit, and each tax is the nearest to the exact one`, () => {
-  const next = sequence(20_261_128);
+  const { below: next } = createRandom(20_261_128, 'carts');
   for (let cart = 0; cart < CARTS; cart++) {
     const { lineItems, discount, whole } = randomCart(next);
     const sale = { lineItems, discount };

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { createECDH, createPublicKey, randomBytes, verify } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { addMs, type Clock, FakeClock } from '#core/clock.ts';
 import { notifyPayers } from '#push/notify-payers.ts';
 import { vapidAuthorization } from '#push/vapid.ts';
 import { readPushSettings } from '#settings/push-settings.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
-import { keepSettling, openStore, type TestStore } from '#testing/store.ts';
+import { openStore, settled, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 
@@ -19,50 +18,24 @@ const SETTINGS = { VAPID_PRIVATE_KEY: KEY, VAPID_SUBJECT: 'mailto:ops@example.co
 const keys = readPushSettings((name) => SETTINGS[name]);
 assert.ok(keys !== null);
 
-interface Ring {
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly bytes: number;
-}
-
 let store: TestStore;
 let server: StoreServer;
 /** Simulates a third party's server: the push service of a browser. */
-let service: {
-  readonly url: string;
-  readonly rings: Ring[];
-  status: number;
-  answer: string;
-  close(): void;
-};
+let service: TestReceiver;
+
+/** Sets how the push service responds from now on. */
+const respond = (status: number, body = '') =>
+  service.answer((_received, response) => void response.writeHead(status).end(body));
 
 before(async () => {
   store = await openStore();
   server = await serveStore(store, { push: keys, allowCidrs: ['127.0.0.0/8'] });
-  const rings: Ring[] = [];
-  const http = createServer((request, response) => {
-    let bytes = 0;
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-    });
-    request.on('end', () => {
-      rings.push({ path: request.url ?? '', headers: request.headers, bytes });
-      response.writeHead(service.status).end(service.answer);
-    });
-  });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
-  service = {
-    url: `http://127.0.0.1:${port}`,
-    rings,
-    status: 201,
-    answer: '',
-    close: () => http.close(),
-  };
+  service = await startReceiver();
+  respond(201);
 });
 
 after(async () => {
-  service.close();
+  await service.close();
   await server.close();
   await store.close();
 });
@@ -100,7 +73,7 @@ async function rungPayer(path: string) {
   return { payer, pass: String(pass.body.id), ask, save, tap, askNoMore };
 }
 
-const rungAt = (path: string) => service.rings.filter((one) => one.path === path);
+const rungAt = (path: string) => service.received.filter((one) => one.path === path);
 
 test('a payer is notified once per question, without content', async () => {
   const { payer, ask } = await rungPayer('/one');
@@ -111,7 +84,7 @@ test('a payer is notified once per question, without content', async () => {
   await ring();
   const [first, ...more] = rungAt('/one');
   assert.ok(first !== undefined && more.length === 0, `${more.length + 1} rings`);
-  assert.equal(first.bytes, 0);
+  assert.equal(first.body.length, 0);
   assert.equal(first.headers.urgency, 'high');
   assert.ok(Number(first.headers.ttl) > 0 && Number(first.headers.ttl) <= 60);
   await ask();
@@ -126,14 +99,12 @@ test('a payer is notified once per question, without content', async () => {
 test('a payer is notified of each static tap, paid or declined, without content', async () => {
   const { payer, pass, tap, askNoMore } = await rungPayer('/static');
   await askNoMore();
-  const settling = keepSettling(store);
-  assert.equal(await tap(), 'succeeded');
-  await settling.stop();
+  assert.equal(await settled(store, tap()), 'succeeded');
   await Promise.all([ring(), ring()]);
   await ring();
   const [paid, ...more] = rungAt('/static');
   assert.ok(paid !== undefined && more.length === 0, `${more.length + 1} rings`);
-  assert.equal(paid.bytes, 0);
+  assert.equal(paid.body.length, 0);
   assert.equal(paid.headers.ttl, '86400', 'a phone that was off is notified');
   const passOf = async () => {
     const { body } = await payer.get('/passes');
@@ -153,10 +124,9 @@ test('a payer is notified of each static tap, paid or declined, without content'
 test('neither uncopyable credentials nor others’ codes cause a notification', async () => {
   const { payer, pass, tap, askNoMore } = await rungPayer('/code');
   await askNoMore();
-  const settling = keepSettling(store);
   const { body: code } = await payer.post(`/passes/${pass}/codes`);
-  assert.equal(await tap({ type: 'qr', value: String(code.code ?? code.value) }), 'succeeded');
-  await settling.stop();
+  const paid = tap({ type: 'qr', value: String(code.code ?? code.value) });
+  assert.equal(await settled(store, paid), 'succeeded');
   await tap({ type: 'nfc_id', value: `nfc_${'a'.repeat(32)}` });
   await ring();
   assert.equal(rungAt('/code').length, 0);
@@ -165,9 +135,9 @@ test('neither uncopyable credentials nor others’ codes cause a notification', 
 test('an ended subscription or session gets no more notifications', async () => {
   const gone = await rungPayer('/gone');
   await gone.ask();
-  service.status = 410;
+  respond(410);
   await ring();
-  service.status = 201;
+  respond(201);
   assert.equal((await gone.payer.get('/push')).body.subscribed, false);
   const left = await rungPayer('/left');
   await left.ask();
@@ -185,18 +155,17 @@ test('a push service that refuses this network raises one alarm with its reason'
        where kind = 'push_refused' and resolved_at is null and not livemode`,
     );
   const subscribed = async ({ payer }: typeof first) => (await payer.get('/push')).body.subscribed;
-  service.status = 403;
-  service.answer = '{"reason":"BadJwtToken"}';
+  const reason = '{"reason":"BadJwtToken"}';
+  respond(403, reason);
   for (const one of [first, second]) await one.ask();
   await ring();
   assert.deepEqual(await alarms(), [
-    { subject: new URL(service.url).host, details: { status: 403, reason: service.answer } },
+    { subject: new URL(service.url).host, details: { status: 403, reason } },
   ]);
   assert.deepEqual([await subscribed(first), await subscribed(second)], [false, false]);
   const again = await first.save(`${service.url}/refused-1`);
   assert.equal(again.body.subscribed, false, 'the same subscription is still refused');
-  service.status = 201;
-  service.answer = '';
+  respond(201);
   await first.ask();
   await ring();
   assert.deepEqual([await subscribed(first), await subscribed(second)], [true, false]);

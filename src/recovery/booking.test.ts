@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { selectMerchantNumbers } from '#accounts/account-queries.ts';
+import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';
@@ -94,6 +95,23 @@ async function settleOnChain(intentId: string, payer: string, tip = 0): Promise<
   );
 }
 
+/** Pays a refund of this payment on the chain. */
+async function refundOnChain(
+  { settlementNumber, payerAddress }: Pick<Payment, 'settlementNumber' | 'payerAddress'>,
+  paid: { readonly txHash: string; readonly reference: Buffer; readonly amount?: number },
+): Promise<void> {
+  const { txHash, reference, amount = 1_000 } = paid;
+  const { merchantNumber } = store.merchant;
+  await store.db.query(
+    `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
+       recipient, amount, block_number, block_time, reference)
+     values (false, $1, 0, 'refund', $2, $3, $4, $5, $6, now(), $7)`,
+    [txHash, settlementNumber, merchantNumber, payerAddress, amount, BLOCK, reference],
+  );
+}
+
+const bookAll = () => store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+
 const book = () =>
   store.db.transaction((tx) =>
     bookPayments(tx, deps, { range: RANGE, after: { block: -1n, logIndex: -1 }, limit: 100 }),
@@ -171,37 +189,36 @@ describe('a refund that the chain has paid before its payment is applied here', 
     await book();
     const { number } = await requestOf(intentId);
     const txHash = `0x${'ab'.repeat(32)}`;
-    await store.db.query(
-      `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
-         recipient, amount, block_number, block_time, reference)
-       values (false, $1, 0, 'refund', $2, $3, $4, 400000, $5, now(), $6)`,
-      [txHash, number, store.merchant.merchantNumber, payer.address, BLOCK, Buffer.alloc(16, 7)],
-    );
+    const payment = { settlementNumber: number, payerAddress: payer.address };
+    await refundOnChain(payment, { txHash, reference: Buffer.alloc(16, 7), amount: 400_000 });
     const range = { livemode: false, fromBlock: BLOCK, toBlock: BLOCK };
-    const bookRefunds = () => store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
     const refunds = () =>
       store.db.query<{ status: string; amount: bigint }>(
         'select status, amount from refunds where tx_hash = $1',
         [txHash],
       );
     assert.equal(await countAwaitingPayment(store.db, range), 1);
-    await bookRefunds();
+    await bookAll();
     const alarms = await store.db.query('select from chain_alarms where subject = $1', [
       `refund ${number}/${txHash}`,
     ]);
     assert.deepEqual([alarms.length, (await refunds()).length], [0, 0]);
     await applySettlements({ ...store, log: silentLog });
     assert.equal(await countAwaitingPayment(store.db, range), 0);
-    await bookRefunds();
+    await bookAll();
     assert.deepEqual(await refunds(), [{ status: 'succeeded', amount: 400_000n }]);
   });
 });
 
 describe('a settlement that waits when a loss is shown', () => {
+  const giveUp = (before = LATER) =>
+    store.db.transaction((tx) =>
+      giveUpUnpaid(tx, { livemode: false, before, now: store.clock.now() }),
+    );
+
   it('is declined and canceled if it was never signed', async () => {
     const { intentId } = await tapped('tap 3');
-    const overdue = { livemode: false, before: LATER, now: store.clock.now() };
-    await store.db.transaction((tx) => giveUpUnpaid(tx, overdue));
+    await giveUp();
     const request = await requestOf(intentId);
     assert.equal(request.status, 'failed');
     assert.ok(request.applied_at !== null);
@@ -216,8 +233,7 @@ describe('a settlement that waits when a loss is shown', () => {
   it('is left to the chain if it was signed, and is not signed again', async () => {
     const { intentId } = await tapped('tap 4');
     await store.db.query('update chain_requests set tries = 1 where subject_id = $1', [intentId]);
-    const overdue = { livemode: false, before: LATER, now: store.clock.now() };
-    await store.db.transaction((tx) => giveUpUnpaid(tx, overdue));
+    await giveUp();
     const { status, in_time: inTime } = await requestOf(intentId);
     assert.deepEqual([status, inTime], ['queued', false]);
     const created = ['payment_intent.created', 'payment_intent.processing'];
@@ -229,53 +245,41 @@ describe('a settlement that waits when a loss is shown', () => {
     await store.db.query('update chain_requests set applied_at = now() where subject_id = $1', [
       intentId,
     ]);
-    const overdue = { livemode: false, before: LATER, now: store.clock.now() };
-    await store.db.transaction((tx) => giveUpUnpaid(tx, overdue));
+    await giveUp();
     const { status, in_time: inTime } = await requestOf(intentId);
     assert.deepEqual([status, inTime], ['queued', true]);
   });
 
   it('continues if it was created after the loss', async () => {
     const { intentId } = await tapped('tap 5');
-    const overdue = { livemode: false, before: new Date(0), now: store.clock.now() };
-    await store.db.transaction((tx) => giveUpUnpaid(tx, overdue));
+    await giveUp(new Date(0));
     const { status, in_time: inTime } = await requestOf(intentId);
     assert.deepEqual([status, inTime], ['queued', true]);
   });
 });
 
 /** Pays the refund on the chain, in a transaction with this hash. */
-async function paidOnChain(payment: Payment, refund: unknown, hash: string): Promise<void> {
-  await store.db.query(
-    `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
-       recipient, amount, block_number, block_time, reference)
-     select false, $2, 0, 'refund', $3, $4, $5, 1000, $6, now(), reference
-     from refunds where id = $1`,
-    [
-      refund,
-      hash,
-      payment.settlementNumber,
-      store.merchant.merchantNumber,
-      payment.payerAddress,
-      BLOCK,
-    ],
-  );
+async function paidOnChain(payment: Payment, refund: unknown, txHash: string): Promise<void> {
+  const select = 'select reference from refunds where id = $1';
+  const [row] = await store.db.query<{ reference: Buffer }>(select, [refund]);
+  await refundOnChain(payment, { txHash, ...present(row, 'refund') });
 }
 
-const refundInput = (paymentId: string) =>
-  ({ paymentId, amount: 1_000, reason: null, metadata: {}, source: 'api' }) as const;
+/** Requests a refund, and returns its answer, which comes once the refund has a result. */
+const askRefund = (payment: Payment) =>
+  createRefund(store.ctx, {
+    tenant: store.merchant.tenant,
+    keyHash: null,
+    idempotency: newRequest(store),
+    requestId: 'req_test',
+    now: store.clock.now(),
+    input: { paymentId: payment.id, amount: 1_000, reason: null, metadata: {}, source: 'api' },
+  }).then(see);
 
 describe('a refund that went back to the queue', () => {
   it('gets its result if its first transaction has paid it after all', async () => {
     const payment = await addPayment(store);
-    const asked = createRefund(store.ctx, {
-      tenant: store.merchant.tenant,
-      keyHash: null,
-      idempotency: newRequest(store),
-      requestId: 'req_test',
-      now: store.clock.now(),
-      input: refundInput(payment.id),
-    }).then(see);
+    const asked = askRefund(payment);
     const select = `select id, status from refunds where payment_id = $1`;
     let row: { id: string; status: string } | undefined;
     while (row === undefined)
@@ -296,7 +300,7 @@ describe('a refund that went back to the queue', () => {
       [hash],
     );
     await paidOnChain(payment, row.id, hash);
-    await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+    await bookAll();
     const [request] = await store.db.query<{ status: string; hash: string }>(
       `select status, outcome -> 'facts' ->> 'txHash' as hash from chain_requests
        where kind = 'refund' and subject_id = $1`,
@@ -311,20 +315,13 @@ describe('a refund that went back to the queue', () => {
 describe('a refund that is failed in the ledger', () => {
   it('raises paid_after_failure if the chain has paid it, and stays failed', async () => {
     const payment = await addPayment(store);
-    const asked = createRefund(store.ctx, {
-      tenant: store.merchant.tenant,
-      keyHash: null,
-      idempotency: newRequest(store),
-      requestId: 'req_test',
-      now: store.clock.now(),
-      input: refundInput(payment.id),
-    }).then(see);
+    const asked = askRefund(payment);
     while ((await playRefunds(store, 'insufficient_balance')) === 0);
     const { body } = await asked;
     assert.equal(body.status, 'failed');
     const hash = `0x${'ce'.repeat(32)}`;
     await paidOnChain(payment, body.id, hash);
-    await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+    await bookAll();
     const alarms = await store.db.query<{ kind: string }>(
       'select kind from chain_alarms where subject = $1',
       [`refund ${payment.settlementNumber}/${hash}`],
@@ -358,7 +355,7 @@ describe('an object that recovery has booked', () => {
     await settleOnChain(intentId, payer.address);
     await book();
     for (const _ of ['first', 'again']) {
-      await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+      await bookAll();
     }
     const { merchantNumber } = store.merchant;
     const [request, ...more] = await answeredRequests(intentId);
@@ -390,7 +387,7 @@ describe('an object that recovery has booked', () => {
        values (false, $1, 0, 'withdrawal', $2, $3, $4, 1000, $5, now())`,
       [hash, number, merchantNumber, wallet, BLOCK],
     );
-    await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+    await bookAll();
     const [withdrawal] = await store.db.query<{ id: string }>(
       'select id from withdrawals where number = $1 and recovered',
       [number],
@@ -405,16 +402,8 @@ describe('an object that recovery has booked', () => {
     const payment = await addPayment(store);
     const hash = `0x${'ca'.repeat(32)}`;
     const reference = `0x${'5a'.repeat(16)}`;
-    await store.db.query(
-      `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
-         recipient, amount, block_number, block_time, reference)
-       values (false, $1, 0, 'refund', $2, $3, $4, 1000, $5, now(), decode($6, 'hex'))`,
-      [
-        ...[hash, payment.settlementNumber, store.merchant.merchantNumber],
-        ...[payment.payerAddress, BLOCK, reference.slice(2)],
-      ],
-    );
-    await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
+    await refundOnChain(payment, { txHash: hash, reference: Buffer.alloc(16, 0x5a) });
+    await bookAll();
     const [refund] = await store.db.query<{ id: string; recovered: boolean }>(
       'select id, recovered from refunds where payment_id = $1',
       [payment.id],

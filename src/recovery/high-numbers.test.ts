@@ -35,18 +35,17 @@ let store: TestStore;
 let network: TestNetwork;
 let merchant: TestMerchant;
 let deps: RecoveryDeps;
-let stopMining: () => Promise<void>;
 
 before(async () => {
   network = await startTestNetwork();
   merchant = await network.addMerchant();
-  stopMining = network.mineEvery(60);
+  network.mineEvery(60);
   store = await openStore({ merchantNumber: merchant.merchantNumber });
   const clock = new FakeClock(new Date());
   deps = { ...store.ctx, clock, chains: [network.chain], chain: network.chain };
-  const [payer] = await network.addPayers(1);
+  const payer = await network.addPayer();
   const { merchantNumber } = merchant;
-  const sale = { merchantNumber, amount: AMOUNT, payer: present(payer, 'payer').address };
+  const sale = { merchantNumber, amount: AMOUNT, payer: payer.address };
   const outside = outsideService(network.config);
   await outside.settle([
     { ...sale, orderId: 'FIRST', number: ABOVE_COLUMN },
@@ -61,7 +60,6 @@ before(async () => {
   await network.send(operator, network.config.settlement, withdrawCall(paidOut));
 });
 after(async () => {
-  await stopMining();
   await network.stop();
   await store.database.close();
 });

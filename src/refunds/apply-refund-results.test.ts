@@ -5,10 +5,10 @@ import { type Log, silentLog } from '#core/log.ts';
 import type { Payment } from '#payments/payment.ts';
 import { renderPayment } from '#payments/render.ts';
 import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
-import { createRefund } from '#refunds/create-refund.ts';
 import type { Refund } from '#refunds/refund.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
+import { firstPage } from '#testing/first-page.ts';
 import { newRequest, openStore, type TestStore } from '#testing/store.ts';
 import {
   addPayment,
@@ -18,9 +18,9 @@ import {
   lastData,
   lastSnapshot,
   playRefunds,
-  type Seen,
   see,
 } from '#testing/store-payments.ts';
+import { refund } from '#testing/store-requests.ts';
 
 let clock: FakeClock;
 let store: TestStore;
@@ -37,22 +37,14 @@ beforeEach(async () => {
 after(() => shared.close());
 
 async function refunds(): Promise<Refund[]> {
-  const page = { limit: 50, after: null, createdGte: null, createdLt: null };
   const search = { tenant: store.merchant.tenant, paymentId: payment.id };
-  return selectRefundPage(store.db, search, page);
+  return selectRefundPage(store.db, search, firstPage());
 }
 
 /** Requests a refund and returns it once it is pending; `answer` resolves with the result. */
 async function addPending(amount: number, idempotency = newRequest(store)) {
   const before = (await refunds()).length;
-  const answer: Promise<Seen> = createRefund(store.ctx, {
-    tenant: store.merchant.tenant,
-    keyHash: null,
-    idempotency,
-    requestId: 'req_test',
-    now: clock.now(),
-    input: { paymentId: payment.id, amount, reason: null, metadata: {}, source: 'api' },
-  }).then(see);
+  const answer = refund(store, { paymentId: payment.id, amount, idempotency }).then(see);
   for (;;) {
     const [newest, ...rest] = await refunds();
     if (newest !== undefined && rest.length === before) return { id: newest.id, answer };
@@ -72,9 +64,9 @@ test('a refund that succeeds is booked, sends its events in order, and is answer
   clock.advance(900);
   await playRefunds(store);
   const seen = await answer;
-  const [refund] = await refunds();
-  assert.ok(refund !== undefined);
-  assert.deepEqual(seen.body, renderRefund(refund, store.pages));
+  const [booked] = await refunds();
+  assert.ok(booked !== undefined);
+  assert.deepEqual(seen.body, renderRefund(booked, store.pages));
   assert.equal(seen.body.updated, clock.now().toISOString());
   assert.deepEqual(await eventTypes(store, id), [
     'refund.created',
@@ -136,9 +128,8 @@ test('a result is booked once, with any number of workers', async () => {
      where kind = 'refund' and status = 'queued'`,
     [JSON.stringify({ succeeded: true, facts: { txHash: '0x01' } })],
   );
-  const deps = { ...store, log: silentLog };
-  await Promise.all(Array.from({ length: 5 }, () => applyRefundOutcomes(deps)));
-  await applyRefundOutcomes(deps);
+  await Promise.all(Array.from({ length: 5 }, () => applyRefundOutcomes(store)));
+  await applyRefundOutcomes(store);
   await Promise.all(pending.map(({ answer }) => answer));
   assert.equal((await readPayment()).amountRefunded, 300n);
   const told = (await eventTypes(store)).filter((type) => type === 'payment.refunded');
@@ -164,7 +155,7 @@ test('refunds are listed in the order of creation, newest first', async () => {
   for (let i = 1; i <= 3; i++) made.push(await addPending(i));
   await playRefunds(store);
   await Promise.all(made.map(({ answer }) => answer));
-  const amounts = (await refunds()).map((refund) => refund.amount);
+  const amounts = (await refunds()).map(({ amount }) => amount);
   assert.deepEqual(amounts, [3n, 2n, 1n]);
 });
 
@@ -172,15 +163,8 @@ test('a request whose process died gets the result when it retries', async () =>
   const idempotency = newRequest(store);
   const lost = await addPending(400, idempotency);
   // Simulates a second process that receives the same request.
-  const ask = () =>
-    createRefund(store.ctx, {
-      tenant: store.merchant.tenant,
-      keyHash: null,
-      idempotency,
-      requestId: 'req_2',
-      now: clock.now(),
-      input: { paymentId: payment.id, amount: 400, reason: null, metadata: {}, source: 'api' },
-    }).then(see);
+  const request = { paymentId: payment.id, amount: 400, idempotency, requestId: 'req_2' };
+  const ask = async () => see(await refund(store, request));
   assert.equal((await ask()).said, 'idempotency_request_in_progress');
   await playRefunds(store);
   const again = await ask();

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { buildRoot, whyNoRoot } from '#release/build-container-image.ts';
 import { git } from '#release/git.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 const run = promisify(execFile);
 const DOCKERFILE = `FROM base
@@ -14,12 +14,7 @@ WORKDIR /app
 RUN mkdir /data /signer-certificates && env > seen.txt && echo > /dev/null
 RUN for place in /etc /usr; do if touch $place/of-release 2> /dev/null; then exit 9; fi; done
 `;
-let folder = '';
-
-before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-image-test-'));
-});
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 
 test('a stage sees no secret of the shell, and cannot change this machine', async (t) => {
   const why = await whyNoRoot();

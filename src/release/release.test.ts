@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { git } from '#release/git.ts';
 import { listFiles } from '#release/manifest-and-checksums.ts';
 import { readTree } from '#release/release-tree.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 /**
  * Tests what `npm run release` refuses and what it lists. test/long/release.test.ts makes a whole
@@ -16,12 +16,7 @@ import { readTree } from '#release/release-tree.ts';
  */
 
 const run = promisify(execFile);
-let folder = '';
-
-before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-release-test-'));
-});
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 
 test('without --rehearse nothing is made, and the manual steps are listed', async () => {
   const program = path.join(import.meta.dirname, 'release-command.ts');

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import * as fs from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hex, toHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { startChainNode } from './chain-node.ts';
 import { openDataFolder } from './data-folder.ts';
 import { findByArgument, freePort, isRunning, waitUntil } from './find-and-stop-processes.ts';
@@ -20,17 +20,9 @@ const payer = privateKeyToAccount(generatePrivateKey());
 /** Creation code that emits one log and deploys nothing: `log0(0, 32)`. */
 const LOGS_ONCE: Hex = '0x60206000a0';
 
-const roots: string[] = [];
-
-async function emptyPlace(): Promise<string> {
-  const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
-  roots.push(root);
-  return join(root, 'data');
-}
-
-after(async () => {
-  for (const root of roots) await fs.rm(root, { recursive: true, force: true });
-});
+const root = testFolder();
+let places = 0;
+const emptyPlace = () => join(root, String(places++));
 
 async function startHere(path: string, chainId = CHAIN_ID, blockMs = 1_000) {
   const lines: string[] = [];
@@ -108,7 +100,7 @@ async function head(call: RpcCall): Promise<{ number: number; timestamp: number 
 }
 
 test('blocks are short while transactions are pending, and one a second otherwise', async () => {
-  const chain = await startHere(await emptyPlace(), CHAIN_ID, 200);
+  const chain = await startHere(emptyPlace(), CHAIN_ID, 200);
   const { call } = chain;
   const blocksIn = async (ms: number) => {
     const { number } = await head(call);
@@ -134,7 +126,7 @@ test('blocks are short while transactions are pending, and one a second otherwis
 });
 
 test('a chain makes a block per second and continues after a stop', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   const first = await startHere(path);
   assert.equal(first.fresh, true);
   const before = await receiptAndNonce(first.call, await sendLogged(first.call, 0));
@@ -163,7 +155,7 @@ test('a chain makes a block per second and continues after a stop', async () => 
 });
 
 test('the node that a killed instance left is adopted with all its blocks', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   const instance = await startInstance(path, ['chain']);
   const call = connectRpc(instance.report.rpcUrl ?? '');
   const before = await receiptAndNonce(call, await sendLogged(call, 0));
@@ -181,7 +173,7 @@ test('the node that a killed instance left is adopted with all its blocks', asyn
 });
 
 test('saved state survives kill -9 of the instance and the node', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   const chain = await startHere(path);
   await chain.call('anvil_setBalance', [payer.address, toHex(7n)]);
   await chain.saveState();
@@ -195,7 +187,7 @@ test('saved state survives kill -9 of the instance and the node', async () => {
 });
 
 test('a mined transaction is in the saved state within two seconds', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   const instance = await startInstance(path, ['chain']);
   const call = connectRpc(instance.report.rpcUrl ?? '');
   const state = join(path, 'chain-testnet.state.gz');
@@ -212,7 +204,7 @@ test('a mined transaction is in the saved state within two seconds', async () =>
 });
 
 test('a node that does not respond is ended and replaced', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   const instance = await startInstance(path, ['chain']);
   const [pid = 0] = nodePids(path);
   await instance.kill('SIGKILL');
@@ -224,7 +216,7 @@ test('a node that does not respond is ended and replaced', async () => {
 });
 
 test('a node ends when its instance exits without stopping it', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   const instance = await startInstance(path, ['chain']);
   assert.equal(nodePids(path).length, 1);
   await instance.kill('SIGTERM');
@@ -232,7 +224,7 @@ test('a node ends when its instance exits without stopping it', async () => {
 });
 
 test('a folder of another chain id is refused in one line', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   await (await startHere(path)).stop();
   await assert.rejects(startHere(path, 1), (error) => {
     assert.ok(error instanceof StartError && !error.message.includes('\n'));

@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict';
 import * as fs from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { StartError } from '#core/start-error.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { openDataFolder } from './data-folder.ts';
 import { startInstance } from './instance-for-tests.ts';
 
-const roots: string[] = [];
-
-async function emptyPlace(): Promise<string> {
-  const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
-  roots.push(root);
-  return join(root, 'data');
-}
-
-after(async () => {
-  for (const root of roots) await fs.rm(root, { recursive: true, force: true });
-});
+const root = testFolder();
+let places = 0;
+const emptyPlace = () => join(root, String(places++));
 
 test('a created folder is closed to other users', async () => {
-  const folder = await openDataFolder(await emptyPlace());
+  const folder = await openDataFolder(emptyPlace());
   await folder.secret('one');
   await folder.writeJson('sandbox.json', { a: 1 });
   assert.equal((await fs.stat(folder.path)).mode & 0o777, 0o700);
@@ -31,7 +23,7 @@ test('a created folder is closed to other users', async () => {
 });
 
 test('a folder that others may write to is refused with one line', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   await fs.mkdir(path);
   for (const mode of [0o777, 0o775, 0o1777]) {
     await fs.chmod(path, mode);
@@ -48,7 +40,7 @@ test('a folder that others may write to is refused with one line', async () => {
 
 test('a link in the folder is refused, and nothing is written to its target', async () => {
   for (const name of ['holder.pid', 'lock', 'secrets', 'mail', 'postgres', 'chain-testnet.log']) {
-    const path = await emptyPlace();
+    const path = emptyPlace();
     const outside = `${path}-outside`;
     await fs.mkdir(path, { mode: 0o700 });
     const isFolder = ['secrets', 'mail', 'postgres'].includes(name);
@@ -59,7 +51,7 @@ test('a link in the folder is refused, and nothing is written to its target', as
     else assert.equal(await fs.readFile(outside, 'utf8'), 'theirs', name);
   }
   // Create the link after the check, as another program of the same user could.
-  const folder = await openDataFolder(await emptyPlace());
+  const folder = await openDataFolder(emptyPlace());
   const outside = `${folder.path}-outside`;
   await fs.mkdir(outside);
   await fs.symlink(outside, join(folder.path, 'secrets'));
@@ -69,7 +61,7 @@ test('a link in the folder is refused, and nothing is written to its target', as
 });
 
 test('a folder in use by another process is refused, and its sandbox.json stays', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   const holder = await startInstance(path, []);
   await fs.writeFile(join(path, 'sandbox.json'), '{}');
   await assert.rejects(openDataFolder(path), (error) => {
@@ -83,7 +75,7 @@ test('a folder in use by another process is refused, and its sandbox.json stays'
 });
 
 test('a folder is refused to a second holder in the same process', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   const first = await openDataFolder(path);
   await assert.rejects(openDataFolder(path), StartError);
   await assert.rejects(startInstance(path, []), /in use by another instance/);
@@ -91,7 +83,7 @@ test('a folder is refused to a second holder in the same process', async () => {
 });
 
 test('a folder whose holder was killed opens at once, without the stale sandbox.json', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   const holder = await startInstance(path, []);
   await fs.writeFile(join(path, 'sandbox.json'), '{}');
   await holder.kill('SIGKILL');
@@ -101,7 +93,7 @@ test('a folder whose holder was killed opens at once, without the stale sandbox.
 });
 
 test('of many simultaneous starts exactly one gets the folder', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   await (await startInstance(path, [])).kill('SIGKILL');
   const starts = await Promise.allSettled(Array.from({ length: 4 }, () => startInstance(path, [])));
   const winners = starts.filter((start) => start.status === 'fulfilled');
@@ -110,7 +102,7 @@ test('of many simultaneous starts exactly one gets the folder', async () => {
 });
 
 test('a secret is 32 random bytes, the same for every caller and after a restart', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   const folder = await openDataFolder(path);
   const [first, second] = await Promise.all([folder.secret('pair'), folder.secret('pair')]);
   const other = await folder.secret('other');
@@ -124,7 +116,7 @@ test('a secret is 32 random bytes, the same for every caller and after a restart
 });
 
 test('a damaged secret stops the start instead of being replaced', async () => {
-  const folder = await openDataFolder(await emptyPlace());
+  const folder = await openDataFolder(emptyPlace());
   await folder.secret('key');
   await fs.writeFile(join(folder.path, 'secrets', 'key'), 'abc');
   await assert.rejects(folder.secret('key'), StartError);
@@ -133,7 +125,7 @@ test('a damaged secret stops the start instead of being replaced', async () => {
 });
 
 test('a path that is not a folder is refused in one line', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   await fs.writeFile(path, 'a file');
   await assert.rejects(openDataFolder(path), (error) => {
     assert.ok(error instanceof StartError && error.message.startsWith('TAPLINE_DATA_DIR'));

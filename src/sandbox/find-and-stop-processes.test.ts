@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { testFolder } from '#testing/test-folder.ts';
 import {
   findByArgument,
   freePort,
@@ -19,9 +19,7 @@ import {
   within,
 } from './find-and-stop-processes.ts';
 
-const root = fs.mkdtempSync(join(tmpdir(), 'tapline-test-'));
-
-after(() => fs.rmSync(root, { recursive: true, force: true }));
+const root = testFolder();
 
 test('a log that grew too large is moved aside, and its writer continues in the same file', () => {
   const file = join(root, 'child.log');

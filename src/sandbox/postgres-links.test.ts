@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import * as fs from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { StartError } from '#core/start-error.ts';
 import { postgresPrograms } from '#sandbox/postgres-cluster.ts';
 import { ensureLibraryLinks } from '#sandbox/postgres-links.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 const INSTALLED = join(dirname(postgresPrograms().postgres), '..', '..');
 
@@ -16,15 +16,9 @@ interface Link {
   readonly target: string;
 }
 
-async function emptyFolder(t: TestContext): Promise<string> {
-  const folder = await fs.mkdtemp(join(tmpdir(), 'links-'));
-  t.after(() => fs.rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** Creates a package that has one library and declares these links. */
 async function packageWith(t: TestContext, links: readonly Link[]): Promise<string> {
-  const folder = await emptyFolder(t);
+  const folder = testFolder(t);
   await fs.mkdir(join(folder, 'native', 'lib'), { recursive: true });
   await fs.writeFile(join(folder, 'native', 'lib', 'a.so.1'), 'library');
   await fs.writeFile(join(folder, 'native', 'pg-symlinks.json'), JSON.stringify(links));
@@ -36,7 +30,7 @@ function versionOf(folder: string): Promise<{ readonly stdout: string }> {
 }
 
 test('PostgreSQL starts from a package whose install script never ran', async (t) => {
-  const folder = await emptyFolder(t);
+  const folder = testFolder(t);
   await fs.cp(INSTALLED, folder, { recursive: true, verbatimSymlinks: true });
   const list = await fs.readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8');
   const links = JSON.parse(list) as readonly Link[];

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { StartError } from '#core/start-error.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { openDataFolder } from './data-folder.ts';
 import { findByArgument, isRunning, waitUntil } from './find-and-stop-processes.ts';
 import { startInstance } from './instance-for-tests.ts';
@@ -16,18 +16,9 @@ import { startPostgres, startThrowawayPostgres } from './start-postgres.ts';
 const IS_ROOT = process.getuid?.() === 0;
 const NOBODY = 65_534;
 
-const roots: string[] = [];
-
-async function emptyPlace(): Promise<string> {
-  // mkdtemp creates folders with mode 0700, which other users cannot enter.
-  const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
-  roots.push(root);
-  return join(root, 'data');
-}
-
-after(async () => {
-  for (const root of roots) await fs.rm(root, { recursive: true, force: true });
-});
+const root = testFolder();
+let places = 0;
+const emptyPlace = () => join(root, String(places++));
 
 async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
@@ -59,7 +50,7 @@ async function startHere(path: string) {
 let stopped: Promise<string> | null = null;
 
 async function makeStopped(): Promise<string> {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   await (await startHere(path)).stop();
   return path;
 }
@@ -70,14 +61,14 @@ async function makeStopped(): Promise<string> {
  */
 async function usedPlace(): Promise<string> {
   stopped ??= makeStopped();
-  const path = await emptyPlace();
+  const path = emptyPlace();
   // Unlike `fs.cp`, `cp -a` keeps the files' owner, which is another account if we are root.
   await promisify(execFile)('cp', ['-a', await stopped, path]);
   return path;
 }
 
 test('the data and the address survive a stop, and durability is never turned off', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   const first = await startHere(path);
   await ask(first.url, 'create table kept as select 42 as n');
   await first.stop();
@@ -195,7 +186,7 @@ test('files of another PostgreSQL version are refused with the remedy, in one li
 });
 
 test('an interrupted first start is restarted', async () => {
-  const path = await emptyPlace();
+  const path = emptyPlace();
   await fs.mkdir(join(path, 'postgres.draft', 'base'), { recursive: true });
   const server = await startHere(path);
   assert.deepEqual(await ask(server.url, 'select 1 as n'), [{ n: 1 }]);
@@ -209,9 +200,8 @@ test('a throwaway cluster lets a test create databases and is deleted at its sto
   await assert.rejects(ask(server.url, 'select 1'), { code: 'ECONNREFUSED' });
 });
 
-test('throwaway servers and their folders are deleted when their process is killed', async () => {
-  const temporary = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
-  roots.push(temporary);
+test('throwaway servers and their folders are deleted when their process is killed', async (t) => {
+  const temporary = testFolder(t);
   const env = { ...process.env, TMPDIR: temporary };
   const instance = await startInstance(join(temporary, 'data'), ['throwaways'], { env });
   const made = async () =>
@@ -252,11 +242,10 @@ test('root without user namespaces keeps its closed folder and its data', rootOn
 });
 
 test('any user can run PostgreSQL', { skip: IS_ROOT ? false : 'already one' }, async (t) => {
-  const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
-  roots.push(root);
-  await fs.chown(root, NOBODY, NOBODY);
+  const own = testFolder(t);
+  await fs.chown(own, NOBODY, NOBODY);
   const user = { uid: NOBODY, gid: NOBODY };
-  const path = join(root, 'data');
+  const path = join(own, 'data');
   const instance = await startInstance(path, ['postgres'], user).catch((cause: unknown) => {
     // The checkout may be in a folder that other users cannot read.
     if (/EACCES|Cannot find module|ERR_MODULE_NOT_FOUND/.test(String(cause))) return undefined;

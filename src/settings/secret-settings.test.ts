@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { getAddress } from 'viem';
@@ -8,6 +7,7 @@ import { stderrLog } from '#core/log.ts';
 import { readConfig } from '#settings/config.ts';
 import { secretValues } from '#settings/secret-settings.ts';
 import type { Env } from '#settings/setting-names.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
 
@@ -55,30 +55,26 @@ test('no line of the log contains a secret of the settings, whatever an error sa
   assert(all.includes('db.internal'), 'the rest stays');
 });
 
-test('keys are read from files, and masked as if they were in the settings', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-keys-'));
-  try {
-    const [relayers, watcher] = ['relayers', 'watcher'].map((name) => path.join(folder, name));
-    await writeFile(relayers ?? '', `${hex('7', 64)}\n${hex('8', 64)}\n`);
-    await writeFile(watcher ?? '', `${hex('9', 64)}\n`);
-    const env = {
-      ...ENV,
-      CHAIN_TESTNET_RELAYER_KEYS: `${hex('3', 64)},file:${relayers}`,
-      CHAIN_TESTNET_WATCHER_KEY: `file:${watcher}`,
-    };
-    const config = readConfig(env, []);
-    const keys = ['3', '7', '8'].map((digit) => hex(digit, 64));
-    assert.deepEqual(config.chains.testnet?.relayerKeys, keys);
-    assert.equal(config.watch.testnet.key, hex('9', 64));
-    for (const digit of ['7', '8', '9']) assert.ok(secretValues(env).includes(hex(digit, 64)));
-    const lost = { ...env, CHAIN_TESTNET_REGISTRAR_KEY: `file:${folder}/none` };
-    assert.throws(() => readConfig(lost, []), /CHAIN_TESTNET_REGISTRAR_KEY: .*none cannot be read/);
-    assert.ok(secretValues(lost).length > 0);
-    const wrong = { ...env, CHAIN_TESTNET_SPONSOR_KEY: `file:${relayers}` };
-    assert.throws(() => readConfig(wrong, []), /CHAIN_TESTNET_SPONSOR_KEY must be a private key/);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+test('keys are read from files, and masked as if they were in the settings', async (t) => {
+  const folder = testFolder(t);
+  const [relayers, watcher] = ['relayers', 'watcher'].map((name) => path.join(folder, name));
+  await writeFile(relayers ?? '', `${hex('7', 64)}\n${hex('8', 64)}\n`);
+  await writeFile(watcher ?? '', `${hex('9', 64)}\n`);
+  const env = {
+    ...ENV,
+    CHAIN_TESTNET_RELAYER_KEYS: `${hex('3', 64)},file:${relayers}`,
+    CHAIN_TESTNET_WATCHER_KEY: `file:${watcher}`,
+  };
+  const config = readConfig(env, []);
+  const keys = ['3', '7', '8'].map((digit) => hex(digit, 64));
+  assert.deepEqual(config.chains.testnet?.relayerKeys, keys);
+  assert.equal(config.watch.testnet.key, hex('9', 64));
+  for (const digit of ['7', '8', '9']) assert.ok(secretValues(env).includes(hex(digit, 64)));
+  const lost = { ...env, CHAIN_TESTNET_REGISTRAR_KEY: `file:${folder}/none` };
+  assert.throws(() => readConfig(lost, []), /CHAIN_TESTNET_REGISTRAR_KEY: .*none cannot be read/);
+  assert.ok(secretValues(lost).length > 0);
+  const wrong = { ...env, CHAIN_TESTNET_SPONSOR_KEY: `file:${relayers}` };
+  assert.throws(() => readConfig(wrong, []), /CHAIN_TESTNET_SPONSOR_KEY must be a private key/);
 });
 
 test('keys can be left to a signer, and its token is masked', () => {

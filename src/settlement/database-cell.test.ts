@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { NUMBERS_PER_CELL } from '#core/ids.ts';
 import { openDatabase } from '#db/database.ts';
 import { keepCell, requireCell } from '#settlement/database-cell.ts';
 import { createSettlementNumbers, raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database.close());
+const database = databaseForTests();
 
 test('a database and its range of numbers belong to the cell of its first start', async (t) => {
   const open = (cell: number) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#core/log.ts';
 import { configuredSenders } from '#settlement/chain/configure-senders.ts';
@@ -11,7 +11,7 @@ import {
   watchReadiness,
 } from '#settlement/network-readiness.ts';
 import { upsertReport, type WorkerReport, workersDeploy } from '#settlement/readiness-queries.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { type OddWorld, startOddWorld, switchContract } from '#testing/relayer-scene.ts';
 
@@ -65,16 +65,10 @@ describe('the state of a network', () => {
 });
 
 describe("a process's copy of the networks' states", () => {
-  let database: TestDatabase;
+  const database = databaseForTests(8);
   let world: OddWorld<FaultyNode>;
   let node: FaultyNode;
   let readiness: WatchedReadiness;
-
-  before(async () => {
-    database = await testDatabase(8);
-  });
-
-  after(() => database.close());
 
   beforeEach(async () => {
     world = await startOddWorld(startFaultyNode, { database });

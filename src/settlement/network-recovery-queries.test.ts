@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import {
   finishRecovery,
   holdRecovery,
@@ -10,16 +10,11 @@ import {
   takeRecovery,
 } from '#settlement/network-recovery-queries.ts';
 import { selectCompared } from '#settlement/reconciliation/reconcile-queries.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 
 const LEASE_MS = 60_000;
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase(4);
-});
-after(() => database.close());
-
+const database = databaseForTests(4);
 const ask = () =>
   requestRecovery(database.db, {
     livemode: false,

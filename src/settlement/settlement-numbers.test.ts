@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
+import { beforeEach, describe, it, type TestContext } from 'node:test';
 import { type Database, openDatabase } from '#db/database.ts';
 import {
   areStale,
@@ -8,7 +8,7 @@ import {
   raiseSettlementNumbers,
   type SettlementNumbers,
 } from '#settlement/settlement-numbers.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { eventually } from '#testing/webhooks.ts';
 
 const MILLION = 1_048_576n;
@@ -16,17 +16,12 @@ const MILLION = 1_048_576n;
 const FAR = 4_294_967_296n;
 
 describe('settlement numbers', () => {
-  let database: TestDatabase;
+  const database = databaseForTests();
   let db: Database;
-  before(async () => {
-    database = await testDatabase();
-  });
   beforeEach((t) => {
     db = openDatabase({ url: database.url, maxConnections: 2 });
     (t as TestContext).after(() => db.close());
   });
-  after(() => database.close());
-
   const nextBlock = async (livemode = false): Promise<bigint> => {
     const rows = await database.db.query<{ next_block: bigint }>(
       'select next_block from settlement_number_blocks where livemode = $1',
@@ -242,12 +237,7 @@ describe('settlement numbers', () => {
 });
 
 describe('an intent that the previous release created', () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await testDatabase();
-  });
-  after(() => database.close());
-
+  const database = databaseForTests();
   const addIntent = async (id: string, number: bigint | null) => {
     await database.db.query(
       `insert into payment_intents (id, account_id, livemode, position, created, amount,

@@ -1,10 +1,9 @@
 import type { Issued } from '#accounts/create-api-key.ts';
 import { checkLocation } from '#accounts/locations.ts';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { recordTenantChange, type TenantRef } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
-import type { Tenant } from '#core/mode.ts';
 import { readName } from '#core/name-rules.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import { stampOrder } from '#db/commit-order.ts';
@@ -21,11 +20,8 @@ import {
 } from '#terminals/provisioning-queries.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
-export interface TerminalRef {
-  readonly tenant: Tenant;
+export interface TerminalRef extends TenantRef {
   readonly id: string;
-  readonly actor: Actor;
-  readonly now: Date;
 }
 
 /** Returns the fields that can be changed, with their API names. */
@@ -89,15 +85,11 @@ export async function editTerminal(
     stamp,
   });
   const now: { readonly [field: string]: Json } = changeable(after);
-  await recordEntry(tx, {
-    auditLog: ref.tenant.accountId,
-    actor: ref.actor,
+  await recordTenantChange(tx, ref, {
     action: 'terminal.updated',
     objectId: after.id,
-    livemode: ref.tenant.livemode,
     before: previous,
     after: Object.fromEntries(Object.keys(previous).map((field) => [field, now[field] ?? null])),
-    now: ref.now,
   });
   return after;
 }
@@ -135,15 +127,9 @@ export async function rotateDeviceKey(
   await revokeDeviceKeys(tx, { terminalId: row.id, now: ref.now });
   await deletePairingCodes(tx, row.id);
   const secret = await issueDeviceKey(tx, { terminalId: row.id, ...ref.tenant, now: ref.now });
-  await recordEntry(tx, {
-    auditLog: ref.tenant.accountId,
-    actor: ref.actor,
+  await recordTenantChange(tx, ref, {
     action: 'terminal.device_key_rotated',
     objectId: row.id,
-    livemode: ref.tenant.livemode,
-    before: null,
-    after: null,
-    now: ref.now,
   });
   return { row, secret };
 }

@@ -1,9 +1,8 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { type Issued, kybRequired } from '#accounts/create-api-key.ts';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { recordTenantChange, type TenantRef } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
-import type { Tenant } from '#core/mode.ts';
 import { readName } from '#core/name-rules.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
@@ -25,17 +24,14 @@ export const MAX_TERMINALS = 10_000;
  */
 export async function createTerminal(
   tx: Tx,
-  input: {
-    readonly tenant: Tenant;
+  input: TenantRef & {
     readonly label: string;
     /** The kind of device; default: the label. */
     readonly name?: string | undefined;
     readonly platform?: string | undefined;
-    readonly actor: Actor;
-    readonly now: Date;
   },
 ): Promise<Issued<TerminalRow> | Refusal> {
-  const { tenant, actor, now } = input;
+  const { tenant, now } = input;
   const label = readName(input.label, 'label');
   if (isRefusal(label)) return label;
   const name = readName(input.name ?? input.label, 'name');
@@ -61,15 +57,10 @@ export async function createTerminal(
   });
   const secret = await issueDeviceKey(tx, { terminalId: row.id, livemode: row.livemode, now });
   await announceTerminal(tx, row, { tenant, type: 'terminal.created', stamp });
-  await recordEntry(tx, {
-    auditLog: tenant.accountId,
-    actor,
+  await recordTenantChange(tx, input, {
     action: 'terminal.created',
     objectId: row.id,
-    livemode: tenant.livemode,
-    before: null,
     after: { label, name, platform: row.platform },
-    now,
   });
   return { row, secret };
 }

@@ -1,4 +1,5 @@
 import { actorId, recordEntry } from '#audit/audit.ts';
+import { recordTenantChange } from '#audit/record-change.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { hashShortCode, newShortCode } from '#core/short-code.ts';
@@ -32,15 +33,10 @@ export async function createPairingCode(
   const { byFreshFactor, now } = ref;
   const hash = hashShortCode('pairing', code);
   await replacePairingCode(tx, { hash, terminalId: row.id, byFreshFactor, now, expiresAt });
-  await recordEntry(tx, {
-    auditLog: ref.tenant.accountId,
-    actor: ref.actor,
+  await recordTenantChange(tx, ref, {
     action: 'terminal.pairing_code_created',
     objectId: row.id,
-    livemode: ref.tenant.livemode,
-    before: null,
     after: { expires_at: expiresAt.toISOString(), by_fresh_factor: byFreshFactor },
-    now,
   });
   return { code, expiresAt };
 }

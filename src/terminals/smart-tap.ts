@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto';
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { kybRequired } from '#accounts/create-api-key.ts';
-import { recordEntry } from '#audit/audit.ts';
+import { recordTenantChange } from '#audit/record-change.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { decrypt, type RotatingKey } from '#core/bearer-secrets.ts';
 import type { Database, Tx } from '#db/database.ts';
@@ -21,7 +21,7 @@ export async function switchSmartTap(
   ref: TerminalRef,
   isOn: boolean,
 ): Promise<TerminalRow | Refusal> {
-  const { tenant, id, actor, now } = ref;
+  const { tenant, id } = ref;
   if (isOn && tenant.livemode) {
     const account = await lockOwnAccount(tx, tenant.accountId);
     if (account.kyb_status !== 'approved') return kybRequired(WHAT);
@@ -31,15 +31,11 @@ export async function switchSmartTap(
   if (before.smart_tap === isOn) return before;
   if (isOn && (await selectUsedCollectorKey(tx)) === undefined) return withoutKey();
   const row = await updateUnversioned(tx, id, { smart_tap: isOn });
-  await recordEntry(tx, {
-    auditLog: tenant.accountId,
-    actor,
+  await recordTenantChange(tx, ref, {
     action: 'terminal.smart_tap_switched',
     objectId: id,
-    livemode: tenant.livemode,
     before: { smart_tap: before.smart_tap },
     after: { smart_tap: isOn },
-    now,
   });
   return row;
 }

@@ -1,12 +1,12 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { recordTenantChange } from '#audit/record-change.ts';
 import { type Refusal, resourceMissing } from '#core/answer.ts';
 import { equalInConstantTime } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import type { IdKey } from '#core/ids.ts';
-import type { Tenant } from '#core/mode.ts';
 import { type CardKeys, readSunMessage, type SunMessage } from '#core/sun-message.ts';
 import type { Database, Tx } from '#db/database.ts';
+import type { TerminalRef } from '#terminals/change-terminal.ts';
 import { lockTerminal } from '#terminals/provisioning-queries.ts';
 import { noteTap, renewChip, selectChip } from '#terminals/tag-chip-queries.ts';
 import { type TagPlace, tagUrl } from '#terminals/tag-url.ts';
@@ -41,26 +41,15 @@ export interface ChipSettings {
 export async function makeChip(
   tx: Tx,
   place: TagPlace,
-  ref: {
-    readonly tenant: Tenant;
-    readonly id: string;
-    readonly actor: Actor;
-    readonly now: Date;
-  },
+  ref: TerminalRef,
 ): Promise<ChipSettings | Refusal> {
-  const { tenant, id, actor, now } = ref;
+  const { tenant, id, now } = ref;
   const terminal = await lockTerminal(tx, tenant, id);
   if (terminal === undefined) return resourceMissing('terminal');
   const { chip } = await renewChip(tx, id, now);
-  await recordEntry(tx, {
-    auditLog: tenant.accountId,
-    actor,
+  await recordTenantChange(tx, ref, {
     action: 'terminal.tag_chip_created',
     objectId: id,
-    livemode: tenant.livemode,
-    before: null,
-    after: null,
-    now,
   });
   const zeros = `p=${'0'.repeat(32)}&c=${'0'.repeat(16)}`;
   return { urlTemplate: `${tagUrl(place, terminal)}?${zeros}`, keys: keysOf(place.idKey, chip) };

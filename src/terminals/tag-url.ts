@@ -1,9 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
-import { type Actor, recordEntry } from '#audit/audit.ts';
+import { recordTenantChange, type TenantRef } from '#audit/record-change.ts';
 import { type Refusal, resourceMissing } from '#core/answer.ts';
 import { base62, fromBase62 } from '#core/base62.ts';
 import { type IdKey, linkPrefix } from '#core/ids.ts';
-import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import { lockTerminal, renewTag } from '#terminals/provisioning-queries.ts';
 import { deleteChip } from '#terminals/tag-chip-queries.ts';
@@ -65,27 +64,16 @@ export function tagUrl({ idKey, webUrl }: TagPlace, { tag }: Pick<TerminalRow, '
 /** Gives the terminal's tag another URL; the previous one stops working. */
 export async function rotateTag(
   tx: Tx,
-  ref: {
-    readonly tenant: Tenant;
-    readonly id: string;
-    readonly actor: Actor;
-    readonly now: Date;
-  },
+  ref: TenantRef & { readonly id: string },
 ): Promise<TerminalRow | Refusal> {
-  const { tenant, id, actor, now } = ref;
+  const { tenant, id } = ref;
   if ((await lockTerminal(tx, tenant, id)) === undefined) return resourceMissing('terminal');
   // Delete the chip, because it contains the previous URL.
   await deleteChip(tx, id);
   const row = await renewTag(tx, id);
-  await recordEntry(tx, {
-    auditLog: tenant.accountId,
-    actor,
+  await recordTenantChange(tx, ref, {
     action: 'terminal.tag_rotated',
     objectId: id,
-    livemode: tenant.livemode,
-    before: null,
-    after: null,
-    now,
   });
   return row;
 }

@@ -4,6 +4,11 @@ import { checkDocumented } from '#testing/documented.ts';
 /** A JSON object in a response. Tests check its fields themselves. */
 export interface Body {
   readonly [field: string]: unknown;
+  readonly error?: {
+    readonly code: string;
+    readonly message: string;
+    readonly param: unknown;
+  };
 }
 
 export interface Reply {
@@ -16,6 +21,7 @@ export interface Caller {
   get(path: string): Promise<Reply>;
   /** Sends a POST request with `key` as its Idempotency-Key, or with a new one. */
   post(path: string, body?: unknown, key?: string): Promise<Reply>;
+  patch(path: string, body: unknown): Promise<Reply>;
   send(method: string, path: string, options?: RequestInit): Promise<Reply>;
 }
 
@@ -47,6 +53,11 @@ export function caller(
       send('POST', path, {
         headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    patch: (path, body) =>
+      send('PATCH', path, {
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
       }),
   };
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import type { ApiDeps } from '#app/api-dependencies.ts';
 import { buildApi } from '#app/api-role.ts';
 import { declaredMerchantRoutes } from '#app/declared-routes.ts';
@@ -125,8 +124,7 @@ async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
     around: watchMoves,
   };
   const app = await buildApi(deps);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const close = async () => {
     app.server.closeAllConnections();
     await app.close();
@@ -134,7 +132,7 @@ async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
     await Promise.all(chains.map((chain) => chain.close()));
     await db.close();
   };
-  return { url: `http://127.0.0.1:${port}`, close };
+  return { url: address, close };
 }
 
 async function send(url: string, merchant: TestMerchant, call: Call): Promise<Answered> {
@@ -211,6 +209,23 @@ export async function createTestIntent(api: TestApi, body: object = {}): Promise
     body: { amount: 2_500_000, terminal: api.merchant.test.terminal, ...body },
   });
   return answered.body;
+}
+
+/** Reads a whole list page by page, and calls `between` after each page but the last. */
+export async function readAllPages(
+  api: TestApi,
+  path: string,
+  between: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<AnswerBody[]> {
+  const rows: AnswerBody[] = [];
+  let cursor = '';
+  for (;;) {
+    const { body } = await api.call({ path: `${path}${cursor}` });
+    rows.push(...body.data);
+    if (!body.has_more) return rows;
+    cursor = `&cursor=${body.next_cursor}`;
+    await between();
+  }
 }
 
 /** An address without a listener. */

@@ -1,12 +1,7 @@
-import {
-  createSecureServer,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { present } from '#core/assert.ts';
+import { listen } from '#testing/listen.ts';
 import { PASS_TYPE } from '#testing/wallet-credentials.ts';
 
 /** A server that behaves as Apple documents its push service: HTTP/2, with a client certificate. */
@@ -40,12 +35,7 @@ export async function startApplePushServer(keys: {
 }): Promise<ApplePushServer> {
   const told: string[] = [];
   const refusals: ApplePushServer['refusals'] = new Map();
-  const sessions = new Set<ServerHttp2Session>();
   const server = createSecureServer({ ...keys, requestCert: true, rejectUnauthorized: true });
-  server.on('session', (session) => {
-    sessions.add(session);
-    session.on('close', () => sessions.delete(session));
-  });
   server.on('stream', (stream, headers) => {
     let body = '';
     stream.setEncoding('utf8');
@@ -64,14 +54,6 @@ export async function startApplePushServer(keys: {
       stream.end(refused === undefined ? '' : JSON.stringify({ reason: refused.reason }));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}`,
-    told,
-    refusals,
-    close: async () => {
-      for (const session of sessions) session.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
+  const { port, close } = await listen(server);
+  return { url: `https://localhost:${port}`, told, refusals, close };
 }

@@ -179,9 +179,21 @@ export function testEndpoint(endpoint: Endpoint): () => TestApi {
   return current;
 }
 
-/** Returns the request with changed body fields. `undefined` removes a field. */
-export function withBody(good: Call, changes: object): Call {
-  return { ...good, body: { ...(good.body as object), ...changes } };
+/** Returns a request with changed body fields; `undefined` removes a field. */
+export function wrongBody(
+  because: string,
+  changes: object,
+  param: string,
+  code = 'parameter_invalid',
+): WrongCall {
+  const call = (good: Call) => ({ ...good, body: { ...(good.body as object), ...changes } });
+  return { because, call, code, param };
+}
+
+/** Returns a request with a query parameter that it does not take. */
+export function wrongParameter(because: string, name: string, value: string): WrongCall {
+  const call = (good: Call) => ({ ...good, path: `${good.path}?${name}=${value}` });
+  return { because, call, code: 'parameter_unknown', param: name };
 }
 
 /**
@@ -211,12 +223,7 @@ export function wrongPages(filters: Readonly<Record<string, string>> = {}): Wron
       code: 'cursor_invalid',
       param: 'cursor',
     },
-    {
-      because: 'with a parameter that it does not take',
-      call: at('color=red'),
-      code: 'parameter_unknown',
-      param: 'color',
-    },
+    wrongParameter('with a parameter that it does not take', 'color', 'red'),
     ...wrongFilters,
   ];
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ProviderCall } from '#testing/back-ends.ts';
+import { listen } from '#testing/listen.ts';
 
 /** The node's current behavior. */
 type NodeMood =
@@ -75,17 +75,8 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
     const refused = refusalsOf(asked, node.refuse);
     response.writeHead(answer.status, headers).end(withRefusals(answered, refused));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return Object.assign(node, {
-    url: `http://127.0.0.1:${port}`,
-    calls,
-    watchers,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  });
+  const { url, close } = await listen(server);
+  return Object.assign(node, { url, calls, watchers, stop: close });
 }
 
 function refusalsOf(

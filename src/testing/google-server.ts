@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type KeyObject, verify } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import Type, { type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
+import { listen } from '#testing/listen.ts';
 import { ISSUER, SERVICE_ACCOUNT } from '#testing/wallet-credentials.ts';
 
 /**
@@ -69,12 +70,6 @@ const GenericObject = object({
 
 const TOKEN_PATH = '/token';
 const API_PATH = '/walletobjects/v1';
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString();
-}
 
 const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
 
@@ -151,7 +146,7 @@ export async function startGoogleServer(): Promise<GoogleServer> {
     return status;
   };
   const server = createServer((request, response) => {
-    void bodyOf(request)
+    void text(request)
       .then((body) => {
         const isToken = request.url === TOKEN_PATH && request.method === 'POST';
         const answer = isToken ? giveToken(body) : {};
@@ -164,8 +159,8 @@ export async function startGoogleServer(): Promise<GoogleServer> {
         response.writeHead(400).end('{}');
       });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, close } = await listen(server);
+  base = url;
   return {
     tokenUrl: `${base}${TOKEN_PATH}`,
     api: `${base}${API_PATH}`,
@@ -178,6 +173,6 @@ export async function startGoogleServer(): Promise<GoogleServer> {
     trust: (trusted) => {
       key = trusted;
     },
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close,
   };
 }

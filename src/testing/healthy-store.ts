@@ -1,27 +1,17 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPayout } from '#books/statement.ts';
-import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { stampOrder } from '#db/commit-order.ts';
-import { createAgentToken } from '#payers/create-agent-token.ts';
 import type { Payment } from '#payments/payment.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { savePayout } from '#payouts/automatic-payout-queries.ts';
 import { withdrawals } from '#payouts/withdrawal-queries.ts';
-import { createRefund } from '#refunds/create-refund.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
-import {
-  addIntent,
-  addPayer,
-  newRequest,
-  openStore,
-  pay,
-  playChain,
-  type TestStore,
-} from '#testing/store.ts';
-import { addPayment, playRefunds } from '#testing/store-payments.ts';
+import { addIntent, openSale, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
+import { addPayment, refundNow } from '#testing/store-payments.ts';
+import { mintToken } from '#testing/store-requests.ts';
 import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
 
 /** A store with data for every invariant, all of which hold. */
@@ -49,36 +39,18 @@ export async function openHealthyStore(): Promise<HealthyStore> {
   await sleep(2);
   const payment = await addPayment(store, AMOUNT);
   await payWithToken(store);
-  await refund(store, payment.id);
+  const refunded = await refundNow(store, { paymentId: payment.id, amount: REFUNDED });
+  if (refunded.status !== 'succeeded') throw new Error(JSON.stringify(refunded));
   await withdraw(store);
   await addIntent(store);
   return { ...store, payment, endpoint: { id: endpoint.id, accepted: await deliverAll(store) } };
 }
 
 async function payWithToken(store: TestStore): Promise<void> {
-  const { payer } = await addPayer(store);
-  const { tenant } = store.merchant;
-  const now = store.clock.now();
-  const token = { payerId: payer.id, tenant, amount: AMOUNT, expiresIn: 3600, now };
-  const { secret } = await store.db.transaction((tx) => createAgentToken(tx, token));
-  const intentId = await addIntent(store, { amount: AMOUNT });
-  await pay(store, { intentId, token: secret, hangUp: true });
+  const { intentId, payer } = await openSale(store, { amount: AMOUNT });
+  const { token } = await mintToken(store, payer.id, AMOUNT);
+  await pay(store, { intentId, token, hangUp: true });
   await playChain(store);
-}
-
-async function refund(store: TestStore, paymentId: string): Promise<void> {
-  const input = { paymentId, amount: REFUNDED, reason: null, metadata: {}, source: 'api' as const };
-  const answering = createRefund(store.ctx, {
-    tenant: store.merchant.tenant,
-    keyHash: null,
-    idempotency: newRequest(store),
-    requestId: 'req_test',
-    now: store.clock.now(),
-    input,
-  });
-  while ((await playRefunds(store)) === 0) await sleep(1);
-  const answer = await answering;
-  if (isRefusal(answer)) throw new Error(answer.message);
 }
 
 /** Records every delivery as a worker does after a successful attempt. */

@@ -1,11 +1,11 @@
-import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import type { TSchema } from 'typebox';
 import { refuse } from '#core/answer.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
-import type { AnyRoute, Caller, Surface } from '#http/route.ts';
+import { type AnyRoute, type Caller, defineRoute, type Route, type Surface } from '#http/route.ts';
 import { buildServer, type ServerOptions } from '#http/server.ts';
 import { watchMoves } from '#testing/moves-guard.ts';
 
@@ -33,6 +33,26 @@ export function bareSurface(routes: readonly AnyRoute[]): Surface {
   };
 }
 
+/** Declares a route that needs only the key, to test the HTTP layer. Default: GET. */
+export function bareRoute<
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(route: Pick<Route<Caller, Q, B>, 'path' | 'handle'> & Partial<Route<Caller, Q, B>>): AnyRoute {
+  const { method = 'GET', path } = route;
+  return defineRoute<Caller, Q, B>({
+    method,
+    operationId: `${method} ${path}`,
+    moves: 'nothing',
+    tag: 'Things',
+    summary: 'Things',
+    scope: null,
+    idempotency: 'ignored',
+    responses: { 200: { schema: null, description: 'Things.' } },
+    errors: [],
+    ...route,
+  });
+}
+
 export interface BareServer {
   readonly url: string;
   readonly port: number;
@@ -51,11 +71,10 @@ export async function startBareServer(
     around: watchMoves,
     ...options,
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
-    url: `http://127.0.0.1:${port}`,
-    port,
+    url,
+    port: Number(new URL(url).port),
     app,
     close: async () => {
       app.server.closeAllConnections();

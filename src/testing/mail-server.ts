@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net';
+import { listen } from '#testing/listen.ts';
 
 /**
  * A mail server that accepts and keeps every message. It implements only those parts of SMTP that
@@ -16,7 +17,6 @@ function serve(socket: Socket, keep: (message: string) => void): void {
   let inMessage = false;
   const say = (line: string) => socket.write(`${line}\r\n`);
   socket.setEncoding('utf8');
-  socket.on('error', () => {});
   socket.on('data', (chunk) => {
     buffer += String(chunk);
     for (;;) {
@@ -45,22 +45,7 @@ function serve(socket: Socket, keep: (message: string) => void): void {
 
 export async function startMailServer(): Promise<MailServer> {
   const messages: string[] = [];
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    serve(socket, (message) => messages.push(message));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return {
-    url: `smtp://127.0.0.1:${port}`,
-    messages,
-    stop: () =>
-      new Promise((resolve) => {
-        for (const socket of sockets) socket.destroy();
-        server.close(() => resolve());
-      }),
-  };
+  const server = createServer((socket) => serve(socket, (message) => messages.push(message)));
+  const { port, close } = await listen(server);
+  return { url: `smtp://127.0.0.1:${port}`, messages, stop: close };
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
@@ -14,6 +13,7 @@ import {
 import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { eventually } from '#testing/webhooks.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
 /** The amount of every sale in atoms of USDC. */
@@ -73,13 +73,8 @@ export interface MovingShop {
   close(): Promise<void>;
 }
 
-export async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(100)) {
-    const found = await look();
-    if (found !== null) return found;
-  }
-  throw new Error(`waited for ${what}`);
-}
+export const until = <T>(what: string, look: () => Promise<T | null>) =>
+  eventually(what, look, WAIT_MS);
 
 /** Opens a shop with a funded payer. Does not start the service yet. */
 export async function openMovingShop(chainId: number): Promise<MovingShop> {
@@ -200,7 +195,9 @@ function consentsOf(
       const { chainId } = chain;
       return enrolBySignature(payer, { webUrl: network.sandbox.web_url, chainId });
     },
-    addFactor: () => addFactorNow(shop().owner, shop().network.sandbox.dashboard.password),
+    addFactor: async () => {
+      await addFactorNow(shop().owner, shop().network.sandbox.dashboard.password);
+    },
     askToGoLive: async (account) => {
       const asked = await shop().owner.post(`${placeOf(account)}/test_wallet`);
       assert.equal(asked.status, 202, asked.text);

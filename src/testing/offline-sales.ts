@@ -1,9 +1,12 @@
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { LocalAccount } from 'viem/accounts';
 import type { Sql } from '#db/database.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authorization.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
+import type { Caller, Reply } from '#testing/api-client.ts';
 import { AMOUNT, type PayGround } from '#testing/pay-ground.ts';
 
 /** Limits that are so high that only tests of limits reach them. */
@@ -78,6 +81,35 @@ export async function signOffline(
     salt,
     accepted_at: (wish.acceptedAt ?? new Date()).toISOString(),
   };
+}
+
+/** A forwarded sale as the till's API returns it. */
+export type Forwarded = Readonly<Record<string, unknown>>;
+
+export function forwardSales(till: Caller, sales: readonly object[]): Promise<Reply> {
+  return till.post('/offline_payments', { payments: sales });
+}
+
+/** Returns the sales in a response, which must not be a refusal. */
+export function forwardedIn({ status, body }: Reply): Forwarded[] {
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.equal(body.object, 'list');
+  return body.data as Forwarded[];
+}
+
+const SETTLE_MS = 30_000;
+
+/** Forwards the sales until each one has ended. */
+export async function settleForwarded(
+  till: Caller,
+  sales: readonly object[],
+): Promise<Forwarded[]> {
+  let items: Forwarded[] = [];
+  await waitUntil(async () => {
+    items = forwardedIn(await forwardSales(till, sales));
+    return items.every(({ status }) => status !== 'processing');
+  }, SETTLE_MS);
+  return items;
 }
 
 /** Sets the limits of a terminal (default: the test merchant's). */

@@ -20,10 +20,10 @@ import {
   withdrawCall,
 } from '#settlement/contract/contract-calls.ts';
 import { type RawLog, readEvents } from '#settlement/contract/contract-events.ts';
-import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import { batchesOf, rootOf } from '#settlement/settled/fold-batches.ts';
 import { heldAccount } from '#testing/held-key.ts';
+import { signRegistration } from '#testing/wallet-consents.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { lastingNodeOf, nodeIndexOf, openRange, rangePath } from '../../contracts/batch-range.ts';
@@ -117,14 +117,9 @@ async function addWallet(config: NetworkConfig): Promise<PrivateKeyAccount> {
 }
 
 async function addMerchant(config: NetworkConfig): Promise<bigint> {
-  const wallet = privateKeyToAccount(generatePrivateKey());
-  const accountId = `acct_${randomBytes(8).toString('hex')}`;
-  const consent = { accountId, wallet: wallet.address, deadline: BigInt(FAR_FUTURE) };
-  const signature = await wallet.signTypedData(merchantConsent(config, consent));
+  const registration = await signRegistration(config, `acct_${randomBytes(8).toString('hex')}`);
   const registrar = heldAccount(config.registrarKey);
-  const deadline = String(FAR_FUTURE);
-  const data = registerMerchantCall({ accountId, wallet: wallet.address, deadline, signature });
-  await send(config, registrar, config.settlement, data);
+  await send(config, registrar, config.settlement, registerMerchantCall(registration));
   const reader = clientOf(config, registrar);
   const address = config.settlement;
   return BigInt(

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { meRoutes } from '#apis/dashboard/own-profile-routes.ts';
 import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
@@ -116,8 +115,7 @@ export async function startPeopleServer(
     around: watchMoves,
   });
   addMailPages(app, people, clock);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const root = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const root = await app.listen({ host: '127.0.0.1', port: 0 });
   const mails: Mail[] = [];
   const mailer = { send: async (mail: Mail) => void mails.push(mail) };
   const sendMails = async () => {

@@ -4,8 +4,12 @@ import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { isRefusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
+import { createOperator } from '#people/create-operator.ts';
+import type { Mail } from '#people/mail-outbox.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import type { Role } from '#people/role-order.ts';
+import type { StaffRole } from '#people/user-queries.ts';
+import { accepted } from '#testing/accepted.ts';
 import type { PeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
@@ -44,8 +48,8 @@ export async function signInAs(server: PeopleServer, email: string): Promise<Per
 }
 
 /** Sets up an authenticator app. The session has then just verified it. */
-export async function addTotp(server: PeopleServer, client: PersonClient) {
-  const begun = await client.post('/me/totp', { current_password: PASSWORD });
+export async function addTotp(server: PeopleServer, client: PersonClient, password = PASSWORD) {
+  const begun = await client.post('/me/totp', { current_password: password });
   assert.equal(begun.status, 200, begun.text);
   const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
   const code = () => totp.generate({ timestamp: server.clock.now().getTime() });
@@ -57,6 +61,22 @@ export async function addTotp(server: PeopleServer, client: PersonClient) {
     assert.equal(answer.status, 200, answer.text);
   };
   return { code, prove, recoveryCodes: confirmed.body.recovery_codes as string[] };
+}
+
+/** Adds a person to the network's staff, and signs in with a second factor. */
+export async function addStaff(
+  server: PeopleServer,
+  email: string,
+  { role = 'operator', hasFactor = true }: { readonly role?: StaffRole; hasFactor?: boolean } = {},
+): Promise<{ readonly id: string; readonly client: PersonClient }> {
+  const person = { email, password: PASSWORD, name: email };
+  const now = server.clock.now();
+  const made = accepted(await createOperator(server.db, { person, role, actor, now }));
+  const client = new PersonClient(server.operator);
+  const answer = await client.post('/session', { email, password: PASSWORD });
+  assert.equal(answer.status, 200, answer.text);
+  if (hasFactor) await addTotp(server, client);
+  return { id: made.userId, client };
 }
 
 /** Returns the newest link of this kind that was mailed to an address. */
@@ -72,10 +92,30 @@ export async function mailedUrl(
   return pattern.exec(found)?.[0] ?? '';
 }
 
-/** Sets up the factor as {@link addTotp} does, but on a service that uses the real clock. */
-export async function addFactorNow(client: PersonClient, password: string): Promise<void> {
+/** Returns the mails to this address that have a link to stop what they report, oldest first. */
+export async function stoppableMails(server: PeopleServer, to: string): Promise<readonly Mail[]> {
+  await server.sendMails();
+  return server.mails.filter((mail) => mail.to === to && mail.text.includes('/by-mail/'));
+}
+
+/** Returns the first lines of the mails that {@link stoppableMails} returns. */
+export async function stoppableNews(server: PeopleServer, to: string): Promise<readonly string[]> {
+  return (await stoppableMails(server, to)).map(({ text }) => text.split('\n')[0] ?? '');
+}
+
+/**
+ * Sets up the factor as {@link addTotp} does, but on a service that uses the real clock.
+ * @returns the authenticator app's secret
+ */
+export async function addFactorNow(client: PersonClient, password: string): Promise<string> {
   const begun = await client.post('/me/totp', { current_password: password });
-  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-  const confirmed = await client.post('/me/totp/confirm', { code: totp.generate() });
-  assert.equal(confirmed.status, 200, confirmed.text);
+  const secret = String(begun.body.secret);
+  const confirmed = await client.post('/me/totp/confirm', { code: totpCode(secret) });
+  assert.equal(confirmed.status, 200, `${begun.text} ${confirmed.text}`);
+  return secret;
+}
+
+/** Returns the code that an authenticator app with this secret shows now. */
+export function totpCode(secret: string): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate();
 }

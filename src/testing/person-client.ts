@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { checkDocumented } from '#testing/documented.ts';
 
 export interface PersonAnswer {
@@ -7,6 +8,14 @@ export interface PersonAnswer {
   };
   readonly text: string;
   readonly headers: Headers;
+}
+
+/** An entry of an account's or the network's audit log. */
+export interface AuditEntry {
+  readonly action: string;
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+  readonly object_id: string | null;
 }
 
 /** Acts like a browser on one of the service's pages: keeps cookies and sends the CSRF token. */
@@ -23,6 +32,13 @@ export class PersonClient {
 
   get(path: string): Promise<PersonAnswer> {
     return this.send('GET', path);
+  }
+
+  /** Reads a page of a list. Fails if the request is refused. */
+  async list<Row>(path: string): Promise<readonly Row[]> {
+    const { status, body, text } = await this.get(path);
+    assert.equal(status, 200, text);
+    return body.data as readonly Row[];
   }
 
   post(path: string, body: object = {}, headers: Record<string, string> = {}) {

@@ -41,7 +41,7 @@ export async function startProviderCourse(
     database,
     startNode,
   );
-  const stopMining = world.network.mineEvery(blockMs);
+  world.network.mineEvery(blockMs);
   const [first, second] = proxies as [ProviderProxy, ProviderProxy];
   return {
     world,
@@ -49,7 +49,6 @@ export async function startProviderCourse(
     second,
     blockMs,
     stop: async () => {
-      await stopMining();
       await world.stop();
       await Promise.all(proxies.map((proxy) => proxy.stop()));
     },
@@ -96,8 +95,8 @@ export async function runBehavior(
   const settleWithinS = Math.max(LEAST_WITHIN_S, Math.ceil((WAIT_BLOCKS * blockMs) / 1_000));
   const { network, merchant } = world;
   const [payer, broke] = await network.addPayers(2);
-  const [unwilling] = await network.addPayers(1, { perPayment: null });
-  assert(payer !== undefined && broke !== undefined && unwilling !== undefined);
+  const unwilling = await network.addPayer({ perPayment: null });
+  assert(payer !== undefined && broke !== undefined);
   await network.mine(KNOWN_BLOCKS);
   const before = await network.merchantBalance(merchant.merchantNumber);
   const asked = first.calls + second.calls;

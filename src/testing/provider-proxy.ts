@@ -1,10 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keccak256 } from 'viem';
 import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
 import { answerSeenAt, asSeenAt } from '#testing/back-ends.ts';
+import { listen } from '#testing/listen.ts';
 import type { Behavior } from '#testing/provider-behaviors.ts';
 
 /** A third-party provider in front of the test's chain. */
@@ -40,14 +40,12 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
     if (answers === null) return void request.socket.destroy();
     send(response, isBatch ? answers.reverse() : answers[0], behavior);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { url, close } = await listen(server);
   return Object.assign(proxy, {
-    url: `http://127.0.0.1:${port}`,
-    stop: async () => {
+    url,
+    stop: () => {
       clearInterval(releasing);
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      return close();
     },
   });
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
@@ -13,9 +12,8 @@ import {
 import { readEvents } from '#settlement/contract/contract-events.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import type { TestDatabase } from '#testing/database.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import type { TestNetwork } from '#testing/test-network.ts';
-import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { settlementCall, type TestNetwork } from '#testing/test-network.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
 /** A proxy in front of the test's chain. A test can make it misbehave. */
@@ -70,14 +68,10 @@ export async function startBusyWorld<Node extends OddNode>(
   options: OddWorldOptions & { readonly blockMs: number },
 ): Promise<BusyWorld<Node>> {
   const world = await startOddWorld(startNode, options);
-  const [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
-  const stopMining = world.network.mineEvery(options.blockMs);
+  const payer = await world.network.addPayer();
+  world.network.mineEvery(options.blockMs);
   world.startRelayer();
-  const stop = async () => {
-    await stopMining();
-    await world.stop();
-  };
-  return { ...world, payer, stop };
+  return { ...world, payer };
 }
 
 interface Sale {
@@ -95,8 +89,7 @@ export async function settleSale(
   waitMs?: number,
 ): Promise<string> {
   const intent = await world.pay(sale);
-  const [outcome] = await world.outcomes([intent], waitMs);
-  assert.equal(outcome?.succeeded, true);
+  assertSucceeded(await world.outcomes([intent], waitMs));
   return world.recordPayment(intent);
 }
 
@@ -143,9 +136,60 @@ export async function settledNumbers({ chain, config }: TestNetwork): Promise<bi
   );
 }
 
-export async function haveOutcomes(world: RelayerWorld, ids: readonly string[]): Promise<boolean> {
-  const outcomes = await Promise.all(ids.map((id) => world.outcome(id)));
-  return outcomes.every((outcome) => outcome !== null);
+/** Asserts that payments of the default amount, the only ones so far, were settled once each. */
+export async function assertSettledOnce(
+  world: RelayerWorld,
+  ids: readonly string[],
+): Promise<void> {
+  assertSucceeded(await world.outcomes(ids));
+  const numbers = await settledNumbers(world.network);
+  assert.equal(numbers.length, ids.length);
+  assert.equal(new Set(numbers).size, ids.length);
+  assert.equal(await world.balance(), BigInt(ids.length) * 1_000_000n);
+}
+
+/** Returns the newest block with a transaction whose result was read. */
+export function minedBlock(world: RelayerWorld): Promise<number> {
+  return world.count(
+    `select max(block_number) as count from chain_transactions where status = 'mined'`,
+  );
+}
+
+/**
+ * Applies the job's result once its transaction is mined: after the relayer has read the
+ * transaction, and before it writes the result. @returns a function that ends this.
+ */
+export async function applyOnceMined(
+  { database: { db } }: RelayerWorld,
+  kind: 'payment' | 'refund',
+): Promise<() => Promise<unknown>> {
+  await db.query(
+    `create function apply_once_mined() returns trigger language plpgsql as $$ begin
+       update chain_requests set applied_at = now()
+       where transaction_id = new.id and status = 'succeeded' and applied_at is null;
+       return new;
+     end $$`,
+  );
+  await db.query(
+    `create trigger apply_once_mined after update on chain_transactions for each row
+       when (new.kind = '${kind}' and new.status = 'mined') execute function apply_once_mined()`,
+  );
+  return () => db.query('drop function apply_once_mined cascade');
+}
+
+/** Adds an account for a merchant of the contract. By default, it is that of the payments. */
+export async function addAccount(
+  { database, merchant }: Pick<RelayerWorld, 'database' | 'merchant'>,
+  accountId = 'acct_test',
+): Promise<void> {
+  await database.db.query(
+    `with account as (
+       insert into accounts (id, name, created) values ($1, 'Test', now()) on conflict do nothing
+     )
+     insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
+     values ($1, false, $2, $3, now()) on conflict do nothing`,
+    [accountId, merchant.merchantNumber, merchant.wallet.address.toLowerCase()],
+  );
 }
 
 /** Applies the relayer's results as the payments domain does. */
@@ -157,28 +201,6 @@ export async function applyOutcomes({ database }: RelayerWorld): Promise<void> {
   });
 }
 
-/** Minimum time limit, because a busy machine may mine faster than its relayer can follow. */
-const LEAST_MS = 20_000;
-
-/**
- * Mines blocks one by one, with pauses before and after each, until `check` succeeds.
- * @throws after `blocks` blocks, but never before {@link LEAST_MS}
- */
-export async function mineUntil(
-  network: TestNetwork,
-  done: () => Promise<boolean>,
-  { blocks, everyMs }: { readonly blocks: number; readonly everyMs: number },
-): Promise<void> {
-  const began = performance.now();
-  for (let mined = 0; mined < blocks || performance.now() - began < LEAST_MS; mined++) {
-    if (await done()) return;
-    await sleep(everyMs / 2);
-    await network.mine();
-    await sleep(everyMs / 2);
-  }
-  throw new Error('never came true');
-}
-
 type Switch = 'pauseSettling' | 'unpauseSettling' | 'pauseRefunding' | 'unpauseRefunding';
 
 /** Returns the account that may use this switch: the guardian pauses, the admin resumes. */
@@ -186,12 +208,9 @@ function switcher({ guardian, admin }: TestNetwork, name: Switch): PrivateKeyAcc
   return name.startsWith('pause') ? guardian : admin;
 }
 
-const switchData = (functionName: Switch) =>
-  encodeFunctionData({ abi: settlementAbi, functionName });
-
 /** Pauses or resumes part of the contract, in a block of its own. */
 export async function switchContract(network: TestNetwork, name: Switch): Promise<void> {
-  await network.send(switcher(network, name), network.config.settlement, switchData(name));
+  await network.callSettlement(switcher(network, name), name);
 }
 
 /**
@@ -208,7 +227,7 @@ export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint
     chainId: config.chainId,
     nonce,
     to: config.settlement,
-    data: switchData(name),
+    data: settlementCall(name),
     gas: 200_000n,
     maxFeePerGas: fee,
     maxPriorityFeePerGas: 0n,

@@ -1,14 +1,17 @@
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { systemClock } from '#core/clock.ts';
+import { type Clock, systemClock } from '#core/clock.ts';
 import type { Failpoint } from '#core/failpoints.ts';
 import { newId } from '#core/ids.ts';
 import { type Log, silentLog } from '#core/log.ts';
+import type { Database } from '#db/database.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
 import {
   type NewRequest,
   type OtherKind,
@@ -36,6 +39,13 @@ export interface RelayerWorld {
   readonly database: TestDatabase;
   readonly merchant: TestMerchant;
   readonly wakeups: Wakeups;
+  /** What reconciliation and the other use cases of settlement need. */
+  readonly deps: {
+    readonly chain: Chain;
+    readonly db: Database;
+    readonly clock: Clock;
+    readonly log: Log;
+  };
   /** Error lines that relayers in this process logged. */
   readonly complaints: string[];
   /** Starts a relayer with the network's keys, or with only these. */
@@ -55,11 +65,24 @@ export interface RelayerWorld {
    */
   outcomes(subjectIds: readonly string[], timeoutMs?: number): Promise<TestOutcome[]>;
   /**
+   * Mines blocks one by one, with pauses before and after each, until `done` returns true.
+   * @throws after {@link MINING_MS}
+   */
+  mineUntil(done: () => Promise<boolean>): Promise<void>;
+  /** Mines blocks until {@link countRows} returns this number. */
+  mineUntilRows(count: number, from: string): Promise<void>;
+  /** Mines blocks until each job has a result. */
+  mineOutcomes(subjectIds: readonly string[]): Promise<TestOutcome[]>;
+  /**
    * Inserts the row of a settled payment, as the payments domain does.
    * @returns the payment's id
    */
   recordPayment(subjectId: string): Promise<string>;
   count(sql: string): Promise<number>;
+  /** Returns the number of rows of a table, or of those that a `where` after its name selects. */
+  countRows(from: string): Promise<number>;
+  /** Returns the merchant's balance on the contract. */
+  balance(): Promise<bigint>;
   stop(): Promise<void>;
 }
 
@@ -82,6 +105,14 @@ interface TestOutcome {
   readonly facts?: { readonly txHash: string; readonly [name: string]: unknown };
 }
 
+/** Asserts that all jobs succeeded. A failure shows the results of the others. */
+export function assertSucceeded(outcomes: readonly TestOutcome[]): void {
+  assert.deepEqual(
+    outcomes.filter(({ succeeded }) => !succeeded),
+    [],
+  );
+}
+
 interface RelayerProcess {
   readonly pid: number;
   kill(): void;
@@ -96,6 +127,10 @@ interface RelayerProcess {
 export const TEST_LEASE_MS = 600;
 const WAIT_MS = 15_000;
 const LOOK_MS = 10;
+/** Long, because a busy machine may mine faster than its relayer can follow. */
+const MINING_MS = 60_000;
+/** The pause before and after each mined block. */
+const MINING_PAUSE_MS = 30;
 /** Tables to empty, ordered so that foreign keys allow it. */
 const CHAIN_TABLES = [
   'chain_alarms',
@@ -130,12 +165,12 @@ export async function startRelayerWorld(
   const relayers: Relayer[] = [];
   const children: RelayerProcess[] = [];
   const payMany = createPayer({ database, network, merchant, wakeups });
-  const outcomesOf = (ids: readonly string[]) => readOutcomes(database, ids);
   return {
     network,
     database,
     merchant,
     wakeups,
+    deps: { chain: network.chain, db: database.db, clock: systemClock, log: silentLog },
     complaints,
     startRelayer: (keys = {}) => {
       const chain = { ...network.chain, config: { ...network.config, ...keys } };
@@ -158,10 +193,9 @@ export async function startRelayerWorld(
       wakeups.send('chain-requests', network.config.network);
       return subjectId;
     },
-    outcome: async (id) => (await outcomesOf([id])).get(id) ?? null,
-    outcomes: (ids, timeoutMs = WAIT_MS) => waitForOutcomes(outcomesOf, ids, timeoutMs),
+    ...readings(network, database),
     recordPayment: (subjectId) => recordPayment(database, subjectId),
-    count: async (sql) => Number((await database.db.query<{ count: bigint }>(sql))[0]?.count ?? 0n),
+    balance: () => network.merchantBalance(merchant.merchantNumber),
     stop: async () => {
       for (const child of children) child.kill();
       await Promise.all([...relayers.map((one) => one.stop()), ...children.map((c) => c.ended)]);
@@ -169,6 +203,39 @@ export async function startRelayerWorld(
       await network.stop();
       if (shared === undefined) await database.close();
     },
+  };
+}
+
+type Readings =
+  | 'outcome'
+  | 'outcomes'
+  | 'mineUntil'
+  | 'mineUntilRows'
+  | 'mineOutcomes'
+  | 'count'
+  | 'countRows';
+
+function readings(network: TestNetwork, database: TestDatabase): Pick<RelayerWorld, Readings> {
+  const outcomesOf = (ids: readonly string[]) => readOutcomes(database, ids);
+  const count = async (sql: string) =>
+    Number((await database.db.query<{ count: bigint }>(sql))[0]?.count ?? 0n);
+  const countRows = (from: string) => count(`select count(*) from ${from}`);
+  return {
+    outcome: async (id) => (await outcomesOf([id])).get(id) ?? null,
+    outcomes: (ids, timeoutMs = WAIT_MS) => waitForOutcomes(outcomesOf, ids, timeoutMs),
+    mineUntil: (done) => mineUntil(network, done),
+    mineUntilRows: (expected, from) =>
+      mineUntil(network, async () => (await countRows(from)) === expected),
+    mineOutcomes: async (ids) => {
+      let found: TestOutcome[] = [];
+      await mineUntil(network, async () => {
+        found = await foundOutcomes(outcomesOf, ids);
+        return found.length === ids.length;
+      });
+      return found;
+    },
+    count,
+    countRows,
   };
 }
 
@@ -294,19 +361,36 @@ async function readOutcomes(
   return new Map(rows.map((row) => [row.subject_id, row.outcome]));
 }
 
+type ReadOutcomes = (ids: readonly string[]) => Promise<Map<string, TestOutcome>>;
+
+/** Returns the results that exist already, in the order of the jobs. */
+async function foundOutcomes(read: ReadOutcomes, ids: readonly string[]): Promise<TestOutcome[]> {
+  const found = await read(ids);
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
 async function waitForOutcomes(
-  read: (ids: readonly string[]) => Promise<Map<string, TestOutcome>>,
+  read: ReadOutcomes,
   ids: readonly string[],
   timeoutMs: number,
 ): Promise<TestOutcome[]> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const found = await read(ids);
-    const all = ids.flatMap((id) => found.get(id) ?? []);
+    const all = await foundOutcomes(read, ids);
     if (all.length === ids.length) return all;
     if (performance.now() > deadline) {
       throw new Error(`only ${all.length} of ${ids.length} results arrived in ${timeoutMs} ms`);
     }
     await sleep(LOOK_MS);
   }
+}
+
+async function mineUntil(network: TestNetwork, done: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + MINING_MS; performance.now() < end; ) {
+    if (await done()) return;
+    await sleep(MINING_PAUSE_MS);
+    await network.mine();
+    await sleep(MINING_PAUSE_MS);
+  }
+  throw new Error('never came true');
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '#testing/listen.ts';
 
 export interface ScriptedCall {
   readonly id: number;
@@ -28,7 +28,7 @@ export interface ScriptedNode {
   reply: (call: ScriptedCall) => ScriptedReply;
   /** Returns the response to `eth_chainId`. If `null`, the node responds with its own chain id. */
   chainId: (() => ScriptedReply) | null;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /** Starts a node whose response to every call is its own name, unless the test sets another one. */
@@ -55,14 +55,6 @@ export async function startScriptedNode(name: string, chainId: number): Promise<
     response.writeHead(first?.status ?? 200);
     response.end(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies.reverse()));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return Object.assign(node, {
-    url: `http://127.0.0.1:${port}/?key=secret`,
-    calls,
-    stop: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  });
+  const { url, close } = await listen(server);
+  return Object.assign(node, { url: `${url}/?key=secret`, calls, stop: close });
 }

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { testDatabase } from '#testing/database.ts';
-import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { startOwnNetwork } from '#testing/spawn-network.ts';
 
 /**
  * Environment variable with the path of the file that describes the sandbox of a test run.
@@ -23,29 +22,13 @@ export interface SharedSandbox {
   close(): Promise<void>;
 }
 
-/**
- * Starts a real network, as `npm start` does. It uses a database on the test run's server, because
- * creating and migrating a server takes half of the start. Tests that share the network create
- * their own terminals.
- */
+/** Starts a network. Tests that share it create their own terminals. */
 export async function startSharedSandbox(
   env: Readonly<Record<string, string>> = {},
 ): Promise<SharedSandbox> {
-  const folder = await temporaryDataDir();
-  const database = env.DATABASE_URL === undefined ? await testDatabase() : null;
-  const ownUrl = database === null ? {} : { DATABASE_URL: database.url };
-  const network = await spawnNetwork({
-    dataDir: folder.path,
-    env: { RATE_LIMIT: '1000/1', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', ...ownUrl, ...env },
+  return startOwnNetwork({
+    env: { RATE_LIMIT: '1000/1', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', ...env },
   });
-  return {
-    sandbox: network.sandbox,
-    close: async () => {
-      await network.stop();
-      await database?.close();
-      await folder.remove();
-    },
-  };
 }
 
 /** Opens the sandbox of the test run. A test file that runs alone starts one. */

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { SETTING_NAMES } from '#settings/setting-names.ts';
+import { testDatabase } from '#testing/database.ts';
 
 /** A whole network in its own process, started as `npm start` does. */
 export interface SpawnedNetwork {
@@ -132,6 +133,38 @@ export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwor
     stop: async () => {
       child.kill('SIGTERM');
       return exited(child);
+    },
+  };
+}
+
+/** A network of a test's own, with a data folder of its own. */
+export interface OwnNetwork extends SpawnedNetwork {
+  /** Stops the network and removes its data. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a real network, as `npm start` does. Unless `env` names a database, it uses one on the
+ * test run's server, because creating and migrating a server takes half of the start.
+ */
+export async function startOwnNetwork({
+  env = {},
+  ...options
+}: Omit<SpawnOptions, 'dataDir'> = {}): Promise<OwnNetwork> {
+  const folder = await temporaryDataDir();
+  const database = env.DATABASE_URL === undefined ? await testDatabase() : null;
+  const ownUrl = database === null ? {} : { DATABASE_URL: database.url };
+  const network = await spawnNetwork({
+    ...options,
+    dataDir: folder.path,
+    env: { ...ownUrl, ...env },
+  });
+  return {
+    ...network,
+    close: async () => {
+      await network.stop();
+      await database?.close();
+      await folder.remove();
     },
   };
 }

@@ -2,22 +2,27 @@ import { type Answer, answerRefusal, isRefusal, type Refusal } from '#core/answe
 import type { Json } from '#core/canonical-json.ts';
 import type { Clock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
+import { applySettlements } from '#payments/apply-settlements.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import type { CreateRequest, NewIntent } from '#payments/price-new-intent.ts';
 import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
 import type { FailureReason } from '#settlement/chain-requests.ts';
+import { firstPage } from '#testing/first-page.ts';
 import {
   addIntent,
   addMerchant,
   addPayer,
   addTerminal,
+  type IntentOptions,
   newRequest,
+  openSale,
   pay,
   playChain,
   TEST_RECEIPTS,
   type TestStore,
 } from '#testing/store.ts';
+import { limitPayer, refund } from '#testing/store-requests.ts';
 
 /** Adds another merchant to the same database, with a terminal and a clock of its own. */
 export async function addStore(store: TestStore, clock: Clock): Promise<TestStore> {
@@ -84,23 +89,65 @@ export async function findPayment(
   intentId: string,
 ): Promise<Payment | undefined> {
   const filters = { payment_intent_id: intentId };
-  const page = { limit: 1, after: null, createdGte: null, createdLt: null };
   const wanted = { tenant: store.merchant.tenant, filters };
-  return (await selectPaymentPage(store.db, wanted, page))[0];
+  return (await selectPaymentPage(store.db, wanted, firstPage(1)))[0];
+}
+
+/** Has a new payer pay this intent, and returns the settled payment. */
+export async function payNow(store: TestStore, intentId: string, tip?: number): Promise<Payment> {
+  const { pass } = await addPayer(store);
+  await pay(store, { intentId, pass, hangUp: true, ...(tip !== undefined && { tip }) });
+  await playChain(store);
+  const payment = await findPayment(store, intentId);
+  if (payment === undefined) throw new Error('the payment was not settled');
+  return payment;
 }
 
 /** Adds a settled payment by a new payer. */
 export async function addPayment(
   store: TestStore,
   amount: NewIntent['amount'] = 2_500_000,
+  lines: NewIntent['lines'] = null,
 ): Promise<Payment> {
-  const { pass } = await addPayer(store);
-  const intentId = await addIntent(store, { amount });
-  await pay(store, { intentId, pass, hangUp: true });
-  await playChain(store);
-  const payment = await findPayment(store, intentId);
-  if (payment === undefined) throw new Error('the payment was not settled');
-  return payment;
+  return payNow(store, await addIntent(store, { amount, lines }));
+}
+
+/** Adds an intent that waits for a payer who does not answer. */
+export async function addAsked(store: TestStore, options: IntentOptions = {}): Promise<string> {
+  const { intentId, pass, payer } = await openSale(store, options);
+  await limitPayer(store, payer.id, { confirmFirst: true });
+  await pay(store, { intentId, pass });
+  return intentId;
+}
+
+/** Returns the status of an intent that a worker or a request has stored. */
+export async function storedStatus(
+  { db }: Pick<TestStore, 'db'>,
+  intentId: string,
+): Promise<string | undefined> {
+  const rows = await db.query<{ status: string }>(
+    'select status from payment_intents where id = $1',
+    [intentId],
+  );
+  return rows[0]?.status;
+}
+
+/**
+ * Plays a relayer that finds the settlement of an intent's first attempt after that attempt was
+ * declined: see followChain. Then applies the result.
+ */
+export async function settleAfterDecline(store: TestStore, intentId: string): Promise<void> {
+  await store.db.query(
+    `update chain_requests r set status = 'succeeded', applied_at = null,
+       outcome = jsonb_build_object('succeeded', true, 'afterDecline', payload -> 'attempt',
+         'facts', jsonb_build_object('txHash', '0x' || repeat('ef', 32), 'blockNumber', '9',
+           'logIndex', 0, 'blockTime', '2026-10-01T12:00:00.000Z', 'batchNumber', '2',
+           'feeAcquirer', '7500', 'feeProtocol', '5000', 'cashback', '1250', 'chainId', 31337,
+           'settlementNumber', r.number::text))
+     where id = (select min(id) from chain_requests where subject_id = $1)`,
+    [intentId],
+  );
+  while (await applySettlements(store));
 }
 
 /**
@@ -124,6 +171,17 @@ export async function playRefunds(
   );
   while (await applyRefundOutcomes({ ...store, log: silentLog, pages: TEST_RECEIPTS }));
   return rows.length;
+}
+
+/** Refunds a payment, and simulates the chain's result. Returns the refund as the API shows it. */
+export async function refundNow(
+  store: TestStore,
+  asked: Parameters<typeof refund>[1],
+  failure?: FailureReason,
+): Promise<JsonObject> {
+  const answer = refund(store, asked);
+  while ((await playRefunds(store, failure)) === 0);
+  return see(await answer).body;
 }
 
 /** Returns the types of the merchant's events, in order; optionally only those about one object. */

@@ -1,5 +1,4 @@
-import { SCOPES } from '#accounts/api-key-scopes.ts';
-import { issueApiKey } from '#accounts/create-api-key.ts';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import { deviceSurface } from '#apis/device/device-routes.ts';
 import { pairingSurface } from '#apis/device/pairing-routes.ts';
 import type { TestPasses } from '#apis/device/test-pass-routes.ts';
@@ -15,8 +14,11 @@ import { readConfig } from '#settings/config.ts';
 import type { PushSettings } from '#settings/push-settings.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
+import { keepRefunding } from '#testing/api-objects.ts';
 import { startBareServer } from '#testing/http-kit.ts';
-import type { TestStore } from '#testing/store.ts';
+import { addTestKey } from '#testing/merchants.ts';
+import { keepSettling, openStore, type StoreOptions, type TestStore } from '#testing/store.ts';
+import { newWallet, type SignInOptions, signInWallet } from '#testing/wallet-sign-in.ts';
 
 /** A store's APIs over HTTP. The check before each payment uses the simulated chain. */
 export interface StoreServer {
@@ -30,9 +32,18 @@ export interface StoreServer {
   readonly pay: Caller;
   /** Returns a client of the payer app's API that uses this session token. */
   payer(token: string): Caller;
+  /** Signs in a wallet, by default a new one on the network of test mode. */
+  signIn(options?: SignInOptions & { readonly account?: PrivateKeyAccount }): Promise<SignedIn>;
   /** Returns a client of the merchant API that uses a new key of the store's account. */
   merchant(options?: { readonly livemode?: boolean }): Promise<Caller>;
   close(): Promise<void>;
+}
+
+/** A payer, and the session of the wallet app. */
+export interface SignedIn {
+  readonly account: PrivateKeyAccount;
+  readonly token: string;
+  readonly me: Caller;
 }
 
 export interface StoreServerOptions {
@@ -111,26 +122,55 @@ export async function serveStore(
   ];
   const server = await startBareServer({ surfaces: surfaces as unknown as Surface[], clock });
   const merchant = async ({ livemode = false } = {}) => {
-    const { secret } = await db.transaction((tx) =>
-      issueApiKey(tx, {
-        tenant: { ...store.merchant.tenant, livemode },
-        name: 'test',
-        scopes: SCOPES,
-        ipAllowlist: [],
-        expiresAt: null,
-        actor: { type: 'system', name: 'tests' },
-        now: clock.now(),
-        rotatedFrom: null,
-      }),
-    );
+    const tenant = { ...store.merchant.tenant, livemode };
+    const { secret } = await addTestKey(db, tenant, { now: clock.now() });
     return caller(`${server.url}/api/v1`, secret);
   };
+  const payer = (token: string) => caller(`${server.url}/api/payer/v1`, token);
+  const chain = options.chains?.find(({ config }) => !config.livemode);
+  const usual = chain === undefined ? {} : { chainId: chain.config.chainId };
   return {
     url: server.url,
     device: (key = store.deviceKey) => caller(`${server.url}/api/device/v1`, key),
     pay: caller(`${server.url}/api/pay/v1`, ''),
-    payer: (token) => caller(`${server.url}/api/payer/v1`, token),
+    payer,
+    signIn: async ({ account = newWallet(), ...signed } = {}) => {
+      const now = clock.now();
+      const token = await signInWallet(server.url, account, { now, ...usual, ...signed });
+      return { account, token, me: payer(token) };
+    },
     merchant,
     close: server.close,
   };
+}
+
+/**
+ * Opens a store and serves it. Closing the server closes the store as well.
+ *
+ * @param options.settles simulates the chain for payments
+ * @param options.refunds simulates it for refunds
+ */
+export async function openServedStore({
+  settles = false,
+  refunds = false,
+  ...options
+}: StoreOptions &
+  StoreServerOptions & { readonly settles?: boolean; readonly refunds?: boolean } = {}): Promise<{
+  readonly store: TestStore;
+  readonly server: StoreServer;
+  /** A client of the terminal API with the key of the store's own terminal. */
+  readonly device: Caller;
+}> {
+  const store = await openStore(options);
+  const server = await serveStore(store, options);
+  const loops = [
+    ...(settles ? [keepSettling(store)] : []),
+    ...(refunds ? [keepRefunding(store)] : []),
+  ];
+  const close = async () => {
+    await Promise.all(loops.map((loop) => loop.stop()));
+    await server.close();
+    await store.close();
+  };
+  return { store, server: { ...server, close }, device: server.device() };
 }

@@ -262,6 +262,7 @@ export interface IntentOptions {
   readonly expiresIn?: number;
   readonly splitGroup?: string;
   readonly tipping?: Tipping;
+  readonly lines?: NewIntent['lines'];
 }
 
 export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
@@ -283,7 +284,7 @@ export function intentMaker(store: Pick<TestStore, 'clock' | 'ctx'>) {
       now: store.clock.now(),
       input: {
         amount: options.amount ?? 2_500_000,
-        lines: null,
+        lines: options.lines ?? null,
         tipping: options.tipping ?? null,
         terminalId: counter.terminalId,
         orderId: null,
@@ -304,6 +305,11 @@ export function intentMaker(store: Pick<TestStore, 'clock' | 'ctx'>) {
  */
 export function addIntent(store: TestStore, options: IntentOptions = {}): Promise<string> {
   return intentMaker(store)(store, options);
+}
+
+/** Adds an open intent at the store's own terminal, and a payer who has one pass. */
+export async function openSale(store: TestStore, options: IntentOptions = {}) {
+  return { ...(await addPayer(store)), intentId: await addIntent(store, options) };
 }
 
 /** The fields of a payment intent that tests read. */
@@ -441,4 +447,19 @@ export function keepSettling(store: Chainlike): { stop(): Promise<void> } {
       return loop.stop();
     },
   };
+}
+
+/** Returns the result of the work. Meanwhile simulates the chain. */
+export async function settled<T>(store: Chainlike, work: Promise<T>): Promise<T> {
+  const settling = keepSettling(store);
+  try {
+    return await work;
+  } finally {
+    await settling.stop();
+  }
+}
+
+/** Pays, and simulates the chain until the response arrives. */
+export function payAndSettle(store: TestStore, payment: Payment): Promise<Answer | Refusal> {
+  return settled(store, pay(store, payment));
 }

@@ -1,19 +1,16 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { type Listening, listen } from '#testing/listen.ts';
 
 /** The action of a proxy on bytes: pass them on, cut the connection, or both. */
 export type Passage = 'pass' | 'cut' | 'pass_and_cut';
 
-export interface TcpProxy {
-  readonly port: number;
+export interface TcpProxy extends Omit<Listening, 'url'> {
   /** The target of new connections. */
   targetPort: number;
   /** Decides what happens to bytes that the client sends. */
   onClientBytes: (text: string) => Passage;
   /** Returns true while the proxy must hold back the server's responses. */
   holdAnswers: () => boolean;
-  /** Cuts all connections, but still accepts new ones. */
-  cutAll(): void;
-  close(): Promise<void>;
 }
 
 function join(proxy: TcpProxy, client: Socket, server: Socket): void {
@@ -44,27 +41,14 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
 
 /** Starts a proxy between a client and a local server. Tests can cut its connections. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect({ host: '127.0.0.1', port: proxy.targetPort });
-    sockets.add(client).add(upstream);
-    join(proxy, client, upstream);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const cutAll = () => {
-    for (const socket of sockets) socket.destroy();
-    sockets.clear();
-  };
+  const server = createServer((client) =>
+    join(proxy, client, connect({ host: '127.0.0.1', port: proxy.targetPort })),
+  );
   const proxy: TcpProxy = {
-    port: (server.address() as AddressInfo).port,
+    ...(await listen(server)),
     targetPort,
     onClientBytes: () => 'pass',
     holdAnswers: () => false,
-    cutAll,
-    close: async () => {
-      cutAll();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
   return proxy;
 }

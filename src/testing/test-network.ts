@@ -3,18 +3,18 @@ import {
   encodeDeployData,
   encodeFunctionData,
   getContractAddress,
-  keccak256,
   numberToHex,
   parseEther,
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { present } from '#core/assert.ts';
+import { only, present } from '#core/assert.ts';
 import { silentLog } from '#core/log.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { connectRpc, type Rpc } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
+import { registerMerchantCall } from '#settlement/contract/contract-calls.ts';
 import {
   executeCall,
   NO_PREDECESSOR,
@@ -24,6 +24,7 @@ import {
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/network-config.ts';
 import { signerOf } from '#settlement/remote-signer.ts';
 import { heldAccount } from '#testing/held-key.ts';
+import { signRegistration } from '#testing/wallet-consents.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 
@@ -49,7 +50,7 @@ export interface TestNetwork {
   readonly watcher: PrivateKeyAccount;
   readonly watchKey: Hex;
   mine(blocks?: number): Promise<void>;
-  /** Mines a block every `ms` until the returned function is called. */
+  /** Mines a block every `ms` until the returned function is called, or the network stops. */
   mineEvery(ms: number): () => Promise<void>;
   /**
    * Waits until there is a transaction in the node's pool.
@@ -61,8 +62,24 @@ export interface TestNetwork {
    * @throws if the transaction reverts
    */
   send(account: PrivateKeyAccount, to: Hex | null, data: Hex): Promise<void>;
-  /** Changes the contract through its timelock, which has no delay in tests. */
-  govern(data: Hex): Promise<void>;
+  /** Calls a function of the settlement contract, in a block of its own. */
+  callSettlement(
+    account: PrivateKeyAccount,
+    functionName: string,
+    args?: readonly unknown[],
+  ): Promise<void>;
+  /** The number of the newest block. */
+  head(): Promise<number>;
+  /**
+   * Replaces the blocks from this one on with as many others. They contain these transactions, each
+   * in the block with its index.
+   */
+  reorganize(
+    from: number,
+    transactions?: readonly (readonly [raw: string, index: number])[],
+  ): Promise<void>;
+  /** Makes a call through the contract's timelock, which has no delay in tests. */
+  govern(data: Hex, target?: Hex): Promise<void>;
   /**
    * Deploys the contract's next version, with the same keys.
    * @returns network settings that name both contracts
@@ -73,6 +90,7 @@ export interface TestNetwork {
    * wallet.
    */
   addMerchant(key?: Hex): Promise<TestMerchant>;
+  addPayer(options?: PayerOptions): Promise<PrivateKeyAccount>;
   /**
    * Adds payers with USDC, an allowance and a policy. The options can leave these out, for payers
    * who must be declined.
@@ -112,6 +130,11 @@ export type StartNode = (chainId: number) => Promise<ThrowawayChain>;
 
 const startManualAnvil: StartNode = (chainId) =>
   startThrowawayChain({ chainId, blockTime: 'manual' });
+
+/** Encodes a call of any function of the settlement contract. */
+export function settlementCall(functionName: string, args: readonly unknown[] = []): Hex {
+  return encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
+}
 
 export async function startTestNetwork(
   overrides: Overrides = () => ({}),
@@ -158,8 +181,8 @@ export async function startTestNetwork(
     const deployedAtBlock = present(await chain.block('latest'), 'newest block').number;
     return { ...config, settlement, deployedAtBlock, formerSettlements: [config] };
   };
-  const govern = async (data: Hex) => {
-    const call = { target: config.settlement, data };
+  const govern = async (data: Hex, target = config.settlement) => {
+    const call = { target, data };
     const salt = `0x${randomBytes(32).toString('hex')}` as const;
     const timelock = timelockOf(config.settlement);
     await network.send(roles.admin, timelock, scheduleCall(call, salt, 0n));
@@ -263,11 +286,13 @@ type Roles = 'admin' | 'guardian' | 'watcher' | 'watchKey' | 'addContract' | 'go
 
 function assemble(parts: Parts): Omit<TestNetwork, Roles> {
   const { config, rpc, chain, node, sender } = parts;
+  const mining: (() => Promise<void>)[] = [];
   const read = async (to: Hex, data: Hex) => {
     const [answer] = await chain.calls([{ to, data, words: 'any' }]);
     if (answer?.ok !== true) throw new Error('a read reverted');
     return answer.data;
   };
+  const head = async () => Number(await rpc.call('eth_blockNumber', []));
   const send = async (account: PrivateKeyAccount, to: Hex | null, data: Hex) => {
     const hash = await sender.post(account, to, data);
     await sender.mine();
@@ -280,40 +305,48 @@ function assemble(parts: Parts): Omit<TestNetwork, Roles> {
     chain,
     node,
     send,
-    mine: sender.mine,
-    mineEvery: (ms) => mineEvery(sender, ms),
-    pending: async () => {
-      for (const end = performance.now() + PENDING_WAIT_MS; performance.now() < end; ) {
-        const status = (await rpc.call('txpool_status', [])) as { pending: Hex };
-        if (BigInt(status.pending) > 0n) return;
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-      throw new Error('no transaction arrived at the node');
+    callSettlement: (account, functionName, args) =>
+      send(account, config.settlement, settlementCall(functionName, args)),
+    head,
+    reorganize: async (from, transactions = []) => {
+      await rpc.call('anvil_reorg', [(await head()) - from + 1, transactions]);
     },
+    mine: sender.mine,
+    mineEvery: (ms) => {
+      const stop = mineEvery(sender, ms);
+      mining.push(stop);
+      return stop;
+    },
+    pending: () => pendingTransaction(rpc),
     addMerchant: (key = generatePrivateKey()) => addMerchant(parts, send, key),
+    addPayer: async (options = {}) => only(await addPayers(parts, 1, options), 'payer'),
     addPayers: (count, options = {}) => addPayers(parts, count, options),
     usdcOf: async (address) => {
-      const data = encodeFunctionData({
-        abi: testUsdcAbi,
-        functionName: 'balanceOf',
-        args: [address],
-      });
+      const args = [address] as const;
+      const data = encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args });
       return BigInt(await read(config.usdc, data));
     },
     merchantBalance: async (merchantNumber) => {
-      const data = encodeFunctionData({
-        abi: settlementAbi,
-        functionName: 'merchantAccount',
-        args: [Number(merchantNumber)],
-      });
+      const data = settlementCall('merchantAccount', [Number(merchantNumber)]);
       return BigInt(`0x${(await read(config.settlement, data)).slice(66, 130)}`);
     },
     stop: async () => {
+      await Promise.all(mining.map((stop) => stop()));
       await chain.close();
       await rpc.close();
       await node.stop();
     },
   };
+}
+
+/** Waits until there is a transaction in the node's pool. */
+async function pendingTransaction(rpc: Rpc): Promise<void> {
+  for (const end = performance.now() + PENDING_WAIT_MS; performance.now() < end; ) {
+    const status = (await rpc.call('txpool_status', [])) as { pending: Hex };
+    if (BigInt(status.pending) > 0n) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('no transaction arrived at the node');
 }
 
 function mineEvery(sender: Sender, ms: number): () => Promise<void> {
@@ -332,33 +365,10 @@ function mineEvery(sender: Sender, ms: number): () => Promise<void> {
 
 async function addMerchant({ config, chain }: Parts, send: TestNetwork['send'], key: Hex) {
   const wallet = privateKeyToAccount(key);
-  const reference = keccak256(`0x${randomBytes(16).toString('hex')}`);
-  const deadline = BigInt(FAR_FUTURE);
-  const signature = await wallet.signTypedData({
-    domain: {
-      name: 'Tapline Settlement',
-      version: '2',
-      chainId: config.chainId,
-      verifyingContract: config.settlement,
-    },
-    types: {
-      MerchantConsent: [
-        { name: 'reference', type: 'bytes32' },
-        { name: 'wallet', type: 'address' },
-        { name: 'deadline', type: 'uint256' },
-      ],
-    },
-    primaryType: 'MerchantConsent',
-    message: { reference, wallet: wallet.address, deadline },
-  });
-  const data = encodeFunctionData({
-    abi: settlementAbi,
-    functionName: 'registerMerchant',
-    args: [reference, wallet.address, deadline, signature],
-  });
+  const registration = await signRegistration(config, randomBytes(16).toString('hex'), wallet);
   const registrar = heldAccount(config.registrarKey);
-  await send(registrar, config.settlement, data);
-  const count = encodeFunctionData({ abi: settlementAbi, functionName: 'merchantCount' });
+  await send(registrar, config.settlement, registerMerchantCall(registration));
+  const count = settlementCall('merchantCount');
   const [answer] = await chain.calls([{ to: config.settlement, data: count, words: 1 }]);
   return { merchantNumber: BigInt(answer?.ok === true ? answer.data : 0), wallet };
 }
@@ -394,5 +404,5 @@ function setPolicy(perPayment: bigint): Hex {
     expiresAt: FAR_FUTURE,
     maxFeeRate: 100,
   };
-  return encodeFunctionData({ abi: settlementAbi, functionName: 'setPolicy', args: [policy] });
+  return settlementCall('setPolicy', [policy]);
 }

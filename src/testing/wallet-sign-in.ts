@@ -31,7 +31,7 @@ export function messageOf(
   });
 }
 
-interface SignInOptions {
+export interface SignInOptions {
   readonly chainId?: number;
   readonly now?: Date;
   /** The service's public URL. Default: the URL to which the request goes. */

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { listen } from '#testing/listen.ts';
 
 /** A request as the merchant's server received it. */
 export interface Received {
@@ -32,12 +32,6 @@ export interface TestReceiver {
 const WAIT_STEP_MS = 5;
 const WAIT_LIMIT_MS = 8_000;
 
-async function readBody(request: http.IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
-
 /** Starts a merchant's server, which records requests and responds as the test has set. */
 export async function startReceiver(
   host = '127.0.0.1',
@@ -45,11 +39,10 @@ export async function startReceiver(
     http.createServer(listener),
 ): Promise<TestReceiver> {
   const received: Received[] = [];
-  const sockets = new Set<Socket>();
   let connections = 0;
   let answerer: Answerer = (_received, response) => void response.end('ok');
   const server = create((request, response) => {
-    void readBody(request).then(
+    void buffer(request).then(
       (body) => {
         const { method = '', url: path = '', headers } = request;
         const entry = { method, path, headers, body, atMs: performance.now() };
@@ -59,18 +52,10 @@ export async function startReceiver(
       () => {},
     );
   });
-  server.on('connection', (socket: Socket) => {
-    connections++;
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => {});
-  });
-  server.listen(0, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const name = host.includes(':') ? `[${host}]` : host;
+  server.on('connection', () => connections++);
+  const { url, port, close } = await listen(server, host);
   return {
-    url: `http://${name}:${port}`,
+    url,
     port,
     received,
     connections: () => connections,
@@ -87,11 +72,6 @@ export async function startReceiver(
       }
       return received.slice(0, count);
     },
-    close: async () => {
-      if (!server.listening) return;
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { type Log, silentLog } from '#core/log.ts';
@@ -83,19 +84,20 @@ export async function openBench({
 }
 
 /**
- * Waits until `check` returns a value.
+ * Waits until `check` returns a value. The longer it waits, the less often it checks.
  * @throws if it does not in time
  */
 export async function eventually<T>(
   what: string,
-  check: () => Promise<T | undefined | false>,
+  check: () => Promise<T | undefined | null | false>,
   limitMs = 8_000,
 ): Promise<T> {
-  const end = performance.now() + limitMs;
+  const began = performance.now();
   for (;;) {
     const value = await check();
-    if (value !== undefined && value !== false) return value;
-    if (performance.now() > end) throw new Error(`never happened: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    if (value !== undefined && value !== null && value !== false) return value;
+    const waitedMs = performance.now() - began;
+    if (waitedMs > limitMs) throw new Error(`never happened: ${what}`);
+    await sleep(Math.min(10 + waitedMs / 20, 100));
   }
 }

@@ -13,7 +13,6 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import { settleCall, walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { ROLES, roleId } from '#settlement/contract/contract-roles.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
-import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import {
   executeCall,
   NO_PREDECESSOR,
@@ -22,8 +21,9 @@ import {
 } from '#settlement/contract/timelock-calls.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { settlementCall } from '#testing/test-network.ts';
 import { watchTheft } from '#testing/theft.ts';
-import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { signProposal } from '#testing/wallet-consents.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
@@ -63,7 +63,7 @@ describe('each key is stolen in turn', () => {
     world = await startRelayerWorld(() => ({ sponsorKey: generatePrivateKey() }));
     const other = await openChain(world.network.config, silentLog);
     chains = [world.network.chain, other];
-    payer = present((await world.network.addPayers(1))[0], 'payer').address;
+    payer = (await world.network.addPayer()).address;
   });
 
   after(async () => {
@@ -75,17 +75,12 @@ describe('each key is stolen in turn', () => {
   const sender = () => heldAccount(world.network.config.relayerKeys[0]);
   const registrar = () => heldAccount(world.network.config.registrarKey);
 
-  function govern(from: PrivateKeyAccount, functionName: string, args: readonly unknown[] = []) {
-    const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
-    return world.network.send(from, settlement(), data);
-  }
+  const govern = (from: PrivateKeyAccount, functionName: string, args: readonly unknown[] = []) =>
+    world.network.callSettlement(from, functionName, args);
 
   async function view(functionName: string, args: readonly unknown[] = []): Promise<string> {
-    const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
-    return (await world.network.rpc.call('eth_call', [
-      { to: settlement(), data },
-      'latest',
-    ])) as string;
+    const call = { to: settlement(), data: settlementCall(functionName, args) };
+    return String(await world.network.rpc.call('eth_call', [call, 'latest']));
   }
 
   /** Returns the fees of the acquirer and of the protocol. */
@@ -131,16 +126,8 @@ describe('each key is stolen in turn', () => {
     assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
   });
 
-  /** Returns the proposal that makes the thief's wallet the merchant's. */
-  async function proposalFor(merchantNumber: bigint): Promise<Hex> {
-    const thief = privateKeyToAccount(generatePrivateKey());
-    const terms = { merchantNumber, wallet: thief.address, deadline: DEADLINE };
-    const consent = walletConsent(world.network.config, { ...terms, nonce: 0n });
-    return walletChangeCall({
-      ...{ step: 'propose', merchantNumber: `${merchantNumber}`, wallet: thief.address },
-      ...{ deadline: `${DEADLINE}`, signature: await thief.signTypedData(consent) },
-    });
-  }
+  const proposalFor = async (merchantNumber: bigint) =>
+    walletChangeCall(await signProposal(world.network.config, merchantNumber));
 
   it('registrar: proposes its own wallet', async () => {
     const { merchantNumber, wallet } = await world.network.addMerchant();
@@ -196,9 +183,8 @@ describe('each key is stolen in turn', () => {
     const { admin: proposer } = world.network;
     const thief = privateKeyToAccount(generatePrivateKey());
     await world.network.rpc.call('anvil_setBalance', [thief.address, '0xde0b6b3a7640000']);
-    const args = [roleId('operator'), thief.address] as const;
-    const call = { abi: settlementAbi, functionName: 'grantRole', args } as const;
-    const grant = { target: settlement(), data: encodeFunctionData(call) };
+    const data = settlementCall('grantRole', [roleId('operator'), thief.address]);
+    const grant = { target: settlement(), data };
     const timelock = timelockOf(settlement());
     await world.network.send(proposer, timelock, scheduleCall(grant, SALT, 0n));
     const before = await world.network.usdcOf(payer);

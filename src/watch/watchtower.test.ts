@@ -4,15 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   encodeAbiParameters,
   encodeEventTopics,
-  encodeFunctionData,
   keccak256,
   numberToHex,
   parseAbiParameters,
   parseEther,
 } from 'viem';
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
@@ -20,7 +18,6 @@ import { openChain } from '#settlement/chain/open-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { roleId } from '#settlement/contract/contract-roles.ts';
-import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import {
   executeCall,
   NO_PREDECESSOR,
@@ -34,15 +31,15 @@ import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { addAccount } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { startRemoteSigner } from '#testing/remote-signer.ts';
-import type { TestMerchant } from '#testing/test-network.ts';
+import { settlementCall, type TestMerchant } from '#testing/test-network.ts';
+import { signProposal } from '#testing/wallet-consents.ts';
 import { carryOut, checkCoin } from '#watch/pause-contract.ts';
 import { type FoundPast, lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
-import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
-const DEADLINE = 4_000_000_000n;
 const PAUSE_FROM = 5_000_000n;
 const SMALL = 1_000_000n;
 const LARGE = 6_000_000n;
@@ -82,7 +79,7 @@ describe('a watchtower', () => {
     await db.query('delete from watch_steps');
     await db.query('delete from chain_alarms');
     for (const part of ['Settling', 'Refunding'] as const) {
-      await govern(world.network.admin, `unpause${part}`);
+      await world.network.callSettlement(world.network.admin, `unpause${part}`);
     }
     memory = openMemory(world.database.db.watch);
     await db.query('delete from watch_cursors');
@@ -94,9 +91,7 @@ describe('a watchtower', () => {
   function deps(own: Partial<WatchDeps> = {}): WatchDeps {
     return {
       chains,
-      db: world.database.db,
-      clock: systemClock,
-      log: silentLog,
+      ...world.deps,
       watchKey: world.network.watchKey,
       pauseFrom: PAUSE_FROM,
       notifyMerchant: async (_tx, proposal) => void mailed.push(proposal),
@@ -149,19 +144,14 @@ describe('a watchtower', () => {
     return rows.map(({ step }) => step);
   }
 
-  function govern(account: PrivateKeyAccount, functionName: string, args: readonly unknown[] = []) {
-    const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
-    return world.network.send(account, world.network.config.settlement, data);
-  }
-
   /** Uses a sender's key to charge a payer who has never dealt with this shop. */
   async function steal(amount: bigint) {
     const thief = outsideService(world.network.config);
-    const [payer] = await world.network.addPayers(1);
+    const payer = await world.network.addPayer();
     const { merchantNumber } = world.merchant;
     const number = sale++;
     const stolen = {
-      ...{ payer: present(payer, 'payer').address, merchantNumber },
+      ...{ payer: payer.address, merchantNumber },
       ...{ amount, orderId: `S${number}`, number },
     };
     const stopMining = world.network.mineEvery(40);
@@ -169,19 +159,8 @@ describe('a watchtower', () => {
     return { stolen, thief };
   }
 
-  async function proposal(merchant: TestMerchant) {
-    const wallet = privateKeyToAccount(generatePrivateKey());
-    const { merchantNumber } = merchant;
-    const consent = { merchantNumber, wallet: wallet.address, nonce: 0n, deadline: DEADLINE };
-    const signature = await wallet.signTypedData(walletConsent(world.network.config, consent));
-    return walletChangeCall({
-      step: 'propose',
-      merchantNumber: `${merchantNumber}`,
-      wallet: wallet.address,
-      deadline: `${DEADLINE}`,
-      signature,
-    });
-  }
+  const proposal = async ({ merchantNumber }: TestMerchant) =>
+    walletChangeCall(await signProposal(world.network.config, merchantNumber));
 
   const registrar = () => heldAccount(world.network.config.registrarKey);
 
@@ -285,11 +264,7 @@ describe('a watchtower', () => {
       await look();
     }
     assert.deepEqual(await steps(), ['cancel_wallet']);
-    const call = encodeFunctionData({
-      abi: settlementAbi,
-      functionName: 'walletChange',
-      args: [Number(merchant.merchantNumber)],
-    });
+    const call = settlementCall('walletChange', [Number(merchant.merchantNumber)]);
     const [answer] = await chains[0].calls([{ to: settlement, data: call, words: 3 }]);
     assert.ok(answer?.ok === true && BigInt(answer.data.slice(0, 66)) === 0n, 'still announced');
     assert.equal(mailed.at(-1)?.accountId, `acct_${merchant.merchantNumber}`);
@@ -332,8 +307,7 @@ describe('a watchtower', () => {
   /** Returns an operation that grants the operator role to a stranger, as a thief would. */
   function grantOf(account: Hex, salt: Hex) {
     const { settlement } = world.network.config;
-    const args = [roleId('operator'), account] as const;
-    const data = encodeFunctionData({ abi: settlementAbi, functionName: 'grantRole', args });
+    const data = settlementCall('grantRole', [roleId('operator'), account]);
     const call = { target: settlement, data };
     const timelock = timelockOf(settlement);
     const { admin } = world.network;
@@ -419,7 +393,7 @@ describe('a watchtower', () => {
         await look();
       }
       const open = () =>
-        world.count(`select count(*) from watch_steps
+        world.countRows(`watch_steps
           where step = 'cancel_wallet' and done_at is null`);
       assert.equal(Number(await open()), 2, 'they wait');
       await steal(LARGE);
@@ -453,7 +427,7 @@ describe('a watchtower', () => {
     await world.network.mine(2);
     await look({ chains: both });
     assert.deepEqual(await alarms(), []);
-    const pause = encodeFunctionData({ abi: settlementAbi, functionName: 'pauseSettling' });
+    const pause = settlementCall('pauseSettling');
     await world.network.send(world.network.guardian, config.settlement, pause);
     await world.network.mine(2);
     await look({ chains: both });
@@ -464,8 +438,8 @@ describe('a watchtower', () => {
   it('does not report what the service itself does', async () => {
     const relayer = world.startRelayer();
     const stopMining = world.network.mineEvery(60);
-    const [payer] = await world.network.addPayers(1);
-    const paid = await world.pay({ payer: present(payer, 'payer'), amount: LARGE });
+    const payer = await world.network.addPayer();
+    const paid = await world.pay({ payer, amount: LARGE });
     await world.outcomes([paid]);
     await stopMining();
     assert.equal(await blocksToStop(), null);
@@ -508,7 +482,7 @@ describe('a watchtower', () => {
     const { db } = world.database;
     await db.query('update watch_cursors set next_block = $1', [number.toString()]);
     for (const part of ['Settling', 'Refunding'] as const)
-      await govern(world.network.admin, `unpause${part}`);
+      await world.network.callSettlement(world.network.admin, `unpause${part}`);
     await world.network.mine(2);
     await look();
     await look();
@@ -571,28 +545,11 @@ describe('a watchtower', () => {
     await look();
     const told = await alarms();
     assert.deepEqual(told, ['foreign_key_used merchant']);
-    const { chain } = world.network;
-    const { db } = world.database;
-    const deps = { chain, db, clock: systemClock, log: silentLog };
-    await reconcileOnce(deps, { graceMs: 0 });
+    await reconcileOnce(world.deps, { graceMs: 0 });
     const again = (await alarms()).filter((alarm) => alarm.startsWith('foreign'));
     assert.deepEqual(again, told);
   });
 
-  /** Adds the merchant's account. */
-  async function knowMerchant(merchant: TestMerchant): Promise<void> {
-    const { db } = world.database;
-    const account = `acct_${merchant.merchantNumber}`;
-    const values = [account];
-    await db.query(
-      `insert into accounts (id, name, created) values ($1, 'Test', now())
-       on conflict do nothing`,
-      values,
-    );
-    await db.query(
-      `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
-       values ($1, false, $2, $3, now()) on conflict do nothing`,
-      [account, merchant.merchantNumber, merchant.wallet.address.toLowerCase()],
-    );
-  }
+  const knowMerchant = (merchant: TestMerchant) =>
+    addAccount({ database: world.database, merchant }, `acct_${merchant.merchantNumber}`);
 });

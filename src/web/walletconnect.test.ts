@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import fastify from 'fastify';
 import { StartError } from '#core/start-error.ts';
 import { readWalletConnectSettings } from '#settings/walletconnect-settings.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { addWalletConnect, walletConnectOf } from '#web/serve-apps.ts';
 
 const ID = '0123456789abcdef'.repeat(2);
@@ -44,9 +44,8 @@ test('an invalid setting ends the start with one line', () => {
   }
 });
 
-test('a start without the library says how to build it, and one with it serves it', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-walletconnect-'));
-  const library = path.join(folder, 'walletconnect.js');
+test('a start without the library says how to build it, and one with it serves it', async (t) => {
+  const library = path.join(testFolder(t), 'walletconnect.js');
   const app = fastify();
   await assert.rejects(addWalletConnect(app, library), (error) => {
     assert.ok(error instanceof StartError);
@@ -59,5 +58,4 @@ test('a start without the library says how to build it, and one with it serves i
   assert.match(String(answer.headers['content-type']), /^text\/javascript/);
   assert.equal(answer.body, 'export const SignClient = 1;');
   await app.close();
-  await rm(folder, { recursive: true });
 });

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { addEndpoint, deliveriesOf } from '#testing/webhook-endpoints.ts';
 import { type Received, startReceiver } from '#testing/webhook-receiver.ts';
 import { openBench, type WebhookBench } from '#testing/webhooks.ts';
 import { checkReceiver } from '#webhooks/check-receiver.ts';
-import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 
 const TOLERANCE_S = 300;
 
@@ -43,9 +42,7 @@ async function check(care: Care | 'refuses everything') {
   const checked = await checkReceiver(bench, bench.tenant, endpoint.id, bench.clock);
   await receiver.close();
   assert.ok(!isRefusal(checked));
-  const page = { limit: 10, after: null, createdGte: null, createdLt: null };
-  const wanted = { endpointId: endpoint.id, status: null };
-  const deliveries = await selectDeliveries(bench.db, wanted, page);
+  const deliveries = await deliveriesOf(bench, endpoint.id);
   return { checked, deliveries, received: receiver.received };
 }
 

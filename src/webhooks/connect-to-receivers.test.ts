@@ -323,6 +323,18 @@ describe('the connection to a receiver', () => {
     assert.equal(receiver.connections() + six.connections(), 0);
   });
 
+  test('in the sandbox plain http reaches this machine by its own names only', async (t) => {
+    const { port } = await receiverFor(t);
+    const network = { ...loopback, policy: addressPolicy([], { ownMachine: true }) };
+    for (const host of ['127.0.0.1', 'localhost']) {
+      assert.ok((await post(`http://${host}:${port}/`, network)).answered, host);
+    }
+    for (const url of [`http://a.example:${port}/`, `https://127.0.0.1:${port}/`]) {
+      const reply = await post(url, network);
+      assert.equal(!reply.answered && reply.error, 'address_refused', url);
+    }
+  });
+
   test('one refused address among allowed ones refuses the name', async (t) => {
     const receiver = await receiverFor(t);
     const network = networkFor(() => ['127.0.0.1', '10.0.0.1']);

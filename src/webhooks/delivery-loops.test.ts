@@ -7,12 +7,11 @@ import { Webhook } from 'standardwebhooks';
 import { newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { constructEvent } from '#testing/stripe-webhooks.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { addEndpoint, deliveriesOf } from '#testing/webhook-endpoints.ts';
 import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import type { WebhookWorker } from '#webhooks/delivery-loops.ts';
-import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 import { claimEndpoints, fetchDue, recordResults } from '#webhooks/delivery-queue-queries.ts';
 import type { DeliveryStatus } from '#webhooks/delivery-tables.ts';
 
@@ -38,9 +37,8 @@ async function scene(t: TestContext): Promise<Scene> {
   const receiver = await startReceiver();
   t.after(() => receiver.close());
   const { endpoint, secret } = await addEndpoint(bench, `${receiver.url}/hook?a=1`);
-  const page = { limit: 5_000, after: null, createdGte: null, createdLt: null };
   const count = async (status: DeliveryStatus) =>
-    (await selectDeliveries(bench.db, { endpointId: endpoint.id, status }, page)).length;
+    (await deliveriesOf(bench, endpoint.id, { status, limit: 5_000 })).length;
   return { bench, receiver, endpointId: endpoint.id, secret, count };
 }
 
@@ -84,9 +82,7 @@ describe('a delivery', () => {
     );
 
     const delivered = await eventually('recorded', async () => {
-      const page = { limit: 1, after: null, createdGte: null, createdLt: null };
-      const [row] = await selectDeliveries(bench.db, { endpointId, status: 'succeeded' }, page);
-      return row;
+      return (await deliveriesOf(bench, endpointId, { status: 'succeeded' }))[0];
     });
     assert.equal(delivered.id, got.headers['service-delivery-id']);
     assert.equal(delivered.response_status, 200);

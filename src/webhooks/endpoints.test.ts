@@ -6,7 +6,11 @@ import { FakeClock } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { accepted } from '#testing/accepted.ts';
 import { constructEvent } from '#testing/stripe-webhooks.ts';
-import { addEndpoint, openReceivingAccount } from '#testing/webhook-endpoints.ts';
+import {
+  addEndpoint,
+  openReceivingAccount,
+  setEndpointStatus,
+} from '#testing/webhook-endpoints.ts';
 import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
 import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import { createEndpoint } from '#webhooks/create-endpoint.ts';
@@ -237,13 +241,11 @@ describe('updating a webhook endpoint', () => {
   test('disabling sets the reason and enabling clears it', async (t) => {
     const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
-    const setStatus = async (status: 'enabled' | 'disabled') => {
-      const change = { input: { status }, now: clock.now() };
-      return accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, change));
-    };
-    assert.equal((await setStatus('disabled')).disabled_reason, 'requested_by_merchant');
+    const disabled = await setEndpointStatus(bench, endpoint.id, 'disabled');
+    assert.equal(disabled.disabled_reason, 'requested_by_merchant');
     await writeTestEvents(bench);
-    assert.equal((await setStatus('enabled')).disabled_reason, null);
+    const enabled = await setEndpointStatus(bench, endpoint.id, 'enabled');
+    assert.equal(enabled.disabled_reason, null);
     await writeTestEvents(bench);
     await receiver.waitFor(1);
     await drainDeliveries(bench);

@@ -3,18 +3,23 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import type { Tx } from '#db/database.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import {
+  addEndpoint,
+  deliveriesOf,
+  dueOf,
+  openReceivingAccount,
+  setEndpointStatus,
+} from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { leaseGivenBack, workerLooked } from '#testing/webhook-looks.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
-import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+import { type Answerer, startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { eventually, openBench, type WebhookBench } from '#testing/webhooks.ts';
 import type { WebhookWorker } from '#webhooks/delivery-loops.ts';
-import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery-tables.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
 import { disableLongFailing } from '#webhooks/housekeeping.ts';
 import { RETRY_DELAYS_MS } from '#webhooks/retry-schedule.ts';
-import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
+import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 
 interface Scene {
   readonly bench: WebhookBench;
@@ -39,23 +44,13 @@ before(async () => {
 after(() => shared.close());
 
 async function scene(t: TestContext): Promise<Scene> {
-  const bench = await withNewAccount(shared);
-  const receiver = await startReceiver();
+  const { bench, receiver } = await openReceivingAccount(t, shared);
   const { endpoint } = await addEndpoint(bench, receiver.url);
-  t.after(async () => {
-    await removeEndpoint(bench, bench.tenant, endpoint.id, clock.now());
-    await receiver.close();
-  });
   return {
     bench,
     receiver,
     endpointId: endpoint.id,
-    list: (status) =>
-      selectDeliveries(
-        bench.db,
-        { endpointId: endpoint.id, status: status ?? null },
-        { limit: 100, after: null, createdGte: null, createdLt: null },
-      ),
+    list: (status) => deliveriesOf(bench, endpoint.id, status && { status }),
     later: (ms) => {
       clock.advance(ms);
       worker.wake();
@@ -65,8 +60,10 @@ async function scene(t: TestContext): Promise<Scene> {
   };
 }
 
-const answerStatus = (status: number) => (_received: unknown, response: { writeHead: unknown }) =>
-  void (response as import('node:http').ServerResponse).writeHead(status).end(`status ${status}`);
+const answerStatus =
+  (status: number): Answerer =>
+  (_received, response) =>
+    void response.writeHead(status).end(`status ${status}`);
 
 /** Waits until the only delivery has had this many attempts, and returns it. */
 function attempted({ list }: Scene, attempts: number): Promise<DeliveryRow> {
@@ -231,8 +228,7 @@ describe('a failing endpoint', () => {
     clock.advance(6 * DAY_MS);
     await disableLongFailing(s.bench);
     s.receiver.answer(answerStatus(200));
-    const change = { input: { status: 'enabled' } as const, now: clock.now() };
-    await changeEndpoint(s.bench, s.bench.tenant, s.endpointId, change);
+    await setEndpointStatus(s.bench, s.endpointId, 'enabled');
     assert.equal(await s.failingSince(), null);
     assert.deepEqual(await disableLongFailing(s.bench), []);
     await writeTestEvents(s.bench);
@@ -248,17 +244,12 @@ describe('a failing endpoint', () => {
       if (way === 'deleted') {
         await removeEndpoint(s.bench, s.bench.tenant, s.endpointId, clock.now());
       } else {
-        const change = { input: { status: 'disabled' } as const, now: clock.now() };
-        await changeEndpoint(s.bench, s.bench.tenant, s.endpointId, change);
+        await setEndpointStatus(s.bench, s.endpointId, 'disabled');
       }
       s.later(60_000);
       await looked();
       assert.equal(s.receiver.received.length, 1);
-      assert.equal(
-        (await s.bench.db.query('select from webhook_due where endpoint_id = $1', [s.endpointId]))
-          .length,
-        0,
-      );
+      assert.equal(await dueOf(s.bench, s.endpointId), 0);
       assert.deepEqual(
         (await s.list()).map((row) => [row.status, row.error]),
         way === 'deleted' ? [] : [['failed', 'endpoint_disabled']],
@@ -277,19 +268,9 @@ describe('a failing endpoint', () => {
     await removeEndpoint(s.bench, s.bench.tenant, s.endpointId, clock.now());
     answer();
     await looked();
-    assert.equal(
-      (
-        await s.bench.db.query('select from webhook_deliveries where endpoint_id = $1', [
-          s.endpointId,
-        ])
-      ).length,
-      0,
-    );
-    assert.equal(
-      (await s.bench.db.query('select from webhook_due where endpoint_id = $1', [s.endpointId]))
-        .length,
-      0,
-    );
+    const recorded = 'select from webhook_deliveries where endpoint_id = $1';
+    assert.deepEqual(await s.bench.db.query(recorded, [s.endpointId]), []);
+    assert.equal(await dueOf(s.bench, s.endpointId), 0);
   });
 
   test('gets no further attempt of an event that is past its retention', async (t) => {
@@ -314,9 +295,7 @@ describe('a failing endpoint', () => {
     names['rebind.example'] = ['10.0.0.1', '127.0.0.1'];
     await writeTestEvents(bench, 1, { type: 'refund.created' });
     const row = await eventually('refused', async () => {
-      const wanted = { endpointId: endpoint.id, status: null };
-      const page = { limit: 1, after: null, createdGte: null, createdLt: null };
-      const [found] = await selectDeliveries(bench.db, wanted, page);
+      const [found] = await deliveriesOf(bench, endpoint.id);
       return found?.attempt === 1 ? found : undefined;
     });
     assert.equal(row.error, 'address_refused');

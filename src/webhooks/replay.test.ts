@@ -2,9 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { addMs, FakeClock } from '#core/clock.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
+import { accepted } from '#testing/accepted.ts';
+import {
+  addEndpoint,
+  dueOf,
+  openReceivingAccount,
+  setEndpointStatus,
+} from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import type { TestReceiver } from '#testing/webhook-receiver.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import {
   expandTypes,
@@ -14,7 +20,6 @@ import {
   type StartReplay,
   startReplay,
 } from '#webhooks/replay.ts';
-import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
 
 const clock = new FakeClock();
 let shared: WebhookBench;
@@ -33,13 +38,8 @@ interface Scene {
 }
 
 async function scene(t: TestContext): Promise<Scene> {
-  const bench = await withNewAccount(shared);
-  const receiver = await startReceiver();
+  const { bench, receiver } = await openReceivingAccount(t, shared);
   const { endpoint } = await addEndpoint(bench, receiver.url);
-  t.after(async () => {
-    await removeEndpoint(bench, bench.tenant, endpoint.id, clock.now());
-    await receiver.close();
-  });
   const all = { since: addMs(clock.now(), -1_000), until: null, types: null };
   return {
     bench,
@@ -50,11 +50,7 @@ async function scene(t: TestContext): Promise<Scene> {
         input: { ...all, ...input },
         now: clock.now(),
       }),
-    due: async () => {
-      const values = [endpoint.id];
-      return (await bench.db.query('select from webhook_due where endpoint_id = $1', values))
-        .length;
-    },
+    due: () => dueOf(bench, endpoint.id),
   };
 }
 
@@ -77,14 +73,11 @@ describe('a replay', () => {
       return rows.length === 3;
     });
     // Writes the event while the endpoint is disabled, so that it gets no delivery.
-    const change = (status: 'enabled' | 'disabled') =>
-      changeEndpoint(bench, bench.tenant, endpointId, { input: { status }, now: clock.now() });
-    await change('disabled');
+    await setEndpointStatus(bench, endpointId, 'disabled');
     await writeTestEvents(bench, 2);
-    await change('enabled');
+    await setEndpointStatus(bench, endpointId, 'enabled');
     clock.advance(1_000);
-    const started = await replay();
-    assert.ok(!isRefusal(started));
+    const started = accepted(await replay());
     const all = await receiver.waitFor(8);
     await worker.stop();
     const again = all.slice(3);
@@ -95,8 +88,7 @@ describe('a replay', () => {
     assert.ok(repeated.every(({ headers }) => headers['service-delivery-attempt'] === '2'));
     const others = again.filter((got) => !repeated.includes(got));
     assert.ok(others.every(({ headers }) => headers['service-delivery-attempt'] === '1'));
-    const done = await getReplay(bench, bench.tenant, started.id);
-    assert.ok(!isRefusal(done));
+    const done = accepted(await getReplay(bench, bench.tenant, started.id));
     assert.equal(renderReplay(done).status, 'completed');
     assert.equal(renderReplay(done).events_queued, 5);
     const rows = await bench.db.query('select from webhook_deliveries where endpoint_id = $1', [
@@ -134,18 +126,16 @@ describe('a replay', () => {
     for (let i = 0; i < 6; i++) await writeTestEvents(bench, 1_000);
     await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
     clock.advance(1_000);
-    const started = await replay();
-    assert.ok(!isRefusal(started));
+    const { id } = accepted(await replay());
     assert.equal(await run(bench), 10);
     assert.equal(await due(), 5_000);
-    const half = await getReplay(bench, bench.tenant, started.id);
-    assert.equal(!isRefusal(half) && half.status, 'running');
+    const half = accepted(await getReplay(bench, bench.tenant, id));
+    assert.equal(half.status, 'running');
     await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
     await run(bench);
     assert.equal(await due(), 1_000);
-    const done = await getReplay(bench, bench.tenant, started.id);
-    assert.equal(!isRefusal(done) && done.status, 'completed');
-    assert.equal(!isRefusal(done) && done.events_queued, 6_000);
+    const done = accepted(await getReplay(bench, bench.tenant, id));
+    assert.deepEqual([done.status, done.events_queued], ['completed', 6_000]);
   });
 
   test('leaves waiting deliveries alone', async (t) => {
@@ -162,13 +152,12 @@ describe('a replay', () => {
     await writeTestEvents(bench, 2_000);
     await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
     clock.advance(1_000);
-    const started = await replay();
+    const { id } = accepted(await replay());
     await Promise.all([run(bench), run(bench), run(bench)]);
     await run(bench);
     assert.equal(await due(), 2_000);
-    assert.ok(!isRefusal(started));
-    const done = await getReplay(bench, bench.tenant, started.id);
-    assert.equal(!isRefusal(done) && done.events_queued, 2_000);
+    const done = accepted(await getReplay(bench, bench.tenant, id));
+    assert.equal(done.events_queued, 2_000);
   });
 
   test('of another account, of a disabled endpoint or of an invalid time is refused', async (t) => {
@@ -189,8 +178,7 @@ describe('a replay', () => {
     const input = { since: addMs(now, -1_000), until: null, types: null };
     const missing = await startReplay(bench, other, endpointId, { input, now });
     assert.ok(isRefusal(missing) && missing.code === 'resource_missing');
-    const change = { input: { status: 'disabled' } as const, now };
-    await changeEndpoint(bench, bench.tenant, endpointId, change);
+    await setEndpointStatus(bench, endpointId, 'disabled');
     const refusal = await replay();
     assert.ok(isRefusal(refusal) && refusal.param === 'id');
   });

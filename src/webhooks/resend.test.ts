@@ -4,17 +4,21 @@ import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
 import { accepted } from '#testing/accepted.ts';
 import { constructEvent } from '#testing/stripe-webhooks.ts';
-import { addEndpoint, openReceivingAccount } from '#testing/webhook-endpoints.ts';
+import {
+  addEndpoint,
+  deliveriesOf,
+  openReceivingAccount,
+  setEndpointStatus,
+} from '#testing/webhook-endpoints.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { workerLooked } from '#testing/webhook-looks.ts';
 import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 import type { WebhookWorker } from '#webhooks/delivery-loops.ts';
-import { selectDeliveries, selectDelivery } from '#webhooks/delivery-queries.ts';
+import { selectDelivery } from '#webhooks/delivery-queries.ts';
 import { renderDelivery } from '#webhooks/delivery-tables.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
 import { retryDelivery } from '#webhooks/retry-delivery.ts';
 import { sendTest } from '#webhooks/send-test.ts';
-import { changeEndpoint } from '#webhooks/update-endpoint.ts';
 
 const clock = new FakeClock(new Date());
 let shared: WebhookBench;
@@ -25,8 +29,6 @@ before(async () => {
   worker = shared.startWorker();
 });
 after(() => shared.close());
-
-const page = (limit = 100) => ({ limit, after: null, createdGte: null, createdLt: null });
 
 describe('the test of an endpoint', () => {
   test('sends a ping to it alone and returns the delivery', async (t) => {
@@ -81,8 +83,7 @@ describe('the test of an endpoint', () => {
   test('works while the endpoint is disabled', async (t) => {
     const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
-    const change = { input: { status: 'disabled' } as const, now: clock.now() };
-    accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, change));
+    await setEndpointStatus(bench, endpoint.id, 'disabled');
     const row = accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
     assert.equal(row.status, 'succeeded');
   });
@@ -93,10 +94,9 @@ describe('sending a delivery again', () => {
     const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     await writeTestEvents(bench);
-    const wanted = { endpointId: endpoint.id, status: null };
     const attempted = (attempt: number) =>
       eventually(`attempt ${attempt}`, async () => {
-        const [row] = await selectDeliveries(bench.db, wanted, page());
+        const [row] = await deliveriesOf(bench, endpoint.id);
         return row?.attempt === attempt ? row : undefined;
       });
     const first = await attempted(1);
@@ -111,7 +111,7 @@ describe('sending a delivery again', () => {
     accepted(await retryDelivery(bench, bench.tenant, first.id, clock.now()));
     const last = await attempted(3);
     assert.equal(last.status, 'succeeded');
-    assert.equal((await selectDeliveries(bench.db, wanted, page())).length, 1);
+    assert.equal((await deliveriesOf(bench, endpoint.id)).length, 1);
     const headers = receiver.received.map((got) => got.headers);
     assert.deepEqual(
       headers.map((each) => each['service-delivery-attempt']),
@@ -125,11 +125,10 @@ describe('sending a delivery again', () => {
     const { endpoint } = await addEndpoint(bench, receiver.url);
     receiver.answer((_received, response) => void response.writeHead(500).end());
     await writeTestEvents(bench, 30);
-    const wanted = { endpointId: endpoint.id, status: null };
     await receiver.waitFor(5);
     await workerLooked(shared, worker);
     const sent = receiver.received.length;
-    const rows = await selectDeliveries(bench.db, wanted, page());
+    const rows = await deliveriesOf(bench, endpoint.id);
     const waiting = rows.find((row) => row.attempt === 0);
     assert.ok(waiting);
     accepted(await retryDelivery(bench, bench.tenant, waiting.id, clock.now()));
@@ -141,8 +140,7 @@ describe('sending a delivery again', () => {
     const { bench, receiver } = await openReceivingAccount(t, shared);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     const row = accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
-    const change = { input: { status: 'disabled' } as const, now: clock.now() };
-    accepted(await changeEndpoint(bench, bench.tenant, endpoint.id, change));
+    await setEndpointStatus(bench, endpoint.id, 'disabled');
     const refusal = await retryDelivery(bench, bench.tenant, row.id, clock.now());
     assert.ok(isRefusal(refusal) && refusal.code === 'parameter_invalid');
     const other = (await withNewAccount(bench)).tenant;
@@ -160,18 +158,14 @@ describe('the list of deliveries', () => {
       response.writeHead(requests++ % 3 === 0 ? 500 : 200).end();
     });
     await writeTestEvents(bench, 25);
-    const wanted = (status: 'pending' | 'succeeded' | 'failed' | null) => ({
-      endpointId: endpoint.id,
-      status,
-    });
     await eventually('all tried', async () => {
-      const rows = await selectDeliveries(bench.db, wanted(null), page());
+      const rows = await deliveriesOf(bench, endpoint.id);
       return rows.length === 25 && rows.every((row) => row.attempt > 0);
     });
     const seen: bigint[] = [];
     let after: { created: Date; position: bigint } | null = null;
     for (;;) {
-      const rows = await selectDeliveries(bench.db, wanted(null), { ...page(4), after });
+      const rows = await deliveriesOf(bench, endpoint.id, { limit: 4, after });
       const shown = rows.slice(0, 4);
       seen.push(...shown.map((row) => row.event_position));
       const last = shown.at(-1);
@@ -183,7 +177,7 @@ describe('the list of deliveries', () => {
     assert.deepEqual(seen, newestFirst);
     const counts = await Promise.all(
       (['pending', 'succeeded', 'failed'] as const).map(
-        async (status) => (await selectDeliveries(bench.db, wanted(status), page())).length,
+        async (status) => (await deliveriesOf(bench, endpoint.id, { status })).length,
       ),
     );
     assert.equal(

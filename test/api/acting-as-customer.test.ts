@@ -4,7 +4,7 @@ import { newSecret } from '#core/bearer-secrets.ts';
 import { createCard } from '#payers/card.ts';
 import { cardKey } from '#settings/config.ts';
 import { createTestIntent, TEST_SECRET, type TestApi } from '#testing/api.ts';
-import { type Endpoint, testEndpoint, withBody, wrongIds } from '#testing/endpoint.ts';
+import { type Endpoint, testEndpoint, wrongBody, wrongIds } from '#testing/endpoint.ts';
 import { addPayer } from '#testing/store.ts';
 
 const BASE = '/v1/test_helpers';
@@ -55,12 +55,11 @@ const endpoints: readonly Endpoint[] = [
     },
     wrong: [
       ...wrongIds((id) => `${BASE}/terminals/${id}/tap`, 'tml_01QzXo0KcV5sVQ2pWm8Tn3'),
-      {
-        because: 'with another kind of credential',
-        call: (good) => withBody(good, { credential: { type: 'card', value: '4242' } }),
-        code: 'parameter_invalid',
-        param: 'credential.type',
-      },
+      wrongBody(
+        'with another kind of credential',
+        { credential: { type: 'card', value: '4242' } },
+        'credential.type',
+      ),
     ],
     elsewhere: 'own',
     replay: 'accepted',
@@ -79,12 +78,7 @@ const endpoints: readonly Endpoint[] = [
     },
     wrong: [
       ...wrongIds((id) => `${BASE}/payment_intents/${id}/payer_confirm`, NOBODY),
-      {
-        because: 'with an answer that is no boolean',
-        call: (good) => withBody(good, { approve: 'yes' }),
-        code: 'parameter_invalid',
-        param: 'approve',
-      },
+      wrongBody('with an answer that is no boolean', { approve: 'yes' }, 'approve'),
     ],
     elsewhere: 'own',
   },
@@ -113,18 +107,8 @@ const endpoints: readonly Endpoint[] = [
     status: 201,
     expect: ({ body }) => assert.match(String(body.agent_token), /^agt_/),
     wrong: [
-      {
-        because: 'without an amount',
-        call: (good) => withBody(good, { amount: undefined }),
-        code: 'parameter_missing',
-        param: 'amount',
-      },
-      {
-        because: 'for 59 seconds',
-        call: (good) => withBody(good, { expires_in: 59 }),
-        code: 'parameter_invalid',
-        param: 'expires_in',
-      },
+      wrongBody('without an amount', { amount: undefined }, 'amount', 'parameter_missing'),
+      wrongBody('for 59 seconds', { expires_in: 59 }, 'expires_in'),
     ],
     elsewhere: 'own',
   },
@@ -143,14 +127,7 @@ const endpoints: readonly Endpoint[] = [
     good: async () => ({ path: `${BASE}/events/trigger`, body: { type: 'refund.failed' } }),
     status: 201,
     expect: ({ body }) => assert.equal(body.type, 'refund.failed'),
-    wrong: [
-      {
-        because: 'for a type that does not exist',
-        call: (good) => withBody(good, { type: 'refund.eaten' }),
-        code: 'parameter_invalid',
-        param: 'type',
-      },
-    ],
+    wrong: [wrongBody('for a type that does not exist', { type: 'refund.eaten' }, 'type')],
     elsewhere: 'own',
   },
 ];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTestIntent } from '#testing/api.ts';
 import { addTestPayment } from '#testing/api-objects.ts';
-import { testEndpoint, wrongIds } from '#testing/endpoint.ts';
+import { testEndpoint, wrongBody, wrongIds } from '#testing/endpoint.ts';
 
 const path = (id: string) => `/v1/payment_intents/${id}/cancel`;
 
@@ -18,12 +18,7 @@ const api = testEndpoint({
   },
   wrong: [
     ...wrongIds(path, 'pi_01QzXo0KcV5sVQ2pWm8Tn3'),
-    {
-      because: 'with a body',
-      call: (good) => ({ ...good, body: { reason: 'none' } }),
-      code: 'parameter_unknown',
-      param: 'reason',
-    },
+    wrongBody('with a body', { reason: 'none' }, 'reason', 'parameter_unknown'),
   ],
   elsewhere: 'missing',
   replay: 'accepted',

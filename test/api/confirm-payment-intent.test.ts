@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { newSecret } from '#core/bearer-secrets.ts';
 import { createTestIntent } from '#testing/api.ts';
-import { testEndpoint, withBody, wrongIds } from '#testing/endpoint.ts';
+import { testEndpoint, wrongBody, wrongIds } from '#testing/endpoint.ts';
 
 const path = (id: string) => `/v1/payment_intents/${id}/confirm`;
 
@@ -24,24 +24,15 @@ testEndpoint({
   },
   wrong: [
     ...wrongIds(path, 'pi_01QzXo0KcV5sVQ2pWm8Tn3'),
-    {
-      because: 'without a token',
-      call: (good) => ({ ...good, body: {} }),
-      code: 'parameter_missing',
-      param: 'agent_token',
-    },
-    ...[newSecret('pass'), newSecret('apiKeyTest'), 'agt_mistyped', '', 7].map((token) => ({
-      because: `with ${String(token).slice(0, 5)}… for a token`,
-      call: (good: Parameters<typeof withBody>[0]) => withBody(good, { agent_token: token }),
-      code: 'parameter_invalid',
-      param: 'agent_token',
-    })),
-    {
-      because: 'with a tip',
-      call: (good) => withBody(good, { tip_amount: 0 }),
-      code: 'parameter_unknown',
-      param: 'tip_amount',
-    },
+    wrongBody('without a token', { agent_token: undefined }, 'agent_token', 'parameter_missing'),
+    ...[newSecret('pass'), newSecret('apiKeyTest'), 'agt_mistyped', '', 7].map((token) =>
+      wrongBody(
+        `with ${String(token).slice(0, 5)}… for a token`,
+        { agent_token: token },
+        'agent_token',
+      ),
+    ),
+    wrongBody('with a tip', { tip_amount: 0 }, 'tip_amount', 'parameter_unknown'),
   ],
   elsewhere: 'missing',
   replay: 'required',

@@ -1,32 +1,25 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { testEndpoint, withBody } from '#testing/endpoint.ts';
+import { testEndpoint, wrongBody } from '#testing/endpoint.ts';
 import { putRates } from '#testing/rates.ts';
 
 const PATH = '/v1/payment_intents';
-
-const invalid = (because: string, changes: object, param: string, code = 'parameter_invalid') => ({
-  because,
-  call: (good: Parameters<typeof withBody>[0]) => withBody(good, changes),
-  code,
-  param,
-});
 
 /** Returns invalid values of `tipping`, each with the parameter that the error names. */
 function wrongTippings() {
   const percentages = (value: unknown) => ({ tipping: { percentages: value } });
   const both = { percentages: [10], amounts: [1] };
   return [
-    invalid('with a tipping that is a list', { tipping: [10] }, 'tipping'),
-    invalid('with an empty tipping', { tipping: {} }, 'tipping.percentages', 'parameter_missing'),
-    invalid('with no percentage at all', percentages([]), 'tipping.percentages'),
-    invalid('with four percentages', percentages([5, 10, 15, 20]), 'tipping.percentages'),
-    invalid('with a percentage of 0', percentages([0]), 'tipping.percentages.0'),
-    invalid('with a percentage of 51', percentages([10, 51]), 'tipping.percentages.1'),
-    invalid('with half a percent', percentages([10.5]), 'tipping.percentages.0'),
-    invalid('with a percentage as a string', percentages(['10']), 'tipping.percentages.0'),
-    invalid('with fixed tips', { tipping: both }, 'tipping.amounts', 'parameter_unknown'),
+    wrongBody('with a tipping that is a list', { tipping: [10] }, 'tipping'),
+    wrongBody('with an empty tipping', { tipping: {} }, 'tipping.percentages', 'parameter_missing'),
+    wrongBody('with no percentage at all', percentages([]), 'tipping.percentages'),
+    wrongBody('with four percentages', percentages([5, 10, 15, 20]), 'tipping.percentages'),
+    wrongBody('with a percentage of 0', percentages([0]), 'tipping.percentages.0'),
+    wrongBody('with a percentage of 51', percentages([10, 51]), 'tipping.percentages.1'),
+    wrongBody('with half a percent', percentages([10.5]), 'tipping.percentages.0'),
+    wrongBody('with a percentage as a string', percentages(['10']), 'tipping.percentages.0'),
+    wrongBody('with fixed tips', { tipping: both }, 'tipping.amounts', 'parameter_unknown'),
   ];
 }
 
@@ -40,26 +33,31 @@ function wrongPresentments() {
   const euros = { currency: 'eur', amount: 250 };
   const at = (field: string) => `presentment.${field}`;
   return [
-    invalid('with both sums', { presentment: euros }, 'presentment'),
-    invalid('with null alone', priced(null), 'presentment'),
-    invalid('with a presentment that is a sum', priced(250), 'presentment'),
-    invalid('without its currency', priced({ amount: 1 }), at('currency'), 'parameter_missing'),
-    invalid('without its amount', priced({ currency: 'eur' }), at('amount'), 'parameter_missing'),
-    invalid('with more members', priced({ ...euros, rate: '1' }), at('rate'), 'parameter_unknown'),
-    invalid('with EUR in capitals', priced({ ...euros, currency: 'EUR' }), at('currency')),
-    invalid('with a made-up currency', priced({ ...euros, currency: 'xyz' }), at('currency')),
-    invalid(
+    wrongBody('with both sums', { presentment: euros }, 'presentment'),
+    wrongBody('with null alone', priced(null), 'presentment'),
+    wrongBody('with a presentment that is a sum', priced(250), 'presentment'),
+    wrongBody('without its currency', priced({ amount: 1 }), at('currency'), 'parameter_missing'),
+    wrongBody('without its amount', priced({ currency: 'eur' }), at('amount'), 'parameter_missing'),
+    wrongBody(
+      'with more members',
+      priced({ ...euros, rate: '1' }),
+      at('rate'),
+      'parameter_unknown',
+    ),
+    wrongBody('with EUR in capitals', priced({ ...euros, currency: 'EUR' }), at('currency')),
+    wrongBody('with a made-up currency', priced({ ...euros, currency: 'xyz' }), at('currency')),
+    wrongBody(
       'with a currency without a rate',
       priced({ ...euros, currency: 'gel' }),
       at('currency'),
     ),
-    invalid('with usdc as currency', priced({ ...euros, currency: 'usdc' }), at('currency')),
-    invalid('with a presentment of 0', priced({ ...euros, amount: 0 }), at('amount')),
-    invalid('with a negative presentment', priced({ ...euros, amount: -1 }), at('amount')),
-    invalid('with half a cent', priced({ ...euros, amount: 0.5 }), at('amount')),
-    invalid('with a presentment as text', priced({ ...euros, amount: '250' }), at('amount')),
-    invalid('that is worth too much', priced({ ...euros, amount: 100_000_001 }), at('amount')),
-    invalid('that is worth no atom', priced({ currency: 'irr', amount: 1 }), at('amount')),
+    wrongBody('with usdc as currency', priced({ ...euros, currency: 'usdc' }), at('currency')),
+    wrongBody('with a presentment of 0', priced({ ...euros, amount: 0 }), at('amount')),
+    wrongBody('with a negative presentment', priced({ ...euros, amount: -1 }), at('amount')),
+    wrongBody('with half a cent', priced({ ...euros, amount: 0.5 }), at('amount')),
+    wrongBody('with a presentment as text', priced({ ...euros, amount: '250' }), at('amount')),
+    wrongBody('that is worth too much', priced({ ...euros, amount: 100_000_001 }), at('amount')),
+    wrongBody('that is worth no atom', priced({ currency: 'irr', amount: 1 }), at('amount')),
   ];
 }
 
@@ -72,7 +70,7 @@ function wrongLines() {
   });
   const at = (field: string) => `line_items.0.${field}`;
   const without = (field: string) =>
-    invalid(
+    wrongBody(
       `with a line without ${field}`,
       sale({ [field]: undefined }),
       at(field),
@@ -80,7 +78,7 @@ function wrongLines() {
     );
   const wrong = (field: string, values: readonly unknown[]) =>
     values.map((value) =>
-      invalid(`with the ${field} ${JSON.stringify(value)}`, sale({ [field]: value }), at(field)),
+      wrongBody(`with the ${field} ${JSON.stringify(value)}`, sale({ [field]: value }), at(field)),
     );
   const quantities = [0, -1, 1.5, '0', '0.000', '1.0000', '1,5', '.5', '-1', '', '1e3', null];
   return [
@@ -91,28 +89,28 @@ function wrongLines() {
     ...wrong('tax_rate', [-1, 10_001, 0.5, '', 'Unknown', null]),
     ...wrong('tax_inclusive', ['yes', 1, null]),
     ...wrong('discount', [-1, 2_500_001, '1', null]),
-    invalid('with more in a line', sale({ price: 1 }), at('price'), 'parameter_unknown'),
-    invalid('with lines that are none', { line_items: {} }, 'line_items'),
-    invalid('with no line at all', { line_items: [] }, 'line_items'),
-    invalid(
+    wrongBody('with more in a line', sale({ price: 1 }), at('price'), 'parameter_unknown'),
+    wrongBody('with lines that are none', { line_items: {} }, 'line_items'),
+    wrongBody('with no line at all', { line_items: [] }, 'line_items'),
+    wrongBody(
       'with 101 lines',
       {
         line_items: Array.from({ length: 101 }, () => ({ ...coffee, quantity: 1, unit_amount: 1 })),
       },
       'line_items',
     ),
-    invalid('with lines of less', sale({ quantity: 1 }), 'line_items'),
-    invalid(
+    wrongBody('with lines of less', sale({ quantity: 1 }), 'line_items'),
+    wrongBody(
       'with lines of an atom more',
       sale({ quantity: 1, unit_amount: 2_500_001 }),
       'line_items',
     ),
-    invalid('with tax on top of the price', sale({ tax_inclusive: false }), 'line_items'),
-    invalid('with a line’s discount beside the price', sale({ discount: 1 }), 'line_items'),
-    invalid('with a discount beside the price', sale({}, { discount: 1 }), 'line_items'),
-    invalid('with a discount above the lines', sale({}, { discount: 2_500_001 }), 'discount'),
-    invalid('with a negative discount', sale({}, { discount: -1 }), 'discount'),
-    invalid('with a discount without lines', { discount: 1 }, 'discount'),
+    wrongBody('with tax on top of the price', sale({ tax_inclusive: false }), 'line_items'),
+    wrongBody('with a line’s discount beside the price', sale({ discount: 1 }), 'line_items'),
+    wrongBody('with a discount beside the price', sale({}, { discount: 1 }), 'line_items'),
+    wrongBody('with a discount above the lines', sale({}, { discount: 2_500_001 }), 'discount'),
+    wrongBody('with a negative discount', sale({}, { discount: -1 }), 'discount'),
+    wrongBody('with a discount without lines', { discount: 1 }, 'discount'),
   ];
 }
 
@@ -136,39 +134,43 @@ const api = testEndpoint({
     assert.equal(lifetime, 120_000);
   },
   wrong: [
-    invalid('without an amount', { amount: undefined }, 'amount', 'parameter_missing'),
-    invalid('with an amount of 0', { amount: 0 }, 'amount'),
-    invalid('with an amount above 1000000000000', { amount: 1_000_000_000_001 }, 'amount'),
-    invalid('with a fraction of an atom', { amount: 1.5 }, 'amount'),
-    invalid('with an amount as a string', { amount: '1' }, 'amount'),
-    invalid('with an amount of null', { amount: null }, 'amount'),
-    invalid('without a terminal', { terminal: undefined }, 'terminal', 'parameter_missing'),
-    invalid('with a made-up terminal', { terminal: 'tml_01QzXnyWbB0mJr6vGq2Lk9' }, 'terminal'),
-    invalid('with an order_id of 9 characters', { order_id: '123456789' }, 'order_id'),
-    invalid('with an empty order_id', { order_id: '' }, 'order_id'),
-    invalid('with a space in order_id', { order_id: 'a b' }, 'order_id'),
-    invalid(
+    wrongBody('without an amount', { amount: undefined }, 'amount', 'parameter_missing'),
+    wrongBody('with an amount of 0', { amount: 0 }, 'amount'),
+    wrongBody('with an amount above 1000000000000', { amount: 1_000_000_000_001 }, 'amount'),
+    wrongBody('with a fraction of an atom', { amount: 1.5 }, 'amount'),
+    wrongBody('with an amount as a string', { amount: '1' }, 'amount'),
+    wrongBody('with an amount of null', { amount: null }, 'amount'),
+    wrongBody('without a terminal', { terminal: undefined }, 'terminal', 'parameter_missing'),
+    wrongBody('with a made-up terminal', { terminal: 'tml_01QzXnyWbB0mJr6vGq2Lk9' }, 'terminal'),
+    wrongBody('with an order_id of 9 characters', { order_id: '123456789' }, 'order_id'),
+    wrongBody('with an empty order_id', { order_id: '' }, 'order_id'),
+    wrongBody('with a space in order_id', { order_id: 'a b' }, 'order_id'),
+    wrongBody(
       'with a description of 501 characters',
       { description: 'x'.repeat(501) },
       'description',
     ),
-    invalid('with a line feed in description', { description: 'a\nb' }, 'description'),
-    invalid('with a NUL in description', { description: 'a\0b' }, 'description'),
-    invalid('with a lone surrogate', { description: '\ud800' }, 'description'),
-    invalid('with 21 pairs of metadata', { metadata: pairs(21) }, 'metadata'),
-    invalid(
+    wrongBody('with a line feed in description', { description: 'a\nb' }, 'description'),
+    wrongBody('with a NUL in description', { description: 'a\0b' }, 'description'),
+    wrongBody('with a lone surrogate', { description: '\ud800' }, 'description'),
+    wrongBody('with 21 pairs of metadata', { metadata: pairs(21) }, 'metadata'),
+    wrongBody(
       'with a metadata name of 41 characters',
       { metadata: { ['k'.repeat(41)]: '' } },
       `metadata.${'k'.repeat(41)}`,
     ),
-    invalid('with a number in metadata', { metadata: { a: 1 } }, 'metadata.a'),
-    invalid('with 501 characters in metadata', { metadata: { a: 'x'.repeat(501) } }, 'metadata.a'),
-    invalid('with 29 seconds', { expires_in: 29 }, 'expires_in'),
-    invalid('with 601 seconds', { expires_in: 601 }, 'expires_in'),
+    wrongBody('with a number in metadata', { metadata: { a: 1 } }, 'metadata.a'),
+    wrongBody(
+      'with 501 characters in metadata',
+      { metadata: { a: 'x'.repeat(501) } },
+      'metadata.a',
+    ),
+    wrongBody('with 29 seconds', { expires_in: 29 }, 'expires_in'),
+    wrongBody('with 601 seconds', { expires_in: 601 }, 'expires_in'),
     ...wrongTippings(),
     ...wrongPresentments(),
     ...wrongLines(),
-    invalid('with a field it does not take', { color: 'red' }, 'color', 'parameter_unknown'),
+    wrongBody('with a field it does not take', { color: 'red' }, 'color', 'parameter_unknown'),
     {
       because: 'with a body that is no JSON',
       call: (good) => ({ ...good, body: '{"amount":' }),

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Loop } from '#core/background-loop.ts';
 import { addTestPayment, keepRefunding } from '#testing/api-objects.ts';
-import { testEndpoint, withBody } from '#testing/endpoint.ts';
+import { testEndpoint, wrongBody } from '#testing/endpoint.ts';
 
 let chain: Loop;
 
@@ -28,49 +28,25 @@ const api = testEndpoint({
     assert.deepEqual(body.metadata, {});
   },
   wrong: [
-    {
-      because: 'without a payment',
-      call: (good) => withBody(good, { payment: undefined }),
-      code: 'parameter_missing',
-      param: 'payment',
-    },
-    {
-      because: 'for a payment that does not exist',
-      call: (good) => withBody(good, { payment: 'pay_01QzXo0KcV5sVQ2pWm8Tn3' }),
-      code: 'parameter_invalid',
-      param: 'payment',
-    },
-    {
-      because: 'for more than is left',
-      call: (good) => withBody(good, { amount: 2_500_001 }),
-      code: 'amount_too_large',
-      param: 'amount',
-    },
-    ...[0, 1.5, '1', 1_000_000_000_001].map((amount) => ({
-      because: `with an amount of ${JSON.stringify(amount)}`,
-      call: (good: Parameters<typeof withBody>[0]) => withBody(good, { amount }),
-      code: 'parameter_invalid',
-      param: 'amount',
-    })),
-    {
-      because: 'in both units',
-      call: (good) => withBody(good, { presentment_amount: 1 }),
-      code: 'parameter_invalid',
-      param: 'presentment_amount',
-    },
-    ...[0, 1.5, '1', null, 1].map((part) => ({
-      because: `with a presentment_amount of ${JSON.stringify(part)} for a sale in USDC`,
-      call: (good: Parameters<typeof withBody>[0]) =>
-        withBody(good, { amount: undefined, presentment_amount: part }),
-      code: 'parameter_invalid',
-      param: 'presentment_amount',
-    })),
-    {
-      because: 'with a reason of 501 characters',
-      call: (good) => withBody(good, { reason: 'x'.repeat(501) }),
-      code: 'parameter_invalid',
-      param: 'reason',
-    },
+    wrongBody('without a payment', { payment: undefined }, 'payment', 'parameter_missing'),
+    wrongBody(
+      'for a payment that does not exist',
+      { payment: 'pay_01QzXo0KcV5sVQ2pWm8Tn3' },
+      'payment',
+    ),
+    wrongBody('for more than is left', { amount: 2_500_001 }, 'amount', 'amount_too_large'),
+    ...[0, 1.5, '1', 1_000_000_000_001].map((amount) =>
+      wrongBody(`with an amount of ${JSON.stringify(amount)}`, { amount }, 'amount'),
+    ),
+    wrongBody('in both units', { presentment_amount: 1 }, 'presentment_amount'),
+    ...[0, 1.5, '1', null, 1].map((part) =>
+      wrongBody(
+        `with a presentment_amount of ${JSON.stringify(part)} for a sale in USDC`,
+        { amount: undefined, presentment_amount: part },
+        'presentment_amount',
+      ),
+    ),
+    wrongBody('with a reason of 501 characters', { reason: 'x'.repeat(501) }, 'reason'),
   ],
   elsewhere: 'own',
   replay: 'required',

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
-import { testEndpoint, withBody } from '#testing/endpoint.ts';
+import { testEndpoint, wrongBody } from '#testing/endpoint.ts';
 
 const URL_OF_OURS = 'http://127.0.0.1:8080/hooks';
-
-const badUrl = (url: string) => ({
-  because: `for ${url}`,
-  call: (good: Parameters<typeof withBody>[0]) => withBody(good, { url }),
-  code: 'url_not_allowed',
-  param: 'url',
-});
 
 const api = testEndpoint({
   name: 'POST /v1/webhook_endpoints',
@@ -31,18 +24,8 @@ const api = testEndpoint({
     assert.deepEqual(body.enabled_events, ['payment.*', 'ping']);
   },
   wrong: [
-    {
-      because: 'without a URL',
-      call: (good) => withBody(good, { url: undefined }),
-      code: 'parameter_missing',
-      param: 'url',
-    },
-    {
-      because: 'without events',
-      call: (good) => withBody(good, { enabled_events: [] }),
-      code: 'parameter_invalid',
-      param: 'enabled_events',
-    },
+    wrongBody('without a URL', { url: undefined }, 'url', 'parameter_missing'),
+    wrongBody('without events', { enabled_events: [] }, 'enabled_events'),
     ...[
       'ftp://example.com/',
       'https://user:word@example.com/',
@@ -51,7 +34,7 @@ const api = testEndpoint({
       'https://10.0.0.1/',
       'https://[::1]/',
       'https://0x7f.1:9000x/',
-    ].map(badUrl),
+    ].map((url) => wrongBody(`for ${url}`, { url }, 'url', 'url_not_allowed')),
   ],
   elsewhere: 'own',
   replay: 'none',

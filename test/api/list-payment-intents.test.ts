@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AnswerBody, createTestIntent } from '#testing/api.ts';
+import { type AnswerBody, createTestIntent, readAllPages } from '#testing/api.ts';
 import { testEndpoint, WRONG_DATES, wrongPages } from '#testing/endpoint.ts';
 
 const PATH = '/v1/payment_intents';
@@ -33,15 +33,11 @@ const api = testEndpoint({
 });
 
 test('pages follow each other to the end', async () => {
-  const seen = [];
-  let cursor = '';
-  for (;;) {
-    const { body } = await api().call({ path: `${PATH}?limit=2${cursor}` });
-    seen.push(...body.data.map(({ order_id }) => order_id));
-    if (!body.has_more) break;
-    cursor = `&cursor=${body.next_cursor}`;
-  }
-  assert.deepEqual(seen, ['N-2', 'N-1', 'N-0']);
+  const rows = await readAllPages(api(), `${PATH}?limit=2`);
+  assert.deepEqual(
+    rows.map(({ order_id }) => order_id),
+    ['N-2', 'N-1', 'N-0'],
+  );
 });
 
 test('an order id finds the one intent of the order', async () => {

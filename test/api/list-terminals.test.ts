@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testEndpoint, wrongPages } from '#testing/endpoint.ts';
+import { testEndpoint, wrongPages, wrongParameter } from '#testing/endpoint.ts';
 
 const api = testEndpoint({
   name: 'GET /v1/terminals',
@@ -14,12 +14,11 @@ const api = testEndpoint({
     ),
   wrong: [
     ...wrongPages({ status: 'broken' }),
-    {
-      because: 'with created_gte, which it does not take',
-      call: (good) => ({ ...good, path: '/v1/terminals?created_gte=2026-10-01T00:00:00Z' }),
-      code: 'parameter_unknown',
-      param: 'created_gte',
-    },
+    wrongParameter(
+      'with created_gte, which it does not take',
+      'created_gte',
+      '2026-10-01T00:00:00Z',
+    ),
   ],
   elsewhere: 'others',
   replay: 'none',

@@ -7,7 +7,7 @@ import { SESSION_SETTINGS } from '#db/session-settings.ts';
 import { selectEvents, selectEventsOfTypes } from '#events/event-queries.ts';
 import { type IntentFilters, selectIntentPage } from '#payments/intent-page.ts';
 import { selectRequests } from '#request-log/request-log-queries.ts';
-import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
+import { createTestIntent, readAllPages, startTestApi, type TestApi } from '#testing/api.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 
 const PATH = '/v1/payment_intents';
@@ -198,17 +198,9 @@ test(`so does any page of ${MANY_OTHERS} events, deliveries, requests or changes
   ]);
 });
 
-/** Reads all ids of a list page by page, calling `between` after each page. */
-async function readAll(query: string, between: () => Promise<unknown>): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor = '';
-  for (;;) {
-    const { body } = await api.call({ path: `${PATH}?${query}${cursor}` });
-    ids.push(...body.data.map(({ id }) => id));
-    if (!body.has_more) return ids;
-    cursor = `&cursor=${body.next_cursor}`;
-    await between();
-  }
+async function readAll(query: string, between?: () => Promise<unknown>): Promise<string[]> {
+  const rows = await readAllPages(api, `${PATH}?${query}`, between);
+  return rows.map(({ id }) => id);
 }
 
 test('pagination under concurrent creates has no duplicates and no gaps', async () => {
@@ -236,7 +228,7 @@ test('a client that polls for rows after its newest one misses nothing', async (
     while (true) {
       const isLast = !working;
       // Reads to the end of the new entries, newest first, then resumes from the newest.
-      const ids = await readAll(`limit=100&created_gte=${since}`, async () => {});
+      const ids = await readAll(`limit=100&created_gte=${since}`);
       for (const id of ids) seen.add(id);
       const newest = ids[0];
       if (newest !== undefined) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testEndpoint } from '#testing/endpoint.ts';
+import { testEndpoint, wrongParameter } from '#testing/endpoint.ts';
 
 // On-chain balances are tested with a chain; here the merchant is not registered yet.
 const api = testEndpoint({
@@ -15,14 +15,7 @@ const api = testEndpoint({
   good: async () => ({ path: '/v1/balance' }),
   status: 200,
   expect: ({ body }) => assert.deepEqual(body.available, [{ amount: 0, currency: 'usdc' }]),
-  wrong: [
-    {
-      because: 'with a parameter',
-      call: (good) => ({ ...good, path: '/v1/balance?currency=usdc' }),
-      code: 'parameter_unknown',
-      param: 'currency',
-    },
-  ],
+  wrong: [wrongParameter('with a parameter', 'currency', 'usdc')],
   elsewhere: 'own',
   replay: 'none',
 });

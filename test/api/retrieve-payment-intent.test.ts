@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createTestIntent } from '#testing/api.ts';
-import { testEndpoint, wrongIds } from '#testing/endpoint.ts';
+import { testEndpoint, wrongIds, wrongParameter } from '#testing/endpoint.ts';
 
 let id = '';
 
@@ -15,12 +15,7 @@ testEndpoint({
   expect: ({ body }) => assert.equal(body.id, id),
   wrong: [
     ...wrongIds((other) => `/v1/payment_intents/${other}`, 'pi_01QzXo0KcV5sVQ2pWm8Tn3'),
-    {
-      because: 'with a parameter',
-      call: (good) => ({ ...good, path: `${good.path}?expand=payment` }),
-      code: 'parameter_unknown',
-      param: 'expand',
-    },
+    wrongParameter('with a parameter', 'expand', 'payment'),
   ],
   elsewhere: 'missing',
   replay: 'none',

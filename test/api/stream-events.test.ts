@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
+import { createTestIntent, readAllPages, startTestApi, type TestApi } from '#testing/api.ts';
 import { heard, type OpenedStream, openEventStream } from '#testing/event-stream.ts';
 import { eventually } from '#testing/webhooks.ts';
 
@@ -37,14 +37,8 @@ async function open({ query = '', key, lastEventId, node }: Asked = {}): Promise
 
 /** Returns the IDs of all events that the list endpoint returns, oldest first. */
 async function listed(type = ''): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor = '';
-  do {
-    const { body } = await api.call({ path: `/v1/events?limit=100${type}${cursor}` });
-    ids.push(...body.data.map(({ id }) => id));
-    cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`;
-  } while (cursor !== '');
-  return ids.reverse();
+  const events = await readAllPages(api, `/v1/events?limit=100${type}`);
+  return events.map(({ id }) => id).reverse();
 }
 
 const codeOf = ({ text }: OpenedStream) =>

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { Call, TestApi } from '#testing/api.ts';
 import { addTestEndpoint, LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
-import { type Endpoint, testEndpoint, withBody, wrongIds } from '#testing/endpoint.ts';
+import {
+  type Endpoint,
+  testEndpoint,
+  wrongBody,
+  wrongIds,
+  wrongParameter,
+} from '#testing/endpoint.ts';
 
 const BASE = '/v1/webhook_endpoints';
 const URL_OF_OURS = 'http://127.0.0.1:8080/hooks';
@@ -33,14 +39,7 @@ const endpoints: readonly Endpoint[] = [
       assert.equal(body.data.length, 1);
       assert.equal(body.data[0]?.secret, undefined);
     },
-    wrong: [
-      {
-        because: 'with a page size',
-        call: (good) => ({ ...good, path: `${BASE}?limit=1` }),
-        code: 'parameter_unknown',
-        param: 'limit',
-      },
-    ],
+    wrong: [wrongParameter('with a page size', 'limit', '1')],
     elsewhere: 'others',
   },
   {
@@ -62,24 +61,14 @@ const endpoints: readonly Endpoint[] = [
     },
     wrong: [
       ...wrongIds((id) => `${BASE}/${id}`, NOBODY),
-      {
-        because: 'with a state that does not exist',
-        call: (good) => withBody(good, { status: 'asleep' }),
-        code: 'parameter_invalid',
-        param: 'status',
-      },
-      {
-        because: 'with a private address',
-        call: (good) => withBody(good, { url: 'https://10.1.2.3/' }),
-        code: 'url_not_allowed',
-        param: 'url',
-      },
-      {
-        because: 'with a version, which is fixed at creation',
-        call: (good) => withBody(good, { api_version: '2026-09-28' }),
-        code: 'parameter_unknown',
-        param: 'api_version',
-      },
+      wrongBody('with a state that does not exist', { status: 'asleep' }, 'status'),
+      wrongBody('with a private address', { url: 'https://10.1.2.3/' }, 'url', 'url_not_allowed'),
+      wrongBody(
+        'with a version, which is fixed at creation',
+        { api_version: '2026-09-28' },
+        'api_version',
+        'parameter_unknown',
+      ),
     ],
     elsewhere: 'missing',
   },
@@ -107,12 +96,7 @@ const endpoints: readonly Endpoint[] = [
     expect: ({ body }) => assert.equal(body.status, 'running'),
     wrong: [
       ...wrongIds((id) => `${BASE}/${id}/replay`, NOBODY),
-      {
-        because: 'without a beginning',
-        call: (good) => withBody(good, { since: undefined }),
-        code: 'parameter_missing',
-        param: 'since',
-      },
+      wrongBody('without a beginning', { since: undefined }, 'since', 'parameter_missing'),
     ],
     elsewhere: 'missing',
   },

@@ -2,35 +2,29 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { stat, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { sign, verify } from 'tapline/webhooks';
 import { EVENT_TYPES } from '#events/event-types.ts';
 import { freePort } from '#sandbox/find-and-stop-processes.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
 import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
+import { startReceiver } from '#testing/webhook-receiver.ts';
 import { eventually } from '#testing/webhooks.ts';
 import { type JsonObject, PROGRAM, type Ran, runCli, startCli } from './run-cli.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-let network: SpawnedNetwork;
+let network: OwnNetwork;
 let env: Record<string, string>;
 
 before(async () => {
-  folder = await temporaryDataDir();
-  network = await spawnNetwork({ dataDir: folder.path, env: { RATE_LIMIT: '1000/1' } });
-  env = { TAPLINE_DATA_DIR: folder.path, XDG_CONFIG_HOME: path.join(folder.path, 'config') };
+  network = await startOwnNetwork({ env: { RATE_LIMIT: '1000/1' } });
+  const { dataDir } = network;
+  env = { TAPLINE_DATA_DIR: dataDir, XDG_CONFIG_HOME: path.join(dataDir, 'config') };
 });
 
-after(async () => {
-  await network?.stop();
-  await folder?.remove();
-});
+after(() => network?.close());
 
 const cli = (...args: string[]) => runCli([...args, '--json'], env);
 
@@ -47,56 +41,39 @@ interface Received {
   readonly tunnel: unknown;
 }
 
-interface Receiver {
+interface Shop {
   readonly url: string;
   readonly received: Received[];
   close(): Promise<void>;
 }
 
 /** Starts a merchant's receiver, as in the SDK's guide. It stores correctly signed events. */
-async function startReceiver(secret: string): Promise<Receiver> {
+async function startShop(secret: string): Promise<Shop> {
   const received: Received[] = [];
-  const server: Server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
+  const { url, answer, close } = await startReceiver();
+  answer(async ({ path: asked, headers, body }, response) => {
     try {
-      const event = await verify(body, request.headers, secret);
+      const { type, id } = await verify(body, headers, secret);
       // The Standard Webhooks headers are valid, too.
-      const headers = request.headers as Record<string, string>;
-      new Webhook(secret).verify(body.toString(), headers);
-      received.push({
-        url: request.url ?? '',
-        type: event.type,
-        id: event.id,
-        tunnel: request.headers['x-tunnel'],
-      });
+      new Webhook(secret).verify(body.toString(), headers as Record<string, string>);
+      received.push({ url: asked, type, id, tunnel: headers['x-tunnel'] });
       response.writeHead(200).end();
     } catch {
       response.writeHead(400).end();
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received,
-    close: async () => {
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { url, received, close };
 }
 
 const typeOf = ({ event }: JsonObject) => (event as { type?: string } | undefined)?.type;
 
 describe('listen and trigger', () => {
-  let receiver: Receiver;
+  let receiver: Shop;
   let wire: TcpProxy;
 
   before(async () => {
     const { secret } = await done('listen', '--print-secret');
-    receiver = await startReceiver(String(secret));
+    receiver = await startShop(String(secret));
     wire = await startTcpProxy(Number(new URL(network.sandbox.base_url).port));
   });
 
@@ -149,7 +126,7 @@ describe('listen and trigger', () => {
   });
 
   test('each receiver gets its event types, with the requested headers', async (t) => {
-    const other = await startReceiver(String((await done('listen', '--print-secret')).secret));
+    const other = await startShop(String((await done('listen', '--print-secret')).secret));
     t.after(() => other.close());
     receiver.received.length = 0;
     const to = ['--forward-to', `payment.*=${receiver.url}`, '--forward-to', `${other.url}/all`];
@@ -262,20 +239,17 @@ describe('listen and trigger', () => {
   test('doctor checks a receiver of Standard Webhooks', async (t) => {
     const { secret } = await done('listen', '--print-secret');
     const webhook = new Webhook(String(secret));
-    const server = createServer(async (request, response) => {
+    const standard = await startReceiver();
+    t.after(() => standard.close());
+    standard.answer(({ headers, body }, response) => {
       try {
-        const headers = request.headers as Record<string, string>;
-        webhook.verify(await text(request), headers);
+        webhook.verify(body.toString(), headers as Record<string, string>);
         response.writeHead(204).end();
       } catch {
         response.writeHead(400).end();
       }
     });
-    server.listen(0, '127.0.0.1');
-    t.after(() => server.close());
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const { code, objects } = await cli('doctor', '--receiver', String(port));
+    const { code, objects } = await cli('doctor', '--receiver', String(standard.port));
     const failed = objects.filter(({ ok }) => ok === false).map(({ check }) => check);
     assert.deepEqual([code, failed], [0, []]);
   });
@@ -285,21 +259,16 @@ describe('listen and trigger', () => {
     assert.equal(good.code, 0, good.stdout);
     const token = good.objects.find(({ check }) => check === 'token of the testnet');
     assert.equal(token?.detail, '"Test USD Coin", version "1"');
-    const naive = createServer((request, response) =>
-      request.resume().on('end', () => response.end()),
-    );
-    naive.listen(0, '127.0.0.1');
-    await once(naive, 'listening');
-    const url = `http://127.0.0.1:${(naive.address() as AddressInfo).port}`;
-    const bad = await cli('doctor', '--receiver', url);
-    naive.close();
+    const naive = await startReceiver();
+    const bad = await cli('doctor', '--receiver', naive.url);
+    await naive.close();
     assert.equal(bad.code, 1);
     const failed = bad.objects.filter(({ ok }) => ok === false).map(({ check }) => check);
     assert.deepEqual(failed, [
       'receiver refuses a wrong signature',
       'receiver refuses an old signature',
     ]);
-    const away = await cli('doctor', '--base-url', `${url}/api`);
+    const away = await cli('doctor', '--base-url', `${naive.url}/api`);
     assert.equal(away.code, 1);
     assert.match(String(away.objects[0]?.detail), /does not answer.*ECONNREFUSED/);
   });
@@ -328,7 +297,7 @@ describe('acting as the customer', () => {
   });
 
   test('trigger runs the steps of a file, each with values from earlier responses', async () => {
-    const file = path.join(folder.path, 'scene.json');
+    const file = path.join(network.dataDir, 'scene.json');
     const of = (answered: string) => `\${${answered}}`;
     const write = (steps: unknown) => writeFile(file, JSON.stringify({ steps }));
     const params = { amount: 1_250_000, terminal: of('tapline:terminal'), order_id: 'S-1' };
@@ -417,10 +386,12 @@ describe('acting as the customer', () => {
   test('login stores a checked key for a network, readable by this user alone', async () => {
     const { base_url, test: mode } = network.sandbox;
     const remote = { XDG_CONFIG_HOME: env.XDG_CONFIG_HOME ?? '' };
-    const bad = await runCli(['login', '--base-url', base_url], remote, 'tlsk_test_wrong\n');
+    const bad = await runCli(['login', '--base-url', base_url], remote, {
+      input: 'tlsk_test_wrong\n',
+    });
     assert.equal(bad.code, 1);
     const args = ['login', '--base-url', base_url];
-    const good = await runCli(args, remote, `${mode.secret_key}\n`);
+    const good = await runCli(args, remote, { input: `${mode.secret_key}\n` });
     assert.equal(good.code, 0, good.stderr);
     const file = path.join(remote.XDG_CONFIG_HOME, 'tapline/login.json');
     assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -461,7 +432,11 @@ describe('without a network', () => {
     const body = JSON.stringify({ id: 'evt_1', type: 'ping', data: { object: {} } });
     const signature = await sign(body, 'whsec_x');
     const verifying = (secret: string) =>
-      runCli(['verify', '--signature', signature, '--secret', secret, '--json'], {}, body);
+      runCli(
+        ['verify', '--signature', signature, '--secret', secret, '--json'],
+        {},
+        { input: body },
+      );
     const good = await verifying('whsec_x');
     assert.deepEqual([good.code, good.objects[0]?.valid], [0, true]);
     const bad = await verifying('whsec_y');

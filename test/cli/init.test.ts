@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { createServer, type Server } from 'node:tls';
+import { createServer } from 'node:tls';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { chaosEnv } from '#testing/chaos/chaos-process.ts';
+import { type Listening, listen } from '#testing/listen.ts';
 import { type MailServer, startMailServer } from '#testing/mail-server.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { runCli } from './run-cli.ts';
 
-let folder = '';
+const folder = testFolder();
 let ground: ChaosGround;
 let mail: MailServer;
-let https: Server;
+let https: Listening;
 let settings: Record<string, string> = {};
 
 /** Creates a self-signed certificate for this machine, valid for this many days. */
@@ -32,25 +31,21 @@ function certificate(days: number): { key: string; cert: string; file: string } 
 }
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-init-'));
   ground = await openChaosGround();
   mail = await startMailServer();
   const good = certificate(90);
-  https = createServer({ key: good.key, cert: good.cert }, (socket) => socket.end());
-  https.listen(0, 'localhost');
-  await once(https, 'listening');
+  https = await listen(createServer({ key: good.key, cert: good.cert }, (socket) => socket.end()));
   settings = {
     ...chaosEnv(ground),
     SMTP_URL: mail.url,
-    TAPLINE_PUBLIC_URL: `https://localhost:${(https.address() as AddressInfo).port}`,
+    TAPLINE_PUBLIC_URL: `https://localhost:${https.port}`,
   };
 });
 
 after(async () => {
-  https.close();
+  await https.close();
   await mail.stop();
   await ground.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const env = () => ({ NODE_EXTRA_CA_CERTS: path.join(folder, '90-cert.pem') });

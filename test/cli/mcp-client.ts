@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { Ajv, type ValidateFunction } from 'ajv';
-
-const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
+import { PROGRAM } from './run-cli.ts';
 
 export interface RpcAnswer {
   readonly id: number | null;

@@ -1,27 +1,24 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Tapline } from 'tapline';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { listen } from '#testing/listen.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
 import { passOn } from '../../cli/src/mcp/serve-over-http.ts';
 import { checkAnswer, checkersOf, type Tool, type ToolAnswer } from './mcp-client.ts';
 import { type Running, startCli } from './run-cli.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-let network: SpawnedNetwork;
+let network: OwnNetwork;
 let tapline: Tapline;
 let server: Running;
 let url: string;
 let token: string;
 
 before(async () => {
-  folder = await temporaryDataDir();
-  network = await spawnNetwork({ dataDir: folder.path });
+  network = await startOwnNetwork();
   const { base_url: baseUrl, test: mode } = network.sandbox;
   tapline = new Tapline(mode.secret_key, { baseUrl });
-  server = startCli(['mcp', '--http', '0'], { TAPLINE_DATA_DIR: folder.path });
+  server = startCli(['mcp', '--http', '0'], { TAPLINE_DATA_DIR: network.dataDir });
   const started = await server.until(({ url: served }) => served !== undefined);
   url = String(started.url);
   token = String(started.token);
@@ -29,8 +26,7 @@ before(async () => {
 
 after(async () => {
   assert.equal(await server?.stop(), 0);
-  await network?.stop();
-  await folder?.remove();
+  await network?.close();
 });
 
 interface Came {
@@ -101,13 +97,13 @@ test('a malformed request is 400, invalid JSON too, and an internal error 500', 
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
   assert.equal((await post(ping, { Host: 'not a host' })).status, 400);
   assert.equal((await post('{')).status, 400);
-  const broken = createServer((incoming, outgoing) => {
-    void passOn(incoming, outgoing, () => Promise.reject(new Error('a bug')));
-  });
-  t.after(() => broken.close().closeAllConnections());
-  await once(broken.listen(0, '127.0.0.1'), 'listening');
-  const at = `http://127.0.0.1:${(broken.address() as AddressInfo).port}/mcp`;
-  const answer = await fetch(at, { method: 'POST', body: '{}' });
+  const broken = await listen(
+    createServer((incoming, outgoing) => {
+      void passOn(incoming, outgoing, () => Promise.reject(new Error('a bug')));
+    }),
+  );
+  t.after(() => broken.close());
+  const answer = await fetch(`${broken.url}/mcp`, { method: 'POST', body: '{}' });
   assert.deepEqual([answer.status, await answer.text()], [500, '']);
 });
 

@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { ApiError, OutcomeUnknownError, Tapline } from 'tapline';
+import { testFolder } from '#testing/test-folder.ts';
 import { KEY } from '../sdk/scripted-api.ts';
 import { type Running, runCli, startCli } from './run-cli.ts';
 
 const running: Running[] = [];
-let folder: string;
-
-before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-mock-'));
-});
 
 after(async () => {
   for (const one of running) if (one.child.exitCode === null) await one.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function startMock(script: string) {
@@ -85,9 +77,9 @@ test('post sends fields under one key, and get and list read the created object'
   assert.equal((await runCli(['list', 'unicorns'], env)).code, 2);
 });
 
-test('whoami says which profile, network and mode are used, and never the key', async () => {
+test('whoami says which profile, network and mode are used, and never the key', async (t) => {
   const { baseUrl } = await startMock('');
-  const env = { XDG_CONFIG_HOME: folder };
+  const env = { XDG_CONFIG_HOME: testFolder(t) };
   const shop = ['--profile', 'shop'];
   const login = ['login', ...shop, '--base-url', baseUrl, '--api-key', KEY];
   assert.equal((await runCli(login, env)).code, 0);

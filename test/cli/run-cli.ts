@@ -1,9 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-export const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
+/**
+ * The command as it is published, which `npm test` has built. The one in `cli/bin` first checks
+ * whether its sources have changed, which is half of its start.
+ */
+const DIST = realpathSync(path.join(import.meta.dirname, '../../cli/dist'));
+export const PROGRAM = path.join(DIST, '../bin/tapline.js');
 
 export interface Ran {
   readonly code: number | null;
@@ -27,24 +33,43 @@ export interface Running {
   stop(): Promise<number | null>;
 }
 
-type Env = Readonly<Record<string, string>>;
+export type Env = Readonly<Record<string, string | undefined>>;
+
+interface Surroundings {
+  readonly input?: string;
+  readonly cwd?: string;
+  readonly uid?: number;
+  /** JavaScript that runs before the command. */
+  readonly preload?: string;
+}
 
 const { NODE_COMPILE_CACHE: cache } = process.env;
-const compiled: Env = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache };
 
-function start(args: readonly string[], env: Env, input?: string): ChildProcess {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+function start(
+  args: readonly string[],
+  env: Env,
+  { input = '', preload = '', uid, ...others }: Surroundings = {},
+): ChildProcess {
+  const code = `data:text/javascript,${encodeURIComponent(preload)}`;
+  const flags = preload === '' ? [] : ['--import', code];
+  const child = spawn(process.execPath, [...flags, PROGRAM, ...args], {
     // Hides the test runner's environment from the command, except for Node's compile cache, which
     // makes its start cheaper.
-    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...compiled, ...env },
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', NODE_COMPILE_CACHE: cache, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+    ...others,
   });
-  child.stdin?.end(input ?? '');
+  child.stdin?.end(input);
   return child;
 }
 
-export async function runCli(args: readonly string[], env: Env, input?: string): Promise<Ran> {
-  const child = start(args, env, input);
+export async function runCli(
+  args: readonly string[],
+  env: Env,
+  around?: Surroundings,
+): Promise<Ran> {
+  const child = start(args, env, around);
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (chunk: string) => {

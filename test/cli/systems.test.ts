@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { text } from 'node:stream/consumers';
+import { chmod } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
+import { testFolder } from '#testing/test-folder.ts';
 import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
+import { type Env, runCli } from './run-cli.ts';
 
 /** Simulates other operating systems by changing what differs there before the command starts. */
 
-const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
 const SYSTEMS: Readonly<Record<string, string>> = {
   Windows: `
     Object.defineProperty(process, 'platform', { value: 'win32' });
@@ -24,49 +20,33 @@ const SYSTEMS: Readonly<Record<string, string>> = {
 };
 
 let api: ScriptedApi;
-let folder: string;
+const folder = testFolder();
 
 before(async () => {
   api = await startScriptedApi();
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-systems-'));
   await chmod(folder, 0o755);
 });
 
-after(async () => {
-  await api?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => api?.close());
 
-type Env = Readonly<Record<string, string>>;
-
-async function run(
+function run(
   args: readonly string[],
-  { put = '', env = {}, uid }: { put?: string; env?: Env; uid?: number } = {},
+  { env = {}, ...around }: { preload?: string; env?: Env; uid?: number } = {},
 ) {
-  const preload = `data:text/javascript,${encodeURIComponent(put)}`;
-  const child = spawn(process.execPath, ['--import', preload, PROGRAM, ...args], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(uid === undefined ? {} : { uid, gid: uid }),
-  });
-  const ended = once(child, 'close') as Promise<[code: number | null]>;
-  const texts = Promise.all([text(child.stdout), text(child.stderr)]);
-  const [[code], [stdout, stderr]] = await Promise.all([ended, texts]);
-  return { code, stdout, stderr };
+  return runCli(args, { HOME: undefined, ...env }, { cwd: folder, ...around });
 }
 
 const AT = () => ({ TAPLINE_BASE_URL: api.baseUrl, TAPLINE_API_KEY: KEY });
 const NOTHING = { status: 200, body: { data: [], has_more: false, next_cursor: null } };
 
-for (const [system, put] of Object.entries(SYSTEMS)) {
+for (const [system, preload] of Object.entries(SYSTEMS)) {
   test(`listen starts, and resend reports that nothing listens: ${system}`, async () => {
     api.script(NOTHING);
-    const heard = await run(['listen', '--timeout', '0.2', '--json'], { put, env: AT() });
+    const heard = await run(['listen', '--timeout', '0.2', '--json'], { preload, env: AT() });
     assert.equal(heard.code, 0, heard.stderr);
     assert.equal(JSON.parse(heard.stdout).ready, true);
     api.script({ status: 200, body: { id: 'evt_1' } });
-    const alone = await run(['resend', 'evt_1'], { put, env: AT() });
+    const alone = await run(['resend', 'evt_1'], { preload, env: AT() });
     assert.equal(alone.code, 1, alone.stderr);
     assert.match(alone.stderr, /^No listener is running on this machine/);
   });

@@ -1,60 +1,36 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { testFolder } from '#testing/test-folder.ts';
+import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { type Env, runCli } from './run-cli.ts';
 
-const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
 /** A well-formed key is enough, because nothing here verifies it. */
 const KEY = 'tlsk_test_0000000000000000000000000000000000000';
 const LIVE_KEY = 'tlsk_live_0000000000000000000000000000000000000';
 
-let folder = '';
-let server: Server;
+const folder = testFolder();
+let server: TestReceiver;
 let address = '';
 /** Headers and bodies that the stranger's server received. */
 const heard: string[] = [];
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-trust-'));
-  server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    heard.push(`${JSON.stringify(request.headers)} ${Buffer.concat(chunks)}`);
+  server = await startReceiver();
+  server.answer(({ headers, body }, response) => {
+    heard.push(`${JSON.stringify(headers)} ${body}`);
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"data":[]}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  address = `${server.url}/api`;
 });
 
-after(async () => {
-  server.closeAllConnections();
-  server.close();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => server.close());
 
-type Env = Readonly<Record<string, string>>;
-
-function run(args: readonly string[], { cwd, env = {} }: { cwd: string; env?: Env }) {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env },
-  });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-  }
-  child.stdin.end();
-  return new Promise<{ readonly code: number | null; readonly text: string }>((resolve) => {
-    child.once('close', (code) => resolve({ code, text }));
-  });
+async function run(args: readonly string[], { cwd, env = {} }: { cwd: string; env?: Env }) {
+  const { code, stdout, stderr } = await runCli(args, env, { cwd });
+  return { code, text: `${stdout}${stderr}` };
 }
 
 /**

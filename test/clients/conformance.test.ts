@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ConnectionError, OutcomeUnknownError, Tapline, TaplineError } from 'tapline';
 import { sign, verify } from 'tapline/webhooks';
+import { testFolder } from '#testing/test-folder.ts';
 import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
 import { CASES, type Call, type Case, INTENT, type Outcome } from './cases.ts';
 
@@ -58,6 +58,7 @@ const timeoutFor = ({ script }: Case) => (script.includes('hang') ? TIMEOUT_S : 
 let api: ScriptedApi;
 let timeout = TIMEOUT_S;
 const clients: Client[] = [];
+const folder = testFolder();
 const isHere = (program: string) => spawnSync(program, ['version']).error === undefined;
 const programs = ['python3', 'php', 'go'];
 
@@ -126,13 +127,11 @@ function phpClient(language: string, ...args: readonly string[]): Client {
 
 /** Returns the Go client, compiled once from local sources without a module proxy. */
 async function goClient(): Promise<Client> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'tapline-go-'));
   const program = path.join(folder, 'drive');
   const env = { ...process.env, GOPROXY: 'off', GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' };
   const cwd = path.join(import.meta.dirname, 'go');
   await run('go', ['build', '-o', program, '.'], { cwd, env });
-  const client = drivenClient(spawn(program), { language: 'Go', agent: /^tapline-go\/\d/ });
-  return { ...client, close: () => client.close().then(() => rmSync(folder, { recursive: true })) };
+  return drivenClient(spawn(program), { language: 'Go', agent: /^tapline-go\/\d/ });
 }
 
 function drivenClient(child: ChildProcess, who: Pick<Client, 'language' | 'agent'>): Client {
@@ -197,6 +196,7 @@ async function hold(client: Client, one: Case): Promise<void> {
   api.script(...one.resolve.script);
   const resolved = await client.resolve();
   assert.equal(resolved.outcome, one.resolve.outcome);
+  if (resolved.outcome === 'ok') assert.equal(resolved.id, INTENT.id);
   const asks = api.seen.map(({ method, url }) => `${method} ${sorted(url.replace('/api/v1', ''))}`);
   assert.deepEqual([...new Set(asks)], one.resolve.asks);
   for (const { method, headers } of api.seen) {

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { hashTypedData, recoverTypedDataAddress, type TypedDataDefinition, toHex } from 'viem';
@@ -9,6 +7,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { caller } from '#testing/api-client.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { installTool } from '#testing/tools.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 import { addTestTerminal } from '../../web/testing/till.ts';
@@ -31,21 +30,17 @@ type TypedData = TypedDataDefinition & { readonly types: { readonly EIP712Domain
 const key = generatePrivateKey();
 const wallet = privateKeyToAccount(key);
 let shared: SharedSandbox;
-let folder: string;
+const folder = testFolder();
 let libraries: Libraries;
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-wallets-'));
   const [sandbox, tool] = await Promise.all([openSharedSandbox(), installTool('wallets', folder)]);
   shared = sandbox;
   const load = createRequire(path.join(tool.cwd, 'package.json'));
   libraries = { metaMask: load('@metamask/eth-sig-util'), ethers: load('ethers') };
 });
 
-after(async () => {
-  await shared?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => shared?.close());
 
 async function paymentsToSign(): Promise<[string, unknown][]> {
   const { sandbox } = shared;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { testFolder } from '#testing/test-folder.ts';
 
 /**
  * Tests the script that passes each machine's log files to pgBackRest
@@ -19,8 +19,8 @@ const run = promisify(execFile);
 
 let folder: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-push-'));
+beforeEach(async (t) => {
+  folder = testFolder(t as TestContext);
   await mkdir(path.join(folder, 'pg_wal/archive_status'), { recursive: true });
   const program = path.join(folder, 'pgbackrest');
   await writeFile(
@@ -34,8 +34,6 @@ exit "$code"
   );
   await chmod(program, 0o755);
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 /** Adds a WAL file with PostgreSQL's archive status. */
 async function addFile(name: string, status: 'done' | 'ready', code = 0): Promise<void> {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, glob, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { cidrs } from '#settings/read-setting.ts';
 import { SETTING_NAMES } from '#settings/setting-names.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 /** Checks the deployment files as far as that is possible without deploying. */
 
@@ -118,8 +118,7 @@ test('the image has each folder that the service reads', async () => {
 });
 
 test('init in the image ignores what compose sets itself', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-init-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = testFolder(t);
   const command = path.join(ROOT, 'src/ops/settings-command.ts');
   const said = async (flags: readonly string[]) => {
     const args = [command, 'init', '--folder', folder, ...flags];
@@ -236,8 +235,7 @@ test('systemd never stops restarting a process', async () => {
 });
 
 test('compose.yaml is valid, and names missing settings', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-compose-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = testFolder(t);
   await cp(path.join(DEPLOY, 'container'), folder, { recursive: true });
   for (const name of ['tapline', 'worker', 'registrar']) {
     await writeFile(path.join(folder, `${name}.env`), '');
@@ -284,8 +282,7 @@ test('every Kubernetes file is YAML with the required fields', async (t) => {
 });
 
 test('the component `database` adds DATABASE_URL and keeps the other variables', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-overlay-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = testFolder(t);
   await cp(path.join(DEPLOY, 'kubernetes'), path.join(folder, 'kubernetes'), { recursive: true });
   const overlay = path.join(folder, 'overlay');
   await mkdir(overlay);

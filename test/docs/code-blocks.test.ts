@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { buildSite } from '#docs/build-docs-site.ts';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PACKAGES = ['README.md', 'sdk/README.md', 'x402/README.md', 'reader/README.md'];
@@ -50,8 +50,7 @@ async function allCodeBlocks(): Promise<ReadonlyMap<string, string>> {
 }
 
 test('every code block of every guide compiles in strict TypeScript', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-code-blocks-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = testFolder(t);
   const codeBlocks = await allCodeBlocks();
   assert.ok(codeBlocks.size > 40, `${codeBlocks.size} code blocks`);
   for (const [name, code] of codeBlocks) await writeFile(path.join(folder, name), code);
@@ -83,8 +82,7 @@ test('each receiver in the guide accepts signed messages, and no others', async 
     'webhook-timestamp': String(now),
     'webhook-signature': signed,
   };
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-receivers-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = testFolder(t);
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
   for (const [name, code] of receivers) {
     const port = await freePort();

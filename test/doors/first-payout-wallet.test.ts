@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { TypedDataDefinition } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { openDashboardOnChain, signConsent } from '#testing/dashboard-on-chain.ts';
+import type { DashboardServer } from '#testing/dashboard-server.ts';
 import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { startTestNetwork } from '#testing/test-network.ts';
 
 /**
  * The flaw: an admin alone could choose the wallet of the first payout, without any owner being
@@ -14,36 +14,26 @@ import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 const OWNER = 'owner@first.test';
 
-let network: TestNetwork;
 let server: DashboardServer;
+let close: () => Promise<void>;
 let account = '';
 let owner: PersonClient;
 let admin: PersonClient;
 
 before(async () => {
-  network = await startTestNetwork();
-  server = await startDashboardServer([network.chain]);
-  server.clock.advance(Date.now() - server.clock.now().getTime());
+  ({ server, close } = await openDashboardOnChain(await startTestNetwork()));
   account = (await addOwner(server, OWNER)).accountId;
   await addMember(server, { email: 'admin@first.test', accountId: account, role: 'admin' });
   owner = await signInAs(server, OWNER);
   admin = await signInAs(server, 'admin@first.test');
 });
 
-after(async () => {
-  await server.close();
-  await network.stop();
-});
+after(() => close());
 
 const PATH = () => `/accounts/${account}/test/go_live`;
 
-async function consent(client: PersonClient) {
-  const wallet = privateKeyToAccount(generatePrivateKey());
-  const asked = await client.get(`${PATH()}/consent?wallet=${wallet.address}`);
-  assert.equal(asked.status, 200, asked.text);
-  const signature = await wallet.signTypedData(asked.body.typed_data as TypedDataDefinition);
-  return { wallet: wallet.address, deadline: asked.body.deadline, signature };
-}
+const consent = (client: PersonClient) =>
+  signConsent(client, PATH(), privateKeyToAccount(generatePrivateKey()));
 
 async function requests(): Promise<number> {
   const rows = await server.db.query(

@@ -1,20 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { decodeErrorResult, encodeFunctionData, type TypedDataDefinition } from 'viem';
+import { decodeErrorResult, encodeFunctionData } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
-import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
-import { type Hex, requestPayments } from '#settlement/chain-requests.ts';
-import { startRelayer } from '#settlement/relayer/relayer.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import {
+  CHAIN_WAIT_MS,
+  type DashboardOnChain,
+  openDashboardOnChain,
+  sellOnChain,
+  signConsent,
+  untilLive,
+} from '#testing/dashboard-on-chain.ts';
+import type { DashboardServer } from '#testing/dashboard-server.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { addOwner, addTotp, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { eventually } from '#testing/webhooks.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /**
@@ -27,6 +32,7 @@ const SALE = 5_000_000;
 const DAY_S = 86_400;
 const MAX_HOLD_S = 30 * DAY_S;
 
+let ground: DashboardOnChain;
 let network: TestNetwork;
 let server: DashboardServer;
 let account = '';
@@ -35,15 +41,12 @@ let api: Caller;
 let merchantNumber = 0;
 let registeredAt = 0;
 const wallet: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
-const stops: (() => Promise<unknown>)[] = [];
 
 before(async () => {
   network = await startTestNetwork(undefined, undefined, { payoutHold: DAY_S });
-  server = await startDashboardServer([network.chain]);
-  server.clock.advance(Date.now() - server.clock.now().getTime());
-  const { db, wakeups, clock } = server;
-  const relayer = startRelayer({ chain: network.chain, db, wakeups, clock, log: silentLog });
-  stops.push(network.mineEvery(50), () => relayer.stop());
+  ground = await openDashboardOnChain(network);
+  ({ server } = ground);
+  ground.startRelayer();
   account = (await addOwner(server, OWNER)).accountId;
   owner = await signInAs(server, OWNER);
   await addTotp(server, owner);
@@ -52,55 +55,14 @@ before(async () => {
   api = caller(server.merchantApi, String(made.body.secret));
 });
 
-after(async () => {
-  for (const stop of stops.reverse()) await stop();
-  await server.close();
-  await network.stop();
-});
+after(() => ground.close());
 
 const path = (rest: string) => `/accounts/${account}/test/${rest}`;
 
-async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(50)) {
-    const found = await look();
-    if (found !== null) return found;
-  }
-  throw new Error(`waited for ${what}`);
-}
-
 async function goLive(): Promise<void> {
-  const asked = await owner.get(path(`go_live/consent?wallet=${wallet.address}`));
-  const signature = await wallet.signTypedData(asked.body.typed_data as TypedDataDefinition);
-  const { deadline } = asked.body;
-  const sent = await owner.post(path('go_live'), { wallet: wallet.address, deadline, signature });
+  const sent = await owner.post(path('go_live'), await signConsent(owner, path('go_live'), wallet));
   assert.equal(sent.status, 202, sent.text);
-  await until('the registration', async () => {
-    await applyRegistrations({ ...server, log: silentLog });
-    return (await owner.get(path('go_live'))).body.live === true ? true : null;
-  });
-  const [row] = await server.db.query<{ merchant_number: bigint }>(
-    'select merchant_number from account_modes where account_id = $1 and not livemode',
-    [account],
-  );
-  merchantNumber = Number(row?.merchant_number);
-}
-
-async function sell(): Promise<void> {
-  const [payer] = await network.addPayers(1);
-  const now = server.clock.now();
-  const payload = {
-    merchantNumber: String(merchantNumber),
-    payer: payer?.address ?? '0x',
-    amount: String(SALE),
-    orderId: 'A-1',
-  };
-  const subjectId = newId('paymentIntent', now);
-  const request = { livemode: false, number: null, settleWithinS: 300, subjectId, payload };
-  await server.db.transaction((tx) => requestPayments(tx, [request], now));
-  server.wakeups.send('chain-requests', 'testnet');
-  await until('the sale', async () =>
-    (await network.merchantBalance(BigInt(merchantNumber))) === BigInt(SALE) ? true : null,
-  );
+  await untilLive(server, owner, path('go_live'));
 }
 
 /**
@@ -136,7 +98,7 @@ const withdraw = (key: string) =>
 
 test('a new merchant sees how long payouts are held, and gets none before', async () => {
   await goLive();
-  await sell();
+  merchantNumber = Number(await sellOnChain(ground, account, SALE));
   const until = await heldUntil();
   assert.ok(until !== null);
   registeredAt = until - DAY_S;
@@ -179,10 +141,11 @@ test("afterwards no role can hold, pause or refuse the wallet's withdrawals", as
   assert.equal(await network.usdcOf(wallet.address), 1n);
   const asked = await withdraw('after');
   assert.equal(asked.status, 201, asked.text);
-  await until('the withdrawal', async () => {
+  const isPaid = async () => {
     await applyWithdrawalOutcomes({ ...server, log: silentLog });
-    const [row] = (await owner.get(path('withdrawals'))).body.data as { status: string }[];
-    return row?.status === 'succeeded' ? true : null;
-  });
+    const [row] = await owner.list<{ status: string }>(path('withdrawals'));
+    return row?.status === 'succeeded';
+  };
+  await eventually('the withdrawal', isPaid, CHAIN_WAIT_MS);
   assert.equal(await network.usdcOf(wallet.address), 1_000_001n);
 });

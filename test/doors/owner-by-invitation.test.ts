@@ -40,10 +40,7 @@ after(() => server.close());
 
 const path = (rest: string) => `/accounts/${account}/${rest}`;
 
-async function members() {
-  const { body } = await owner.get(path('members'));
-  return body.data as { user: string; email: string; role: string; version: number }[];
-}
+const members = () => owner.list<{ user: string; email: string; version: number }>(path('members'));
 
 async function versionOf(userId: string): Promise<number> {
   return (await members()).find((one) => one.user === userId)?.version ?? 0;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { type IdKind, newId } from '#core/ids.ts';
 import { ROLES, type Role } from '#people/role-order.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
+import { pathOf } from '#testing/person-routes.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 /**
@@ -75,12 +75,7 @@ async function send(role: Role, freshness: 'stale' | 'fresh', operationId: strin
   const route = guarded().find((one) => one.operationId === operationId);
   const client = clients.get(`${role} ${freshness}`);
   assert.ok(route && client);
-  const path = route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
-    if (name === 'account') return account;
-    if (name === 'mode') return 'test';
-    if (name === 'user') return secondOwner;
-    return newId((route.params?.[name] ?? 'user') as IdKind, server.clock.now());
-  });
+  const path = pathOf(route, { account, mode: 'test', user: secondOwner }, server.clock.now());
   const headers = { 'Idempotency-Key': `fuzz ${Math.random()}` };
   return client.send(route.method, path, GUARDED[operationId], headers);
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { Secret, TOTP } from 'otpauth';
 import { addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
@@ -129,16 +128,9 @@ test('a device is forgotten with the password, the factor and "sign out everywhe
   assert.equal((await changer.post('/me/password', change)).status, 200);
   assert.equal(await known(), 1, 'the one at hand');
 
-  await addTotpWith(changer, change.password);
+  await addTotp(server, changer, change.password);
   assert.equal(await known(), 1, 'the one at hand');
 });
-
-async function addTotpWith(client: PersonClient, password: string): Promise<void> {
-  const begun = await client.post('/me/totp', { current_password: password });
-  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-  const code = totp.generate({ timestamp: server.clock.now().getTime() });
-  assert.equal((await client.post('/me/totp/confirm', { code })).status, 200);
-}
 
 test("after a password reset, the owner signs in despite others' guesses", async () => {
   const owner = await signInAs(server, email);
@@ -169,7 +161,6 @@ test('a sign-in on a new device sends an email, one on a known device does not',
   const [alert, ...more] = await alerts();
   assert.equal(more.length, 0);
   assert.match(alert?.text ?? '', /Firefox on Windows/);
-  const { body } = await client.get('/sessions');
-  const [session] = body.data as { device: string; place: string }[];
+  const [session] = await client.list<{ device: string; place: string }>('/sessions');
   assert.deepEqual([session?.device, session?.place], ['Firefox on Windows', 'This machine']);
 });

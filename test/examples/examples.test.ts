@@ -12,7 +12,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { readLink, sign } from '#testing/pay-links.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { freePort } from '../../web/testing/free-port.ts';
 import { runCli, startCli } from '../cli/run-cli.ts';
@@ -21,18 +21,16 @@ const ROOT = path.join(import.meta.dirname, '../..');
 /** Allows for the next block, one per second, and the webhook that follows it. */
 const PAID_WITHIN_MS = 30_000;
 
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-let network: SpawnedNetwork;
+let network: OwnNetwork;
 let merchant: Caller;
 let env: Record<string, string>;
 const children: ChildProcess[] = [];
 
 before(async () => {
-  folder = await temporaryDataDir();
-  network = await spawnNetwork({ dataDir: folder.path });
+  network = await startOwnNetwork();
   const { base_url, test: mode } = network.sandbox;
   merchant = caller(`${base_url}/v1`, mode.secret_key);
-  env = { TAPLINE_DATA_DIR: folder.path, EXAMPLE_PORT: '0' };
+  env = { TAPLINE_DATA_DIR: network.dataDir, EXAMPLE_PORT: '0' };
 });
 
 after(async () => {
@@ -42,8 +40,7 @@ after(async () => {
     child.kill('SIGTERM');
     await ended;
   }
-  await network?.stop();
-  await folder?.remove();
+  await network?.close();
 });
 
 interface Example {

@@ -5,12 +5,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { temporaryDataDir } from '#testing/spawn-network.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 const EXAMPLE = path.join(import.meta.dirname, '../../examples/fiscal-signer.mjs');
 
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-let file = '';
+const file = path.join(testFolder(), 'chain.jsonl');
 let signer: { readonly child: ChildProcess; readonly url: string };
 
 async function start() {
@@ -27,14 +26,9 @@ async function stop(): Promise<void> {
 }
 
 before(async () => {
-  folder = await temporaryDataDir();
-  file = path.join(folder.path, 'chain.jsonl');
   signer = await start();
 });
-after(async () => {
-  await stop();
-  await folder.remove();
-});
+after(stop);
 
 async function post(body: string) {
   const response = await fetch(signer.url, { method: 'POST', body });

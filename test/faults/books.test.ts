@@ -6,7 +6,8 @@ import { dayAfter } from '#core/calendar.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { caller, type Reply } from '#testing/api-client.ts';
 import { parseJsonl } from '#testing/books.ts';
-import { enrolOwner, totpCode } from '#testing/chaos/chaos-owner.ts';
+import { enrolOwner } from '#testing/chaos/chaos-owner.ts';
+import { totpCode } from '#testing/people.ts';
 import { type PersonAnswer, PersonClient } from '#testing/person-client.ts';
 import {
   openRestoreGround,

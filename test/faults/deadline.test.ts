@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { checkInvariants } from '#testing/invariants/invariants.ts';
-import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
+import { openRestoreGround } from '#testing/restore-ground.ts';
 
 /** Taps are refused 10 s after a worker's last heartbeat, so the test taps before that. */
 const FROZEN_MS = 8_000;
@@ -12,12 +12,8 @@ const DECLINED_MS = 6_000;
 /** After waking up, a worker needs a few seconds for its leases and a block or two. */
 const AWAKE_MS = 6_000;
 
-let world: RestoreGround;
-
-before(async () => {
-  world = await openRestoreGround();
-});
-after(() => world?.close());
+const world = await openRestoreGround();
+after(() => world.close());
 
 describe('no worker for longer than a payment may take', () => {
   it('declines the tap at its deadline, and does not charge the payer 30 hours later', async () => {

@@ -10,7 +10,7 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import { askToWithdraw } from '#testing/ask-to-withdraw.ts';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { outsideService } from '#testing/outside-service.ts';
-import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
+import { openRestoreGround, REST_MS } from '#testing/restore-ground.ts';
 
 /**
  * Simulates an attacker who has an operator key and settles outside the service. The service itself
@@ -28,12 +28,8 @@ const DRAWN_BY_NOBODY = 900_000_000n;
  */
 const FOUND_MS = 150_000;
 
-let world: RestoreGround;
-
-before(async () => {
-  world = await openRestoreGround();
-});
-after(() => world?.close());
+const world = await openRestoreGround();
+after(() => world.close());
 
 const ADMIN = path.join(import.meta.dirname, '../../src/ops/admin-command.ts');
 const PASSWORD = 'a long staff passphrase';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { FAILPOINTS } from '#core/failpoints.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
+import { openRestoreGround, REST_MS } from '#testing/restore-ground.ts';
 
 /** Workers that die during a recovery. */
 
@@ -11,12 +11,8 @@ const NIGHTLY = process.env.FAULTS === 'nightly';
 /** The crash point that leaves the most work. The others run nightly. */
 const SHORT = 'recovery.payments_booked';
 
-let world: RestoreGround;
-
-before(async () => {
-  world = await openRestoreGround();
-});
-after(() => world?.close());
+const world = await openRestoreGround();
+after(() => world.close());
 
 describe('a worker that dies at a step of the recovery', () => {
   for (const point of FAILPOINTS.filter((name) => name.startsWith('recovery.'))) {

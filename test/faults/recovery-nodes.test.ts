@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { caller } from '#testing/api-client.ts';
 import { PUBLIC_URL } from '#testing/chaos/chaos-process.ts';
 import { comeToRest } from '#testing/invariants/invariants.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { BEHAVIORS } from '#testing/provider-behaviors.ts';
-import {
-  openRestoreGround,
-  persist,
-  REST_MS,
-  type RestoreGround,
-} from '#testing/restore-ground.ts';
+import { openRestoreGround, persist, REST_MS } from '#testing/restore-ground.ts';
 import { signTransfer } from '#testing/sign-transfer.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
@@ -19,12 +14,8 @@ import { signInWallet } from '#testing/wallet-sign-in.ts';
 /** Amount that a wallet sends, in atoms. */
 const SENT = 2_500_000n;
 
-let world: RestoreGround;
-
-before(async () => {
-  world = await openRestoreGround();
-});
-after(() => world?.close());
+const world = await openRestoreGround();
+after(() => world.close());
 
 describe('the only node returns no logs while the database is restored', () => {
   it('its receipts show what the copy lacks, and payments continue', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
+import { openRestoreGround } from '#testing/restore-ground.ts';
 
 /** Restores a backup that lacks none of a sender's transactions, while every process is stopped. */
 
@@ -13,11 +13,8 @@ const PROCESSES = [
   { name: 'worker 0', role: 'worker' },
 ] as const;
 
-let world: RestoreGround;
-before(async () => {
-  world = await openRestoreGround();
-});
-after(() => world?.close());
+const world = await openRestoreGround();
+after(() => world.close());
 
 /** Stops everything, restores the backup and starts again. */
 async function putBack(name: string, whileStopped: () => Promise<void> = async () => {}) {

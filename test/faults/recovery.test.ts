@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { putRates } from '#testing/rates.ts';
-import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
+import { openRestoreGround, persist } from '#testing/restore-ground.ts';
 
 /** A database that is restored or fails over while the chain advances. */
 
-let world: RestoreGround;
-
-before(async () => {
-  world = await openRestoreGround();
-});
-after(() => world?.close());
+const world = await openRestoreGround();
+after(() => world.close());
 
 describe('the database is restored to an earlier copy while the chain continues', () => {
   it('the same tap charges once, and a lost intent returns under its id', async () => {

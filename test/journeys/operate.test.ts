@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createWalletClient,
   encodeDeployData,
@@ -20,12 +17,15 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { newKey } from '#ops/deploy-contract.ts';
+import { freePort } from '#sandbox/find-and-stop-processes.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type MailServer, startMailServer } from '#testing/mail-server.ts';
 import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
+import { testFolder } from '#testing/test-folder.ts';
+import { eventually } from '#testing/webhooks.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 
@@ -35,12 +35,13 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const NETWORKS = ['testnet', 'mainnet'] as const;
 const PASSWORD = 'a long staff passphrase';
 const AMOUNT = 2_500_000;
+const WAIT_MS = 30_000;
 
 type Network = (typeof NETWORKS)[number];
 
 let database: TestDatabase;
 let mail: MailServer;
-let folder = '';
+const folder = testFolder();
 let webUrl = '';
 /** The public URL at the proxy in front of a network. */
 const PUBLIC_URL = 'https://pay.tapline.test';
@@ -84,21 +85,7 @@ async function send(wallet: Wallet, to: Hex | null, data: Hex) {
   return receipt;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
-    const found = await look().catch(() => null);
-    if (found !== null) return found;
-  }
-  throw new Error(`waited for ${what}`);
-}
+const until = <T>(what: string, look: () => Promise<T | null>) => eventually(what, look, WAIT_MS);
 
 /** Clicks the button in the email about a first factor, which activates the factor. */
 async function clickInMail(email: string): Promise<void> {
@@ -117,7 +104,6 @@ function decode(message: string): string {
 }
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-operate-'));
   const started = await Promise.all([
     testDatabase(),
     startMailServer(),
@@ -134,7 +120,6 @@ after(async () => {
     await once(service, 'exit');
   }
   await Promise.all([database.close(), mail.stop(), ...[...chains.values()].map((c) => c.stop())]);
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Gives each address native currency for gas, which the service does not do. */
@@ -228,8 +213,8 @@ test('a production start names missing settings, and succeeds once they are set'
   });
   await until('the service', async () => {
     assert.equal(service?.exitCode, null, log);
-    const answer = await fetch(`${webUrl}/readyz`);
-    return answer.ok ? true : null;
+    const answer = await fetch(`${webUrl}/readyz`).catch(() => null);
+    return answer?.ok ? true : null;
   });
   await assert.rejects(readFile(path.join(folder, 'sandbox.json')), 'no demo data in production');
 });

@@ -1,30 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NETWORKS } from '#core/mode.ts';
-import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
+import { freePort } from '#sandbox/find-and-stop-processes.ts';
+import { listen } from '#testing/listen.ts';
+import { spawnMain } from '#testing/spawn-network.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 const RULES = path.join(import.meta.dirname, '../../deploy/prometheus/tapline-rules.yml');
 
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-
-before(async () => {
-  folder = await temporaryDataDir();
-});
-
-after(() => folder.remove());
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return String(port);
-}
+const dataDir = testFolder();
 
 async function statusOf(port: string, path: string): Promise<number | null> {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null);
@@ -69,9 +58,9 @@ async function requireCountersAtZero(port: string): Promise<void> {
 }
 
 test('a worker serves probes and metrics on OPS_PORT, and listens nowhere else', async () => {
-  const [PORT, OPS_PORT] = [await freePort(), await freePort()];
+  const [PORT, OPS_PORT] = [`${await freePort()}`, `${await freePort()}`];
   const args = ['--roles', 'worker'];
-  const { child, logs } = spawnMain({ dataDir: folder.path, env: { PORT, OPS_PORT }, args });
+  const { child, logs } = spawnMain({ dataDir, env: { PORT, OPS_PORT }, args });
   const ended = once(child, 'close');
   for (let tries = 0; tries < 600 && (await statusOf(OPS_PORT, '/readyz')) !== 200; tries++) {
     assert.equal(child.exitCode, null, logs());
@@ -85,8 +74,8 @@ test('a worker serves probes and metrics on OPS_PORT, and listens nowhere else',
 });
 
 test('OPS_PORT is ready only when PORT is served, with each counter of alerts at 0', async () => {
-  const [PORT, OPS_PORT] = [await freePort(), await freePort()];
-  const { child, logs } = spawnMain({ dataDir: folder.path, env: { PORT, OPS_PORT } });
+  const [PORT, OPS_PORT] = [`${await freePort()}`, `${await freePort()}`];
+  const { child, logs } = spawnMain({ dataDir, env: { PORT, OPS_PORT } });
   const ended = once(child, 'close');
   let ready: number | null = null;
   for (let tries = 0; tries < 12_000 && ready !== 200; tries++) {
@@ -101,11 +90,10 @@ test('OPS_PORT is ready only when PORT is served, with each counter of alerts at
 });
 
 test('an OPS_PORT in use is named', async () => {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  const OPS_PORT = String((holder.address() as AddressInfo).port);
-  const { child, logs } = spawnMain({ dataDir: folder.path, env: { OPS_PORT } });
+  const { port, close } = await listen(createServer());
+  const OPS_PORT = String(port);
+  const { child, logs } = spawnMain({ dataDir, env: { OPS_PORT } });
   assert.deepEqual(await once(child, 'close'), [1, null]);
   assert.match(logs(), new RegExp(`^tapline: OPS_PORT ${OPS_PORT} is taken`, 'm'));
-  holder.close();
+  await close();
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData, getAddress } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/chain-requests.ts';
@@ -14,8 +13,9 @@ import {
 import { readLink, sign } from '#testing/pay-links.ts';
 import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
+import { eventually } from '#testing/webhooks.ts';
 import {
   FIAT_TOKEN_MISSING,
   FIAT_TOKEN_NAME_SLOT,
@@ -39,8 +39,7 @@ const RENAMED_WITHIN_MS = 60_000;
 describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
   let chain: OutsideChain;
   let contract: OutsideContract;
-  let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-  let network: SpawnedNetwork;
+  let network: OwnNetwork;
   let merchant: Caller;
   let terminal: Caller;
   let pass = '';
@@ -49,19 +48,17 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
   const payer: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
 
   before(async () => {
-    folder = await temporaryDataDir();
     chain = await startOutsideChain({ chainId: CHAIN_ID, token: 'real' });
     contract = await chain.deploySettlement();
-    network = await spawnNetwork({ dataDir: folder.path, env: contract.env });
+    network = await startOwnNetwork({ env: contract.env });
     const { base_url: root, test: mode } = network.sandbox;
     merchant = caller(`${root}/v1`, mode.secret_key);
     terminal = caller(`${root}/device/v1`, mode.device_key);
   });
 
   after(async () => {
-    await network?.stop();
+    await network?.close();
     await chain?.stop();
-    await folder?.remove();
   });
 
   /** Sends a call to USDC with the key of Circle's roles. */
@@ -84,13 +81,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
     return (body.available as { amount: number }[])[0]?.amount ?? Number.NaN;
   }
 
-  async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-    for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(100)) {
-      const found = await look();
-      if (found !== null) return found;
-    }
-    throw new Error(`waited for ${what}`);
-  }
+  const until = <T>(what: string, look: () => Promise<T | null>) => eventually(what, look, WAIT_MS);
 
   async function create(): Promise<string> {
     const sale = { amount: AMOUNT, terminal: network.sandbox.test.terminal };
@@ -143,7 +134,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
   };
 
   async function doctor(): Promise<unknown> {
-    const { objects } = await runCli(['doctor', '--json'], { TAPLINE_DATA_DIR: folder.path });
+    const { objects } = await runCli(['doctor', '--json'], { TAPLINE_DATA_DIR: network.dataDir });
     return objects.find(({ check }) => check === 'token of the testnet');
   }
 

@@ -1,28 +1,24 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { openDatabase } from '#db/database.ts';
 import { openDataFolder } from '#sandbox/data-folder.ts';
 import { startPostgres, startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { testDatabase } from '#testing/database.ts';
-import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
+import { listen } from '#testing/listen.ts';
+import { spawnMain } from '#testing/spawn-network.ts';
 import { startTcpProxy } from '#testing/tcp-proxy.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-
-before(async () => {
-  folder = await temporaryDataDir();
-});
-
-after(() => folder.remove());
+const folder = testFolder();
 
 /** Starts with these settings and expects a failure with one line on standard error. */
 async function failedStart(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
-  dataDir = folder.path,
+  dataDir = folder,
 ): Promise<string> {
   const { child, logs } = spawnMain({ dataDir, env, args });
   const [code] = (await once(child, 'close')) as [number | null];
@@ -36,12 +32,9 @@ async function failedStart(
 }
 
 test('a port in use is named, before anything is started', async () => {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  const address = holder.address();
-  const port = typeof address === 'object' ? String(address?.port) : '';
-  assert.match(await failedStart({ PORT: port }), new RegExp(`PORT ${port} is taken`));
-  holder.close();
+  const { port, close } = await listen(createServer());
+  assert.match(await failedStart({ PORT: `${port}` }), new RegExp(`PORT ${port} is taken`));
+  await close();
 });
 
 test('an unreachable database is named', async () => {
@@ -80,10 +73,9 @@ test('a database from before the first release is refused and not changed', asyn
   assert.deepEqual(rows, [{ name: FORMER }]);
 });
 
-test('a data folder from before the first release is refused', async (t) => {
-  const former = await temporaryDataDir();
-  t.after(former.remove);
-  const data = await openDataFolder(former.path);
+test('a data folder from before the first release is refused', async () => {
+  const former = testFolder();
+  const data = await openDataFolder(former);
   const postgres = await startPostgres({ folder: data, log: () => {}, durable: false });
   const db = openDatabase({ url: postgres.url, maxConnections: 1 });
   await db.query('create table migrations (name text primary key, digest text not null)');
@@ -91,7 +83,7 @@ test('a data folder from before the first release is refused', async (t) => {
   await db.close();
   await postgres.stop();
   await data.close();
-  assert.match(await failedStart({}, [], former.path), REFUSED);
+  assert.match(await failedStart({}, [], former), REFUSED);
 });
 
 test('the direct and the pooled address must be the same database', async () => {

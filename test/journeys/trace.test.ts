@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { RELEASE } from '#core/release-version.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type Listening, listen } from '#testing/listen.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
 
 interface OtlpSpan {
   readonly traceId: string;
@@ -40,20 +39,11 @@ const spans: OtlpSpan[] = [];
 const resources = new Set<string>();
 const heard: IncomingHttpHeaders[] = [];
 const collectorHeaders: IncomingHttpHeaders[] = [];
-let servers: Server[] = [];
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-let network: SpawnedNetwork;
+const servers: Listening[] = [];
+let network: OwnNetwork;
 let receiverUrl = '';
 
-async function listen(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  servers.push(server);
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 before(async () => {
-  folder = await temporaryDataDir();
   const collector = createServer(async (request, response) => {
     collectorHeaders.push(request.headers);
     assert.equal(request.url, '/otlp/v1/traces');
@@ -69,12 +59,13 @@ before(async () => {
     heard.push(request.headers);
     request.resume().on('end', () => response.end());
   });
-  receiverUrl = await listen(receiver);
-  network = await spawnNetwork({
-    dataDir: folder.path,
+  const [received, collected] = [await listen(receiver), await listen(collector)];
+  servers.push(received, collected);
+  receiverUrl = received.url;
+  network = await startOwnNetwork({
     env: {
       WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
-      OTEL_EXPORTER_OTLP_ENDPOINT: `${await listen(collector)}/otlp`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${collected.url}/otlp`,
       OTEL_EXPORTER_OTLP_HEADERS: `x-key=${SECRET}`,
       // Traces only requests that carry a trace context. Here that is the merchant's own sale.
       OTEL_TRACES_SAMPLER_ARG: '0',
@@ -83,10 +74,8 @@ before(async () => {
 });
 
 after(async () => {
-  await network?.stop();
-  for (const server of servers) server.close();
-  servers = [];
-  await folder?.remove();
+  await network?.close();
+  for (const server of servers) await server.close();
 });
 
 async function post(path: string, bearer: string, body: object, headers = {}) {

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
+import { listen } from '#testing/listen.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { missingProgram } from './shell-commands.ts';
 
 /**
  * Tests that alerts reach a person, with deploy/prometheus, Debian's Prometheus and Alertmanager, a
@@ -24,7 +25,6 @@ const PAGED_MS = 180_000;
 /** Quiet period without faults, longer than the `for` of most paging rules. */
 const QUIET_MS = 90_000;
 const START_MS = 120_000;
-const run = promisify(execFile);
 
 interface Notice {
   readonly status: string;
@@ -39,11 +39,10 @@ let network: SpawnedNetwork;
 let prometheusUrl = '';
 
 before(async () => {
-  for (const program of PROGRAMS) {
-    const found = await run('sh', ['-c', `command -v ${program}`]).catch(() => null);
-    if (found === null) why = `Debian: apt install ${PROGRAMS.join(' ')}`;
+  if ((await missingProgram(PROGRAMS)) !== null) {
+    why = `Debian: apt install ${PROGRAMS.join(' ')}`;
+    return;
   }
-  if (why !== null) return;
   const [ops, probe] = [await freePort(), await freePort()];
   await startNetwork(ops);
   startProbe(probe);
@@ -84,9 +83,7 @@ function startProbe(port: number): void {
 /** Receives Alertmanager's notifications for the pager. */
 async function startPager(): Promise<string> {
   const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    const { status, alerts } = JSON.parse(text);
+    const { status, alerts } = JSON.parse(await text(request));
     const of = (read: (alert: Record<string, Record<string, string>>) => string | undefined) =>
       alerts.map(read).map(String);
     notices.push({
@@ -96,20 +93,19 @@ async function startPager(): Promise<string> {
     });
     response.end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  undo.push(async () => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { url, close } = await listen(server);
+  undo.push(close);
+  return `${url}/`;
 }
 
 /** Copies a file with some of its text replaced; each text must exist. */
 async function adapt(file: string, changes: readonly (readonly [string, string])[]) {
-  let text = await readFile(file, 'utf8');
+  let adapted = await readFile(file, 'utf8');
   for (const [from, to] of changes) {
-    assert(text.includes(from), `${path.basename(file)} has no ${from}`);
-    text = text.replace(from, to);
+    assert(adapted.includes(from), `${path.basename(file)} has no ${from}`);
+    adapted = adapted.replace(from, to);
   }
-  await writeFile(file, text);
+  await writeFile(file, adapted);
 }
 
 async function startMonitoring({ ops, probe }: { readonly ops: number; readonly probe: number }) {

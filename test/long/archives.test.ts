@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { build } from 'vite';
 import { ensurePackages } from '#packages/build-packages.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
@@ -18,14 +18,13 @@ import { installTool, type Tool } from '#testing/tools.ts';
 const run = promisify(execFile);
 const QUIET = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
 
-let folder: string;
+const folder = testFolder();
 let compiler: Tool;
 let runtimes: Tool;
 let archive: string;
 let project: string;
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-archives-'));
   [compiler, runtimes] = [await install('openapi-typescript'), await install('runtimes')];
   const pack = ['pack', '--ignore-scripts', '--pack-destination', folder];
   await run('npm', pack, { cwd: path.join(await ensurePackages(), 'sdk') });
@@ -34,8 +33,6 @@ before(async () => {
   project = await emptyProject('project');
   await run('npm', ['install', ...QUIET, archive], { cwd: project });
 });
-
-after(() => rm(folder, { recursive: true, force: true }));
 
 async function emptyProject(name: string): Promise<string> {
   const place = path.join(folder, name);

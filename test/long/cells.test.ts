@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestClient, createWalletClient, http, parseAbi, publicActions } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { present } from '#core/assert.ts';
+import { freePort } from '#sandbox/find-and-stop-processes.ts';
 import { type Body, type Caller, caller } from '#testing/api-client.ts';
 import { enrolBySignature } from '#testing/outside-chain.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
+import { eventually } from '#testing/webhooks.ts';
 
 /**
  * Runs two cells behind the load balancer of `deploy/cells`, each with its own database, processes,
@@ -50,18 +50,9 @@ interface Payer {
 const cells: Cell[] = [];
 const payers: Payer[] = [];
 let balancer: ChildProcess;
-let balancerFolder: string;
+const balancerFolder = testFolder();
 /** The shared address. */
 let shared: string;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 function envOf(number: number, ports: readonly number[]): Record<string, string> {
   const others = ports.flatMap((port, cell) =>
@@ -84,7 +75,6 @@ async function startCell(number: number): Promise<SpawnedNetwork> {
 }
 
 async function startBalancer(port: number): Promise<void> {
-  balancerFolder = await mkdtemp(path.join(tmpdir(), 'tapline-cells-'));
   const map = path.join(balancerFolder, 'cells.map');
   await writeFile(map, await readFile(path.join(DEPLOY, 'cells.map')));
   const shipped = await readFile(path.join(DEPLOY, 'haproxy.cfg'), 'utf8');
@@ -102,13 +92,7 @@ async function startBalancer(port: number): Promise<void> {
   shared = `http://127.0.0.1:${port}`;
 }
 
-async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(100)) {
-    const found = await look();
-    if (found !== null) return found;
-  }
-  throw new Error(`waited for ${what}`);
-}
+const until = <T>(what: string, look: () => Promise<T | null>) => eventually(what, look, WAIT_MS);
 
 async function fund({ network }: Cell, to: PrivateKeyAccount): Promise<void> {
   const { chain_id, rpc_url, usdc } = network.sandbox.test;
@@ -206,7 +190,6 @@ after(async () => {
     await network?.stop();
     await dataDir.remove();
   }
-  await rm(balancerFolder, { recursive: true, force: true });
 });
 
 test('ids name their cell, and the balancer routes them there', async () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type ApiDocument, endpointsOf } from '#docs/api-document.ts';
 import { brunoCollection } from '#docs/postman-and-bruno.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /** Runs the collections with Postman's and Bruno's own programs against a network. */
@@ -17,25 +17,18 @@ const ROOT = path.join(import.meta.dirname, '../..');
 /** The event stream never ends. */
 const REQUEST_MS = 3_000;
 
-let folder: string;
+const folder = testFolder();
 let tool: Tool;
-let data: Awaited<ReturnType<typeof temporaryDataDir>>;
-let network: SpawnedNetwork;
+let network: OwnNetwork;
 let document: ApiDocument;
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-collections-'));
   tool = await installTool('collections', folder);
   document = JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8'));
-  data = await temporaryDataDir();
-  network = await spawnNetwork({ dataDir: data.path });
+  network = await startOwnNetwork();
 });
 
-after(async () => {
-  await network?.stop();
-  await data?.remove();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => network?.close());
 
 /** Returns the settings in the guide: URL, key and a terminal. */
 function settings(): string[] {

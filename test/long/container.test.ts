@@ -10,6 +10,7 @@ import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { chaosEnv } from '#testing/chaos/chaos-process.ts';
 import { makeBaseFolder } from './container/base.ts';
+import { missingProgram } from './shell-commands.ts';
 
 /**
  * Builds and starts the image with Debian's tools, as root: `apt install buildah debootstrap`. It
@@ -40,12 +41,9 @@ const buildah = async (...args: readonly string[]) => {
 
 async function missing(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'debootstrap needs root';
-  for (const program of PROGRAMS) {
-    const found = await run('sh', ['-c', `command -v ${program}`]).catch(() => null);
-    if (found === null)
-      return `${program} is not installed (Debian: apt install ${PROGRAMS.join(' ')})`;
-  }
-  return null;
+  const missing = await missingProgram(PROGRAMS);
+  if (missing === null) return null;
+  return `${missing} is not installed (Debian: apt install ${PROGRAMS.join(' ')})`;
 }
 
 async function makeBase(): Promise<void> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type SpawnedNetwork, spawnMain, spawnNetwork } from '#testing/spawn-network.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { openBrowser, type TestBrowser } from '../../web/testing/browser.ts';
 import { openWallet, WALLET_PASSWORD } from '../../web/testing/wallet.ts';
 
@@ -23,7 +23,7 @@ const LINKED = ['node_modules', 'package-lock.json', 'sdk', 'cli', 'x402', 'read
 const DEEP = { recursive: true } as const;
 const STRANGER = `0x${'66'.repeat(20)}`;
 
-let folder: string;
+const folder = testFolder();
 let network: SpawnedNetwork;
 let browser: TestBrowser;
 
@@ -33,7 +33,6 @@ async function name(testnet: Readonly<Record<string, unknown>>): Promise<void> {
 }
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-contracts-'));
   await Promise.all([
     ...COPIED.map((entry) => cp(path.join(ROOT, entry), path.join(folder, entry), DEEP)),
     ...LINKED.map((entry) => symlink(path.join(ROOT, entry), path.join(folder, entry))),
@@ -43,7 +42,6 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await network?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 test('a contracts file with a wrong address ends the build with one line', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Secret, TOTP } from 'otpauth';
 import { consentOf } from '#apis/dashboard/require-second-factor.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { present } from '#core/assert.ts';
@@ -17,7 +16,7 @@ import {
   runFuzz,
   startFuzzedApi,
 } from '#testing/fuzz-run.ts';
-import { addOwner, PASSWORD } from '#testing/people.ts';
+import { addFactorNow, addOwner, PASSWORD } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
 /** Many of these requests hash a password, so they take a minute. */
@@ -56,10 +55,7 @@ async function addStaff(email: string): Promise<PersonClient> {
   const actor = { type: 'system', name: 'test' } as const;
   await createOperator(api.db, { person, actor, now: api.clock.now() });
   const staff = await signIn('operator', email);
-  const begun = await staff.post('/me/totp', { current_password: PASSWORD });
-  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-  const confirmed = await staff.post('/me/totp/confirm', { code: totp.generate() });
-  assert.equal(confirmed.status, 200, confirmed.text);
+  await addFactorNow(staff, PASSWORD);
   return staff;
 }
 

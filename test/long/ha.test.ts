@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
@@ -144,57 +144,52 @@ test('the primary machine is killed, again and again', async (t) => {
   assert.ok(median <= BACK_SECONDS, `writes were back after ${median.toFixed(1)} s`);
 });
 
-test('PostgreSQL alone is killed on the primary', async (t) => {
+/**
+ * Sells while something happens to the primary.
+ * @param strike Strikes and heals it. Returns the seconds until writes were back.
+ */
+async function sellThrough(
+  t: TestContext,
+  what: string,
+  strike: (struck: Machine, shop: Sales) => Promise<number>,
+): Promise<void> {
   if (why !== null) return t.skip(why);
   const shop = sell();
   await sleep(2_000);
-  await (await leader()).killServer();
-  const seconds = await outage(shop);
+  const seconds = await strike(await leader(), shop);
   await cluster.whole();
   await shop.stop();
   await books(shop);
-  t.diagnostic(`server killed: ${await told(shop)}; writes back after s: ${words([seconds])}`);
-});
+  t.diagnostic(`${what}: ${await told(shop)}; writes back after s: ${words([seconds])}`);
+}
 
-test('the primary machine freezes and thaws, without a watchdog', async (t) => {
-  if (why !== null) return t.skip(why);
-  const shop = sell();
-  await sleep(2_000);
-  const struck = await leader();
-  await struck.freeze();
-  const [seconds] = await Promise.all([outage(shop), sleep(FROZEN_MS)]);
-  await struck.thaw();
-  await sleep(5_000);
-  await cluster.whole();
-  await shop.stop();
-  await books(shop);
-  t.diagnostic(`machine frozen: ${await told(shop)}; writes back after s: ${words([seconds])}`);
-});
+test('PostgreSQL alone is killed on the primary', (t) =>
+  sellThrough(t, 'server killed', async (struck, shop) => {
+    await struck.killServer();
+    return outage(shop);
+  }));
 
-test('the primary machine loses its network and returns', async (t) => {
-  if (why !== null) return t.skip(why);
-  const shop = sell();
-  await sleep(2_000);
-  const struck = await leader();
-  await struck.cutOff();
-  const seconds = await outage(shop);
-  await struck.connect();
-  await cluster.whole();
-  await shop.stop();
-  await books(shop);
-  t.diagnostic(`machine cut off: ${await told(shop)}; writes back after s: ${words([seconds])}`);
-});
+test('the primary machine freezes and thaws, without a watchdog', (t) =>
+  sellThrough(t, 'machine frozen', async (struck, shop) => {
+    await struck.freeze();
+    const [seconds] = await Promise.all([outage(shop), sleep(FROZEN_MS)]);
+    await struck.thaw();
+    await sleep(5_000);
+    return seconds;
+  }));
 
-test("the primary's disk is full", async (t) => {
-  if (why !== null) return t.skip(why);
-  const shop = sell();
-  await sleep(2_000);
-  const struck = await leader();
-  await struck.fillDisk();
-  const freed = sleep(FULL_MS).then(() => struck.emptyDisk());
-  const [seconds] = await Promise.all([outage(shop), freed]);
-  await cluster.whole();
-  await shop.stop();
-  await books(shop);
-  t.diagnostic(`disk full: ${await told(shop)}; writes back after s: ${words([seconds])}`);
-});
+test('the primary machine loses its network and returns', (t) =>
+  sellThrough(t, 'machine cut off', async (struck, shop) => {
+    await struck.cutOff();
+    const seconds = await outage(shop);
+    await struck.connect();
+    return seconds;
+  }));
+
+test("the primary's disk is full", (t) =>
+  sellThrough(t, 'disk full', async (struck, shop) => {
+    await struck.fillDisk();
+    const freed = sleep(FULL_MS).then(() => struck.emptyDisk());
+    const [seconds] = await Promise.all([outage(shop), freed]);
+    return seconds;
+  }));

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
@@ -8,6 +7,7 @@ import { build, type Rollup } from 'vite';
 import { present } from '#core/assert.ts';
 import { caller } from '#testing/api-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 import { openBrowser, type TestBrowser } from '../../web/testing/browser.ts';
 import { fund } from '../../web/testing/payer.ts';
@@ -18,14 +18,12 @@ import { addTestTerminal, paymentsOf } from '../../web/testing/till.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 const CHIP_USDC = 10_000_000n;
 
-let folder: string;
 let tool: Tool;
 let shared: SharedSandbox;
 let browser: TestBrowser;
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-halo-'));
-  tool = await installTool('halo', folder);
+  tool = await installTool('halo', testFolder());
   const modules = path.join(tool.cwd, 'node_modules');
   await mkdir(modules, { recursive: true });
   await rm(path.join(modules, 'viem'), { recursive: true, force: true });
@@ -36,7 +34,6 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await shared?.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function bundle(): Promise<string> {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /** Lists and calls the tools of `tapline mcp` with the official inspector, over both transports. */
@@ -16,28 +15,21 @@ const run = promisify(execFile);
 const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
 const TOKEN = 'a-token-of-this-test';
 
-let folder: string;
+const folder = testFolder();
 let tool: Tool;
-let data: Awaited<ReturnType<typeof temporaryDataDir>>;
-let network: SpawnedNetwork;
+let network: OwnNetwork;
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-inspector-'));
   tool = await installTool('inspector', folder);
-  data = await temporaryDataDir();
-  network = await spawnNetwork({ dataDir: data.path });
+  network = await startOwnNetwork();
 });
 
-after(async () => {
-  await network?.stop();
-  await data?.remove();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => network?.close());
 
 const environment = () => ({
   PATH: process.env.PATH ?? '',
   HOME: folder,
-  TAPLINE_DATA_DIR: data.path,
+  TAPLINE_DATA_DIR: network.dataDir,
   TAPLINE_MCP_TOKEN: TOKEN,
 });
 
@@ -59,7 +51,7 @@ async function checkServer(...target: readonly string[]): Promise<void> {
 }
 
 test('the inspector finds and calls the tools over standard input and output', async () => {
-  const settings = ['-e', `TAPLINE_DATA_DIR=${data.path}`];
+  const settings = ['-e', `TAPLINE_DATA_DIR=${network.dataDir}`];
   await checkServer(...settings, process.execPath, PROGRAM, 'mcp');
 });
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { accountingHeader, accountingLines } from '#apis/dashboard/accountant-columns.ts';
@@ -15,6 +14,7 @@ import { BYTE_ORDER_MARK } from '#core/csv.ts';
 import { encodeWindows1252 } from '#core/windows-1252.ts';
 import { addSales, parseCsv } from '#testing/books.ts';
 import { openStore, TEST_RECEIPTS } from '#testing/store.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 /**
  * Opens and saves statements and the accountants' file of payments with LibreOffice, on a German
@@ -42,14 +42,12 @@ const CURRENCIES = [null, 'eur', 'jpy', 'kwd'];
 
 const PAYMENTS = 200;
 
-let folder: string;
+const folder = testFolder();
 let payments = '';
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-office-'));
   payments = await exportPayments();
 });
-after(() => rm(folder, { recursive: true, force: true }));
 
 function entryAt(n: number, since: Date): Entry {
   const isOut = n % 5 === 4;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 /**
  * Runs the payment provider in Medusa's payment module and in a complete shop, on a real network.
@@ -24,17 +24,15 @@ const SHOP_ENV = {
 /** Limit of a program's output in bytes, because Medusa logs a line per request. */
 const OUTPUT = 64 * 2 ** 20;
 
-let folder: string;
+const folder = testFolder();
 /** A checkout of `integrations/medusa` only, after `npm ci`. */
 let checkout: string;
 /** A project in which a merchant has installed the provider beside Medusa. */
 let shop: string;
-let data: Awaited<ReturnType<typeof temporaryDataDir>>;
-let network: SpawnedNetwork;
+let network: OwnNetwork;
 let postgres: Awaited<ReturnType<typeof startThrowawayPostgres>>;
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-medusa-'));
   checkout = path.join(folder, 'integrations/medusa');
   shop = path.join(folder, 'shop');
   const isSource = (file: string) => !file.includes('node_modules');
@@ -43,8 +41,7 @@ before(async () => {
   await cp(path.join(ROOT, 'sdk/package.json'), path.join(folder, 'sdk/package.json'));
   // Our packages are not in a registry yet, so the lockfile links the client's folder.
   await run('npm', ['ci', ...QUIET], { cwd: checkout });
-  data = await temporaryDataDir();
-  network = await spawnNetwork({ dataDir: data.path });
+  network = await startOwnNetwork();
   postgres = await startThrowawayPostgres();
   const modules = path.join(checkout, 'node_modules');
   assert.equal(await readlink(path.join(modules, 'tapline')), '../../../sdk');
@@ -55,10 +52,8 @@ before(async () => {
 });
 
 after(async () => {
-  await network?.stop();
+  await network?.close();
   await postgres?.stop();
-  await data?.remove();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Unpacks a served package where npm would install it. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '#db/migrate.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { NEXT_MIGRATIONS } from './release/next.ts';
 
 /** Migrates a large table while merchants continue to create. MIGRATION_ROWS sets its size. */
@@ -20,25 +20,21 @@ const ALONE_MS = 30_000;
 /** Pause between creates, so that a machine with two cores has capacity for both. */
 const PAUSE_MS = 25;
 
-const undo: (() => Promise<unknown>)[] = [];
 let database: TestDatabase;
-let network: SpawnedNetwork;
+let network: OwnNetwork;
 let merchant: Caller;
 
 before(async () => {
   database = await testDatabase();
-  undo.push(database.close);
-  const folder = await temporaryDataDir();
-  undo.push(folder.remove);
-  network = await spawnNetwork({ dataDir: folder.path, env: { DATABASE_URL: database.url } });
-  undo.push(network.stop);
+  network = await startOwnNetwork({ env: { DATABASE_URL: database.url } });
   const { base_url, test: mode } = network.sandbox;
   merchant = caller(`${base_url}/v1`, mode.secret_key);
   await generate();
 });
 
 after(async () => {
-  for (const step of undo.reverse()) await step();
+  await network?.close();
+  await database?.close();
 });
 
 async function create(): Promise<string> {
@@ -98,8 +94,7 @@ function p99Of(took: readonly number[]): number {
 }
 
 test('creates stay fast while a large table gets a column, an index and a backfill', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-migrations-'));
-  undo.push(() => rm(folder, { recursive: true }));
+  const folder = testFolder();
   for (const [file, sql] of Object.entries(NEXT_MIGRATIONS))
     await writeFile(path.join(folder, file), sql);
   const before = keepCreating();

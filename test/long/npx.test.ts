@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ensurePackages } from '#packages/build-packages.ts';
+import { type Listening, listen } from '#testing/listen.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 /** Runs `npx tapline` in an empty folder, with the packages published to this test's registry. */
 
@@ -16,9 +15,8 @@ const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
 const FOLDERS = ['sdk', 'cli', 'cli/node_modules/commander'];
 
-let folder: string;
-let registry: Server;
-let address: string;
+const folder = testFolder();
+let registry: Listening;
 
 interface Manifest {
   readonly name: string;
@@ -28,12 +26,11 @@ interface Manifest {
 /** Returns a registry's response for a package with one version. */
 function packumentOf(manifest: Manifest): object {
   const { name, version } = manifest;
-  const dist = { tarball: `${address}/${name}-${version}.tgz` };
+  const dist = { tarball: `${registry.url}/${name}-${version}.tgz` };
   return { name, 'dist-tags': { latest: version }, versions: { [version]: { ...manifest, dist } } };
 }
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-npx-'));
   const packed = path.join(folder, 'packed');
   await mkdir(packed);
   const manifests: Manifest[] = [];
@@ -44,28 +41,24 @@ before(async () => {
     manifests.push(JSON.parse(await readFile(path.join(cwd, 'package.json'), 'utf8')));
   }
   assert.equal((await readdir(packed)).length, FOLDERS.length);
-  registry = createServer(async (request, response) => {
+  const server = createServer(async (request, response) => {
     const asked = decodeURIComponent(request.url?.slice(1) ?? '');
     const manifest = manifests.find(({ name }) => name === asked);
     if (manifest !== undefined) return response.end(JSON.stringify(packumentOf(manifest)));
     const bytes = await readFile(path.join(packed, path.basename(asked))).catch(() => null);
     return response.writeHead(bytes === null ? 404 : 200).end(bytes);
   });
-  await once(registry.listen(0, '127.0.0.1'), 'listening');
-  address = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
+  registry = await listen(server);
 });
 
-after(async () => {
-  registry?.close().closeAllConnections();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => registry?.close());
 
 test('npx tapline runs the command line in an empty folder', async () => {
   const cwd = path.join(folder, 'empty');
   await mkdir(cwd);
   const env = {
     ...process.env,
-    npm_config_registry: `${address}/`,
+    npm_config_registry: `${registry.url}/`,
     npm_config_cache: path.join(folder, 'cache'),
     npm_config_userconfig: path.join(folder, 'none'),
   };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { testFolder } from '#testing/test-folder.ts';
 import { findSolver, prove } from '../../contracts/proofs/prove.ts';
 
 /**
@@ -26,7 +26,7 @@ test('each property holds for all arguments', { skip }, async (t) => {
 test('a property that one argument breaks fails, and one without cases is empty', {
   skip,
 }, async () => {
-  const root = await mkdtemp(path.join(tmpdir(), 'tapline-claims-'));
+  const root = testFolder();
   const source = `// SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 contract Wrong {
@@ -39,14 +39,10 @@ contract Wrong {
     }
 }
 `;
-  try {
-    await writeFile(path.join(root, 'Wrong.sol'), source);
-    const verdicts = await prove('Wrong', { solver: solver ?? 'z3', seconds: SECONDS, root });
-    assert.deepEqual(verdicts.map(({ claim, says }) => [claim, says]).sort(), [
-      ['aboutNothing', 'empty'],
-      ['seldomWrong', 'broken'],
-    ]);
-  } finally {
-    await rm(root, { recursive: true });
-  }
+  await writeFile(path.join(root, 'Wrong.sol'), source);
+  const verdicts = await prove('Wrong', { solver: solver ?? 'z3', seconds: SECONDS, root });
+  assert.deepEqual(verdicts.map(({ claim, says }) => [claim, says]).sort(), [
+    ['aboutNothing', 'empty'],
+    ['seldomWrong', 'broken'],
+  ]);
 });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { WebSocket } from 'ws';
+import { testFolder } from '#testing/test-folder.ts';
 import {
   collectorWithKey,
   openKey,
@@ -169,7 +169,7 @@ test('cards write turns a blank chip into a card, which is then read', {
 });
 
 test('--till passes what the reader reads to the till on this computer', { skip }, async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-till-'));
+  const folder = testFolder();
   const config = path.join(folder, 'till.json');
   const origin = 'http://127.0.0.1:4242';
   const pairing = ['--server', origin, '--pair', 'ABCD-2345', '--config', config];
@@ -195,5 +195,4 @@ test('--till passes what the reader reads to the till on this computer', { skip 
   till.close();
   program.child.kill();
   assert.equal(await program.ended, 0);
-  await rm(folder, { recursive: true });
 });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -20,6 +20,7 @@ import {
   PRODUCTION_DELAYS,
 } from '#testing/chaos/chaos-ground.ts';
 import { makeShop } from '#testing/chaos/chaos-process.ts';
+import { listen } from '#testing/listen.ts';
 import { keepSelling, type Sales } from '#testing/sales.ts';
 import { openEngine, whyNoEngine } from './compose/engine.ts';
 import { paidOf, requireWhole } from './ha/strikes.ts';
@@ -207,11 +208,10 @@ async function openDoor(): Promise<void> {
   const certificates = await makeCertificates(path.join(work, 'signed'), 'localhost');
   await machine.trust(certificates.ca);
   const { good: cert, key } = certificates;
-  const server: Server = createServer({ cert, key }, async (incoming, answer) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const server = createServer({ cert, key }, async (incoming, answer) => {
     const { host: _, connection: __, ...headers } = incoming.headers;
-    const body = chunks.length === 0 ? null : Buffer.concat(chunks);
+    const sent = await buffer(incoming);
+    const body = sent.length === 0 ? null : sent;
     const response = await fetch(`${balancer.next()}${incoming.url}`, {
       ...{ method: incoming.method ?? 'GET', body },
       headers: Object.entries(headers).map(([name, value]) => [name, String(value)]) as [
@@ -224,10 +224,9 @@ async function openDoor(): Promise<void> {
     answer.writeHead(response.status, { 'content-type': type });
     answer.end(Buffer.from(await response.arrayBuffer()));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  undo.push(() => server.close().closeAllConnections());
-  door = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const { port, close } = await listen(server);
+  undo.push(close);
+  door = `https://localhost:${port}`;
 }
 
 const settingsFolder = () => path.join(machine.root, 'etc/tapline');

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { cp, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ensurePackages } from '#packages/build-packages.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { freePort } from '#sandbox/find-and-stop-processes.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
@@ -30,26 +29,19 @@ const SALE = {
 };
 const START_MS = 20_000;
 
-let folder: string;
+const folder = testFolder();
 let tool: Tool;
-let data: Awaited<ReturnType<typeof temporaryDataDir>>;
-let network: SpawnedNetwork;
+let network: OwnNetwork;
 let sale: { readonly baseUrl: string; readonly apiKey: string; readonly terminal: string };
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-runtimes-'));
   tool = await installTool('runtimes', folder);
-  data = await temporaryDataDir();
-  network = await spawnNetwork({ dataDir: data.path });
+  network = await startOwnNetwork();
   const { base_url: baseUrl, test: mode } = network.sandbox;
   sale = { baseUrl, apiKey: mode.secret_key, terminal: mode.terminal };
 });
 
-after(async () => {
-  await network?.stop();
-  await data?.remove();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => network?.close());
 
 const program = (name: string) => tool.installed(name);
 
@@ -96,14 +88,6 @@ const config :Workerd.Config = (
   const file = path.join(folder, 'config.capnp');
   await writeFile(file, config);
   return file;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 test('a whole sale works in workerd', async (t) => {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { present } from '#core/assert.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { collectorWithKey, readTap } from '../../reader/src/index.ts';
 import { cryptogramOf } from '../../reader/src/protocols/vas.ts';
 import { googlePhone } from '../reader/emulated-phones.ts';
@@ -40,7 +40,7 @@ function sampleKey() {
 }
 
 test('Google’s sample reads our emulated phone, and so do we with its key', { skip }, async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-smart-tap-'));
+  const folder = testFolder();
   const classPath = JARS.join(':');
   const theirs = (await readdir(SAMPLE))
     .filter((name) => name.endsWith('.java') && name !== 'MainActivity.java')
@@ -71,7 +71,6 @@ test('Google’s sample reads our emulated phone, and so do we with its key', { 
   }
   assert.equal(last, 'AndroidPay redeem-me');
   assert.ok(phone.seen.signed, 'the phone checked the signature of the sample');
-  await rm(folder, { recursive: true });
 
   const collector = collectorWithKey({ id: COLLECTOR_ID, keyVersion: 1, privateKey: key });
   const tap = await readTap(phone.transceive, { collector, passType: null });

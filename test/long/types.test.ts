@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Schema } from '#app/typescript-schema.ts';
 import { operationsOf } from '#app/typescript-types.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
@@ -38,16 +38,13 @@ type Flat<T> =
 function holds<_T extends true>(_what: string): void {}
 `;
 
-let folder: string;
+const folder = testFolder();
 let tool: Tool;
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-types-'));
   tool = await installTool('openapi-typescript', folder);
   await run('npm', ['run', '--silent', 'openapi', '--', '--check'], { cwd: ROOT });
 });
-
-after(() => rm(folder, { recursive: true, force: true }));
 
 /** Returns one line per type that both sides name. */
 function comparisons(document: Schema): string[] {

@@ -6,19 +6,17 @@ import {
   cp,
   lstat,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   realpath,
-  rm,
   symlink,
   utimes,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { PACKAGES } from '#packages/build-packages.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { childrenSeconds } from '../times.ts';
 
 /** The first program that needs the packages builds them, wherever the repository is. */
@@ -32,14 +30,8 @@ const NOBODY = 65_534;
 /** CPU seconds for all packages. */
 const MOST_SECONDS = 3;
 
-let folder: string;
-
-before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-built-'));
-  await chown(folder, NOBODY, NOBODY).catch(() => {});
-});
-
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
+await chown(folder, NOBODY, NOBODY).catch(() => {});
 
 interface Lock {
   readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly link?: boolean }>>;

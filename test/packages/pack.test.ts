@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ensurePackages, PACKAGES } from '#packages/build-packages.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 /** Tests the packages as published, in a folder without access to this repository. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
 
-let folder: string;
+const folder = testFolder();
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-packed-'));
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
   const built = await ensurePackages();
   for (const name of PACKAGES) {
@@ -27,8 +26,6 @@ before(async () => {
   const files = tarballs.map((name) => `./${name}`);
   await run('npm', ['install', ...quiet, ...files], { cwd: folder });
 });
-
-after(() => rm(folder, { recursive: true, force: true }));
 
 test('the packages contain the files that they need, and no others', async () => {
   for (const name of ['tapline', 'tapline-cli', 'tapline-x402', 'tapline-reader']) {

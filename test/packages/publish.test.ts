@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { json, text } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { testFolder } from '#testing/test-folder.ts';
+import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
 /** Publishes packages from their tags to a registry that records what it receives. */
 
@@ -28,28 +27,22 @@ interface Published {
   readonly _attachments: Readonly<Record<string, { readonly data: string }>>;
 }
 
-let registry: Server;
+let registry: TestReceiver;
 let address: string;
-let home: string;
+const home = testFolder();
 const published: Published[] = [];
 
 before(async () => {
-  home = await mkdtemp(path.join(tmpdir(), 'tapline-publish-'));
-  registry = createServer(async (request, response) => {
-    if (request.method === 'PUT') published.push((await json(request)) as Published);
-    response.writeHead(request.method === 'PUT' ? 201 : 404, {
-      'Content-Type': 'application/json',
-    });
+  registry = await startReceiver();
+  registry.answer(({ method, body }, response) => {
+    if (method === 'PUT') published.push(JSON.parse(body.toString()) as Published);
+    response.writeHead(method === 'PUT' ? 201 : 404, { 'Content-Type': 'application/json' });
     response.end('{}');
   });
-  await once(registry.listen(0, '127.0.0.1'), 'listening');
-  address = `127.0.0.1:${(registry.address() as AddressInfo).port}`;
+  address = `127.0.0.1:${registry.port}`;
 });
 
-after(async () => {
-  registry?.close().closeAllConnections();
-  await rm(home, { recursive: true, force: true });
-});
+after(() => registry?.close());
 
 async function run(
   args: readonly [string, ...string[]],

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
+import { testFolder } from '#testing/test-folder.ts';
 
 const GUIDE = path.join(import.meta.dirname, '../../docs/guides/quickstart.md');
 /** A user id without a name on this machine, as in most containers. */
@@ -16,22 +16,15 @@ const STEP_MS = 60_000;
 
 const isRoot = process.getuid?.() === 0;
 
-let data: Awaited<ReturnType<typeof temporaryDataDir>>;
-let network: SpawnedNetwork;
-let folder: string;
+const folder = testFolder();
+let network: OwnNetwork;
 let shell: ChildProcess | undefined;
 
 before(async () => {
-  data = await temporaryDataDir();
-  network = await spawnNetwork({ dataDir: data.path });
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-quickstart-'));
+  network = await startOwnNetwork();
 });
 
-after(async () => {
-  await network?.stop();
-  await rm(folder, { recursive: true, force: true });
-  await data?.remove();
-});
+after(() => network?.close());
 
 /** Kills the process group, so that its jobs end, too. */
 async function endShell(): Promise<void> {

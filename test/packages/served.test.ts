@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { inflateRawSync } from 'node:zlib';
 import fastify, { type FastifyInstance } from 'fastify';
 import { addPackagesRoutes } from '#docs/packages-routes.ts';
+import { testFolder } from '#testing/test-folder.ts';
+import { unzip } from '#testing/unzip.ts';
 
 /** Tests the packages as a network serves them, in folders without access to this repository. */
 
@@ -18,16 +18,14 @@ const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
 let app: FastifyInstance;
 let origin: string;
-let folder: string;
+const folder = testFolder();
 /** An environment without a registry, a cache and settings of this machine. */
 let env: Record<string, string>;
 
 before(async () => {
   app = fastify();
   addPackagesRoutes(app);
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-  folder = await mkdtemp(path.join(tmpdir(), 'tapline-served-'));
+  origin = await app.listen({ host: '127.0.0.1', port: 0 });
   env = {
     ...{ PATH: process.env.PATH ?? '', HOME: path.join(folder, 'home') },
     ...{ npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' },
@@ -36,10 +34,7 @@ before(async () => {
   await mkdir(path.join(folder, 'home'));
 });
 
-after(async () => {
-  await app?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => app?.close());
 
 const get = (name: string, headers: Record<string, string> = {}) =>
   fetch(`${origin}/packages/${name}`, { headers });
@@ -279,29 +274,21 @@ test('a strict type checker accepts the installed Python client', async (t) => {
   });
 });
 
-const ZIP_ENTRY = 0x04034b50;
+/** Returns the files of a served zip archive as texts. */
+async function unpacked(name: string): Promise<ReadonlyMap<string, string>> {
+  const files = unzip(Buffer.from(await (await get(name)).arrayBuffer()));
+  return new Map([...files].map(([file, content]) => [file, content.toString()]));
+}
 
-/** Returns the entries of a zip archive, according to their local headers. */
-function unzipped(bytes: Buffer): ReadonlyMap<string, string> {
-  const files = new Map<string, string>();
-  for (let at = 0; bytes.readUInt32LE(at) === ZIP_ENTRY; ) {
-    const [packed, name, extra] = [18, 26, 28].map((field) =>
-      field === 18 ? bytes.readUInt32LE(at + field) : bytes.readUInt16LE(at + field),
-    ) as [number, number, number];
-    const from = at + 30 + name + extra;
-    const content = bytes.subarray(from, from + packed);
-    const isDeflated = bytes.readUInt16LE(at + 8) === 8;
-    files.set(
-      bytes.toString('utf8', at + 30, at + 30 + name),
-      (isDeflated ? inflateRawSync(content) : content).toString(),
-    );
-    at = from + packed;
+async function writeFiles(cwd: string, files: ReadonlyMap<string, string>): Promise<void> {
+  for (const [name, content] of files) {
+    await mkdir(path.dirname(path.join(cwd, name)), { recursive: true });
+    await writeFile(path.join(cwd, name), content);
   }
-  return files;
 }
 
 test('the PHP archive suits Composer: one class per file, where PSR-4 looks', async () => {
-  const files = unzipped(Buffer.from(await (await get('tapline-php.zip')).arrayBuffer()));
+  const files = await unpacked('tapline-php.zip');
   const manifest = JSON.parse(files.get('composer.json') ?? '');
   assert.deepEqual(manifest.autoload['psr-4'], { 'Tapline\\': 'src/' });
   for (const file of manifest.autoload.files) assert.ok(files.has(file), file);
@@ -326,8 +313,8 @@ $fees = ['acquirer' => 1, 'protocol' => 20, 'cashback' => 3, 'of a later version
 echo Tapline\\Model\\PaymentFees::from($fees)->protocol, ' ';
 try { new Tapline\\Client('x'); } catch (Tapline\\TaplineError $error) { echo get_class($error); }`;
 const SHOWN = /^2500000 \d+\.\d+\.\d+ 20 Tapline\\UsageError$/;
-const runs = (program: string) =>
-  run(program, ['--version'], { env }).then(
+const runs = (program: string, word = '--version') =>
+  run(program, [word], { env }).then(
     () => true,
     () => false,
   );
@@ -335,11 +322,7 @@ const runs = (program: string) =>
 test('the PHP archive works where it is unpacked', async (t) => {
   if (!(await runs('php'))) return t.skip('php is not on this machine');
   const cwd = await emptyFolder('php');
-  const files = unzipped(Buffer.from(await (await get('tapline-php.zip')).arrayBuffer()));
-  for (const [name, content] of files) {
-    await mkdir(path.dirname(path.join(cwd, name)), { recursive: true });
-    await writeFile(path.join(cwd, name), content);
-  }
+  await writeFiles(cwd, await unpacked('tapline-php.zip'));
   const { stdout } = await run('php', ['-r', `require 'autoload.php';${SHOP}`], { cwd, env });
   assert.match(stdout, SHOWN);
 });
@@ -360,18 +343,11 @@ func main() {
 `;
 
 test('the Go archive works beside a program, as its guide says, without a proxy', async (t) => {
-  const hasGo = await run('go', ['version']).then(
-    () => true,
-    () => false,
-  );
-  if (!hasGo) return t.skip('go is not on this machine');
+  if (!(await runs('go', 'version'))) return t.skip('go is not on this machine');
   const cwd = await emptyFolder('go');
-  const files = unzipped(Buffer.from(await (await get('tapline-go.zip')).arrayBuffer()));
+  const files = await unpacked('tapline-go.zip');
   assert.ok(files.has('README.md') && ![...files.keys()].some((name) => /_test/.test(name)));
-  await mkdir(path.join(cwd, 'tapline-go'));
-  for (const [name, content] of files) {
-    await writeFile(path.join(cwd, 'tapline-go', name), content);
-  }
+  await writeFiles(path.join(cwd, 'tapline-go'), files);
   await writeFile(path.join(cwd, 'main.go'), GO_SHOP);
   const goEnv = {
     ...env,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { createServer as createSocketServer } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
+import { listen } from '#testing/listen.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { drawerBytes, ticketBytes } from '../../reader/src/printing/escpos.ts';
 import { printerAt, printReceipt } from '../../reader/src/printing/printer.ts';
 import { SettingError } from '../../reader/src/till-settings.ts';
@@ -65,36 +65,34 @@ test('no typed text reaches the printer as a command', () => {
 /** Starts a network printer that records what it receives. */
 async function networkPrinter() {
   const received: Buffer[] = [];
-  const server = createSocketServer((socket: Socket) => {
+  const server = createSocketServer((socket) => {
     socket.on('data', (chunk) => received.push(chunk));
     socket.on('end', () => socket.end());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { place: `tcp://127.0.0.1:${port}`, received, server };
+  });
+  const { port, close } = await listen(server);
+  return { place: `tcp://127.0.0.1:${port}`, received, close };
 }
 
 test('the drawer opens first, then the receipt is printed at the width of the paper', async () => {
-  const { place, received, server } = await networkPrinter();
-  const receipts = createServer((request, response) => response.end(`at ${request.url}\n`));
-  await once(receipts.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(receipts.address() as AddressInfo).port}/receipts/x`;
+  const { place, received, close } = await networkPrinter();
+  const receipts = await listen(
+    createServer((request, response) => response.end(`at ${request.url}\n`)),
+  );
+  const url = `${receipts.url}/receipts/x`;
   await printReceipt({ printer: printerAt(place), width: 32, drawer: true }, url);
   const ticket = ticketBytes({ text: 'at /receipts/x.txt?width=32\n', address: url });
   assert.equal(hex(Buffer.concat(received)), `${hex(drawerBytes())}${hex(ticket)}`);
   await printReceipt({ printer: printerAt(place), width: 48, drawer: false }, null);
   assert.equal(Buffer.concat(received).length, drawerBytes().length + ticket.length);
-  server.close();
-  receipts.close();
+  await close();
+  await receipts.close();
 });
 
-test('a device file gets the bytes unchanged; other targets are refused', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-printer-'));
-  const device = path.join(folder, 'lp0');
+test('a device file gets the bytes unchanged; other targets are refused', async (t) => {
+  const device = path.join(testFolder(t), 'lp0');
   await writeFile(device, '');
   await printerAt(device)(drawerBytes());
   assert.equal(hex(await readFile(device)), hex(drawerBytes()));
-  await rm(folder, { recursive: true });
   for (const place of ['lp0', 'http://printer', 'tcp://']) {
     assert.throws(() => printerAt(place), SettingError);
   }

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { toHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
+import { createRandom, type Random } from '#testing/random.ts';
 import { ethereumSignature } from '../../reader/src/ethereum/signature.ts';
 import { CardGone, type Transceive } from '../../reader/src/protocols/apdu.ts';
 import { createEphemeralKey, openKey, signingKey } from '../../reader/src/protocols/p256.ts';
@@ -155,27 +156,16 @@ test('a card that stops answering ends the tap, not the till', async (t) => {
 });
 
 /** Returns bytes that a broken or hostile card might send instead. */
-function mutated(bytes: Uint8Array, random: () => number): Uint8Array {
+function mutated(bytes: Uint8Array, random: Random): Uint8Array {
   const copy = Uint8Array.from(bytes);
-  const at = Math.floor(random() * copy.length);
-  const kind = Math.floor(random() * 5);
-  if (kind === 0) copy[at] = Math.floor(random() * 256);
+  const at = random.below(copy.length);
+  const kind = random.below(5);
+  if (kind === 0) copy[at] = random.below(256);
   if (kind === 1) return copy.subarray(0, at);
   if (kind === 2) return Uint8Array.from([...copy, ...copy.subarray(at)]);
   if (kind === 3) return Uint8Array.from([...copy.subarray(0, at), ...copy.subarray(at + 1)]);
   if (kind === 4) copy.fill(0xff, at, at + 4);
   return copy;
-}
-
-/**
- * Returns a random generator that depends only on the seed, so that a failure can name its round.
- */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 const chip = privateKeyToAccount(generatePrivateKey());
@@ -192,12 +182,12 @@ const DEVICES: readonly (() => readonly [string, Transceive, string])[] = [
 ];
 
 test(`${ROUNDS} conversations with changed bytes: no crash, no wrong value`, async () => {
-  const random = seeded(20_261_122);
+  const random = createRandom(20_261_122, 'conversations');
   let longestMs = 0;
   let read = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const [name, card, expected] = present(DEVICES[round % DEVICES.length], 'a device')();
-    const target = Math.floor(random() * 6);
+    const target = random.below(6);
     let sent = 0;
     const began = performance.now();
     const changed: Transceive = async (bytes) => {

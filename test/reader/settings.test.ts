@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { testFolder } from '#testing/test-folder.ts';
 import { main } from '../../reader/src/command.ts';
 import {
   readPairing,
@@ -14,8 +14,7 @@ import {
   saveRegister,
 } from '../../reader/src/till-settings.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'tapline-reader-'));
-after(() => rm(folder, { recursive: true }));
+const folder = testFolder();
 const pairing = { server: 'https://pay.example', device_key: 'tldk_test_x', terminal: 'tml_x' };
 
 test('a pairing is stored for its owner only, and read back', async () => {

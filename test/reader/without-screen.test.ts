@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
+import { listen } from '#testing/listen.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { watchSleep } from '../../reader/src/detect-sleep.ts';
 import { DeviceApi, type TapCredential } from '../../reader/src/index.ts';
@@ -169,16 +169,16 @@ async function openWay(to: string) {
     sockets.push(near, far);
     near.pipe(far).pipe(near);
     for (const socket of [near, far]) socket.on('error', () => {});
-  }).listen(0, '127.0.0.1');
-  await once(way, 'listening');
+  });
+  const { url, close } = await listen(way);
   return {
-    url: `http://127.0.0.1:${(way.address() as AddressInfo).port}`,
+    url,
     cut: () => {
       for (const socket of sockets) socket.unpipe().pause();
     },
     close: () => {
       for (const socket of sockets) socket.destroy();
-      way.close();
+      return close();
     },
   };
 }
@@ -200,7 +200,7 @@ test('within two seconds after a sleep it is back, with the waiting payment', as
   await till.until('waiting');
   assert.ok(performance.now() - woken < 2_000);
   await till.end();
-  way.close();
+  await way.close();
 });
 
 test('a sleep is detected by a clock that advanced while timers did not', async () => {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { testFolder } from '#testing/test-folder.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { type CardSettings, readTap, writeCard } from '../../reader/src/index.ts';
 import { NO_WALLETS } from '../../reader/src/till-settings.ts';
@@ -66,8 +66,8 @@ async function runWrite(input: { fd: number } | { text: string }) {
   return { code, said };
 }
 
-test('the command accepts no file, and no text other than card settings', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-card-'));
+test('the command accepts no file, and no text other than card settings', async (t) => {
+  const folder = testFolder(t);
   const key = randomBytes(16).toString('hex');
   await writeFile(path.join(folder, 'card.json'), JSON.stringify({ meta_read_key: key }));
   const file = await open(path.join(folder, 'card.json'));
@@ -81,6 +81,5 @@ test('the command accepts no file, and no text other than card settings', async 
     assert.ok(!wrong.said.includes(key));
   } finally {
     await file.close();
-    await rm(folder, { recursive: true });
   }
 });

@@ -58,18 +58,12 @@ test('a registration is answered with status, terminal number and currency', () 
 test('a sale: stored, acknowledged, started; then its result, then the completion', () => {
   const talk = registered();
   talk.says(authorization(1250));
-  assert.deepEqual(
-    talk.last.map(({ type }) => type),
-    ['save', 'send', 'sell'],
-  );
+  assert.deepEqual(talk.lastTypes, ['save', 'send', 'sell']);
   talk.news({ status: 'open', intent: 'pi_1' });
   const [result, ...others] = talk.news(PAID);
   assert.match(result ?? '', PAID_RESULT);
   assert.deepEqual(others, []);
-  assert.deepEqual(
-    talk.last.map(({ type }) => type),
-    ['save', 'save', 'send'],
-  );
+  assert.deepEqual(talk.lastTypes, ['save', 'save', 'send']);
   assert.deepEqual(talk.acknowledges(), [COMPLETED]);
   assert.deepEqual(talk.acknowledges(), []);
   assert.equal(talk.state.phase.status, 'idle');
@@ -159,8 +153,7 @@ test('after a system error, a sale waits for the result: paid, it is that sale',
   talk.acknowledges();
   talk.says(authorization(1250));
   assert.match(talk.news(PAID)[0] ?? '', PAID_RESULT);
-  talk.acknowledges();
-  talk.acknowledges();
+  talk.acknowledgesTwice();
   assert.equal(talk.sold.length, 1);
   talk.says(authorization(1250));
   assert.equal(talk.sold.length, 2, 'once acknowledged, each request is a sale');
@@ -218,12 +211,10 @@ test('only the register’s own number makes the key of a sale', () => {
   const talk = registered();
   talk.says(authorization(1250, '0117'));
   talk.news(PAID);
-  talk.acknowledges();
-  talk.acknowledges();
+  talk.acknowledgesTwice();
   assert.match(talk.says(authorization(1250, '0117'))[1] ?? '', PAID_RESULT);
   assert.equal(talk.sold.length, 1);
-  talk.acknowledges();
-  talk.acknowledges();
+  talk.acknowledgesTwice();
   assert.deepEqual(talk.says(authorization(1300, '0117')), [ACK, '061e019a'], 'another amount');
   talk.acknowledges();
   talk.says(authorization(1250, '0118'));
@@ -293,8 +284,7 @@ test('a reversal returns the last sale once, also if the register asks again', (
   talk.observe({ type: 'cut' }).connect();
   talk.returned(RETURNED);
   assert.match(talk.says(ASK.reverseLast)[1] ?? '', PAID_RESULT, 'it did not get the result');
-  talk.acknowledges();
-  talk.acknowledges();
+  talk.acknowledgesTwice();
   assert.deepEqual(talk.says(ASK.reverseLast), [ACK, NOT_POSSIBLE], 'it is reversed');
   talk.acknowledges();
   assert.equal(talk.did('refund'), 1);
@@ -307,8 +297,7 @@ test('a reversal that failed may be asked for again, with a key of its own', () 
   talk.news(PAID);
   talk.says(ASK.reverseLast);
   talk.returned({ status: 'refused', code: 0x83 });
-  talk.acknowledges();
-  talk.acknowledges();
+  talk.acknowledgesTwice();
   talk.says(ASK.reverseLast);
   assert.equal(new Set(talk.refunds.map(({ key }) => key)).size, 2);
   assert.match(talk.returned(RETURNED)[0] ?? '', PAID_RESULT);
@@ -319,10 +308,7 @@ test('a refund is stored before each of its steps, and a restart continues with 
   talk.news(PAID);
   talk.says(REFUND);
   talk.returned(REQUESTED);
-  assert.deepEqual(
-    talk.last.map(({ type }) => type),
-    ['save', 'refund'],
-  );
+  assert.deepEqual(talk.lastTypes, ['save', 'refund']);
   const requested = new Talk(talk.state.stored);
   assert.deepEqual(requested.refunds, talk.refunds.slice(-1));
   assert.equal(requested.refunds[0]?.status, 'requested');
@@ -360,13 +346,11 @@ test('a numbered sale that was not paid can be paid with the same number', () =>
   const talk = registered();
   talk.says(authorization(1250, '0117'));
   talk.news({ status: 'not_paid', code: 0x6c });
-  talk.acknowledges();
-  talk.acknowledges();
+  talk.acknowledgesTwice();
   assert.deepEqual(talk.says(authorization(1250, '0117')), [ACK]);
   assert.match(talk.news(PAID)[0] ?? '', PAID_RESULT);
   assert.equal(new Set(talk.sold).size, 2);
-  talk.acknowledges();
-  talk.acknowledges();
+  talk.acknowledgesTwice();
   assert.match(talk.says(authorization(1250, '0117'))[1] ?? '', PAID_RESULT);
   assert.equal(talk.sold.length, 2);
 });
@@ -376,18 +360,11 @@ test('a number whose earlier sales the reader forgot finds the one that is paid'
   talk.says(authorization(1250, '0117'));
   const before = talk.sold[0];
   talk.news({ status: 'canceled_before' });
-  assert.deepEqual(
-    talk.last.map(({ type }) => type),
-    ['save', 'sell'],
-  );
+  assert.deepEqual(talk.lastTypes, ['save', 'sell']);
   assert.notEqual(talk.sold[1], before);
   talk.observe({ type: 'cut' });
   talk.news({ status: 'canceled_before' });
-  assert.deepEqual(
-    talk.last.map(({ type }) => type),
-    ['save', 'sell', 'cancel'],
-    'its register has gone',
-  );
+  assert.deepEqual(talk.lastTypes, ['save', 'sell', 'cancel'], 'its register has gone');
   talk.connect();
   talk.says(authorization(1250, '0117'));
   assert.match(talk.news(PAID)[0] ?? '', PAID_RESULT);
@@ -399,12 +376,10 @@ test('a numbered sale that was reversed is never reported as paid', () => {
   talk.news(PAID);
   talk.says(ASK.reverseLast);
   talk.returned(RETURNED);
-  talk.acknowledges();
-  talk.acknowledges();
+  talk.acknowledgesTwice();
   talk.says(REFUND);
   talk.returned({ status: 'refused', code: 0x83 });
-  talk.acknowledges();
-  talk.acknowledges();
+  talk.acknowledgesTwice();
   assert.deepEqual(talk.says(authorization(1250, '0117')), [ACK, ABORTED]);
   assert.equal(talk.sold.length, 1);
 });
@@ -423,8 +398,7 @@ test('a refused registration and a log-off change no currency', () => {
 test('a reversal of another amount and a refund without a receipt move nothing', () => {
   const talk = selling();
   talk.news(PAID);
-  talk.acknowledges();
-  talk.acknowledges();
+  talk.acknowledgesTwice();
   const wrong = [
     '06300d000000870017' + '04000000009999',
     '06310a00000004000000000500',

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
+import { createRandom, type Random } from '#testing/random.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { readCommand } from '../../reader/src/zvt/read-command.ts';
 import { tag } from './emulated-phones.ts';
@@ -155,23 +156,14 @@ test('cut at every byte of its conversation, a sale is charged once', async () =
   await served.end();
 });
 
-/** Returns a random generator: the same seed gives the same frames. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
-function mutated(random: () => number): string {
+function mutated(random: Random): string {
   const valid = [...Object.values(ASK), authorization(1250), authorization(99, '0117')];
-  const bytes = Buffer.from(valid[Math.floor(random() * valid.length)] ?? '', 'hex');
-  for (let times = 1 + Math.floor(random() * 2); times > 0; times--) {
+  const bytes = Buffer.from(random.pick(valid), 'hex');
+  for (let times = random.between(1, 2); times > 0; times--) {
     // Never changes the length byte, so the next frame stays readable. The codec's tests truncate
     // frames.
-    const at = Math.floor(random() * bytes.length);
-    if (at !== 2) bytes[at] = Math.floor(random() * 256);
+    const at = random.below(bytes.length);
+    if (at !== 2) bytes[at] = random.below(256);
   }
   return bytes.toString('hex');
 }
@@ -184,7 +176,7 @@ test('100,000 mutated frames over TCP are no more sales than they ask for', asyn
   const served = await serveTestRegister(shared.sandbox);
   const leave = customer(served);
   let asked = 0;
-  const random = randomOf(80);
+  const random = createRandom(80, 'frames');
   let register = await served.connect();
   register.acknowledges = () => false;
   let slowest = 0;

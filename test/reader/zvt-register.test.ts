@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { startReceiver } from '#testing/webhook-receiver.ts';
 import { DeviceApi, DeviceApiError } from '../../reader/src/device-api.ts';
 import { mayComeAgain } from '../../reader/src/reader-without-screen.ts';
 import type { Observation } from '../../reader/src/zvt/conversation-state.ts';
@@ -18,6 +16,7 @@ import { readFields, readFrame } from '../../reader/src/zvt/zvt-frames.ts';
 import { fundedAccount } from '../../web/testing/payer.ts';
 import { haloChip } from './emulated-chips.ts';
 import { tag } from './emulated-phones.ts';
+import type { Make } from './started-till.ts';
 import { type ServedRegister, serveTestRegister, type TestRegister } from './test-register.ts';
 import { ASK, authorization, decodeText, REQUESTED } from './zvt-talk.ts';
 
@@ -30,6 +29,11 @@ before(async () => {
   merchant = caller(`${shared.sandbox.base_url}/v1`, shared.sandbox.test.secret_key);
 });
 
+const opened: ServedRegister[] = [];
+
+afterEach(async () => {
+  for (const served of opened.splice(0)) await served.end();
+});
 after(() => shared.close());
 
 const PAID = /^040f(..|ff....)2700/;
@@ -48,6 +52,26 @@ function connectionLost(): TypeError {
   return new TypeError('fetch failed', { cause: new Error('ECONNRESET') });
 }
 
+/** Follows a sale over a connection that a test can cut. */
+class CutOff extends DeviceApi {
+  isCut = false;
+
+  override async changed(...asked: Parameters<DeviceApi['changed']>) {
+    if (this.isCut) throw connectionLost();
+    return super.changed(...asked);
+  }
+
+  override async intent(...asked: Parameters<DeviceApi['intent']>) {
+    if (this.isCut) throw connectionLost();
+    return super.intent(...asked);
+  }
+}
+
+function cut({ till }: ServedRegister, isCut: boolean): void {
+  assert.ok(till.api instanceof CutOff);
+  till.api.isCut = isCut;
+}
+
 async function paymentsOf({ till }: ServedRegister): Promise<Record<string, unknown>[]> {
   const { body } = await merchant.get(`/payments?terminal=${till.terminal.id}`);
   return body.data as Record<string, unknown>[];
@@ -58,6 +82,32 @@ async function registered(served: ServedRegister, ask: string = ASK.register) {
   register.send(ask);
   await register.until(/^060f0a1900/);
   return register;
+}
+
+interface Opened {
+  readonly make?: Make;
+  readonly timeoutMs?: number;
+  readonly ask?: string;
+}
+
+/** Serves a register until the test ends, and registers one. */
+async function open({ ask, ...options }: Opened = {}) {
+  const served = await serveTestRegister(shared.sandbox, options);
+  opened.push(served);
+  return { served, register: await registered(served, ask) };
+}
+
+/** Taps a pass once the reader waits for it. */
+async function tapped({ till }: ServedRegister, name: 'ok' | 'ok_2'): Promise<void> {
+  await till.until('waiting');
+  await till.tap(pass(name));
+}
+
+/** Waits until a payment is completed. @returns its result. */
+async function resultOf(register: TestRegister): Promise<string> {
+  const result = await register.until(PAID);
+  await register.until(COMPLETED);
+  return result;
 }
 
 /** Returns the printed lines that a register has received. */
@@ -71,14 +121,11 @@ function printedBy(register: TestRegister): string[] {
 }
 
 test('a sale in euros: the register asks, a pass pays, result and receipt come back', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+  const { served, register } = await open();
   register.send(authorization(1250));
   await register.until(WAITING);
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok'));
-  const result = await register.until(PAID);
-  await register.until(COMPLETED);
+  await tapped(served, 'ok');
+  const result = await resultOf(register);
   const [payment, ...others] = await paymentsOf(served);
   assert.deepEqual(others, []);
   const { presentment, receipt_number: receipt } = present(payment, 'a payment');
@@ -91,27 +138,22 @@ test('a sale in euros: the register asks, a pass pays, result and receipt come b
   assert.deepEqual([hex(0x04), hex(0x49)], ['000000001250', '0978']);
   assert.equal(Number(hex(0x87)), Number(String(receipt).split('-')[1]) % 10_000);
   assert.ok(printedBy(register).some((line) => line.includes(String(receipt))));
-  await served.end();
 });
 
 test('dollars are USDC without a rate, and a chip that signs pays as well', async () => {
   const account = await fundedAccount(shared.sandbox, 20_000_000n);
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served, '060006000000080840');
+  const { served, register } = await open({ ask: '060006000000080840' });
   register.send(authorization(250));
   await register.until(WAITING);
   await served.till.until('waiting');
   await served.till.tap(haloChip(account));
-  await register.until(PAID);
-  await register.until(COMPLETED);
+  await resultOf(register);
   const [payment] = await paymentsOf(served);
   assert.deepEqual([payment?.amount, payment?.presentment], [2_500_000, null]);
-  await served.end();
 });
 
 test('a currency without a rate is refused before a sale exists', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+  const { served, register } = await open();
   register.send('06010a04000000001250490999');
   await register.until(/^061e046f490978/);
   // Dirhams: registers know this currency, but this network has no rate for it.
@@ -119,18 +161,14 @@ test('a currency without a rate is refused before a sale exists', async () => {
   await register.until(/^061e016f/);
   const { body } = await merchant.get(`/payment_intents?terminal=${served.till.terminal.id}`);
   assert.deepEqual(body.data, []);
-  await served.end();
 });
 
 test('a reversal returns the whole sale, and a refund names its receipt', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+  const { served, register } = await open();
   const sell = async (cents: number) => {
     register.send(authorization(cents));
-    await served.till.until('waiting');
-    await served.till.tap(pass('ok'));
-    const result = await register.until(PAID);
-    await register.until(COMPLETED);
+    await tapped(served, 'ok');
+    const result = await resultOf(register);
     return present(/49097887(....)/.exec(result)?.[1], result);
   };
   const first = await sell(600);
@@ -141,23 +179,18 @@ test('a reversal returns the whole sale, and a refund names its receipt', async 
   const untouched = (await paymentsOf(served)).map((one) => one.amount_refunded);
   assert.deepEqual(untouched, [0, 0]);
   register.send(ASK.reverseLast);
-  assert.match(await register.until(PAID), /04000000000400/);
-  await register.until(COMPLETED);
+  assert.match(await resultOf(register), /04000000000400/);
   register.send(`06310d0000000400000000025087${first}`);
-  assert.match(await register.until(PAID), /04000000000250/);
-  await register.until(COMPLETED);
+  assert.match(await resultOf(register), /04000000000250/);
   const shares = (await paymentsOf(served)).map((one) => [one.amount_refunded === one.amount]);
   assert.deepEqual(shares, [[true], [false]]);
   register.send(ASK.endOfDay);
   // The first sale has 3.50 EUR left to refund, the second one nothing.
-  assert.match(await register.until(PAID), /04000000000350.*01000000000350/);
-  await register.until(COMPLETED);
+  assert.match(await resultOf(register), /04000000000350.*01000000000350/);
   assert.ok(printedBy(register).includes('1 x TOTAL'));
   await sell(100);
   register.send(ASK.endOfDay);
-  assert.match(await register.until(PAID), /04000000000100.*01000000000100/);
-  await register.until(COMPLETED);
-  await served.end();
+  assert.match(await resultOf(register), /04000000000100.*01000000000100/);
 });
 
 test('an end of day with more sales than can be read reports no sum', async () => {
@@ -170,21 +203,17 @@ test('an end of day with more sales than can be read reports no sum', async () =
     }
   }
   const make = (server: string, key: string) => new Endless(server, key);
-  const served = await serveTestRegister(shared.sandbox, { make });
-  const register = await registered(served);
+  const { served, register } = await open({ make });
   register.send(authorization(100));
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok'));
+  await tapped(served, 'ok');
   await register.until(COMPLETED);
   isEndless = true;
   register.send(ASK.endOfDay);
   await register.until(/^061e019b/);
-  await served.end();
 });
 
 test('a register that floods or stalls is disconnected, and nothing of it is sold', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+  const { served, register } = await open();
   register.send(ASK.statusEnquiry.repeat(1_500) + authorization(1250));
   while (!register.socket.destroyed) await setTimeout(20);
   const slow = await registered(served);
@@ -197,12 +226,10 @@ test('a register that floods or stalls is disconnected, and nothing of it is sol
   assert.ok(Date.now() - begun < 8_000, 'a byte now and then is no frame');
   const { sale } = JSON.parse(await readFile(served.file, 'utf8'));
   assert.equal(sale, null);
-  await served.end();
 });
 
 test('abort at the register cancels the sale, and so does a canceled intent', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+  const { served, register } = await open();
   register.send(authorization(700));
   await register.until(WAITING);
   register.send(ASK.abort);
@@ -215,12 +242,10 @@ test('abort at the register cancels the sale, and so does a canceled intent', as
   await register.until(ABORTED);
   await register.until(/^061e016c/);
   assert.deepEqual(await paymentsOf(served), []);
-  await served.end();
 });
 
 test('abort at the register also cancels a sale that its customer has yet to confirm', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+  const { served, register } = await open();
   register.send(authorization(700));
   await register.until(WAITING);
   await served.till.until('waiting');
@@ -231,12 +256,11 @@ test('abort at the register also cancels a sale that its customer has yet to con
   await register.until(/^061e016c/);
   await tapped;
   assert.deepEqual(await paymentsOf(served), []);
-  await served.end();
 });
 
 test('a number whose sale was canceled is a new sale, and then the paid one', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  let register = await registered(served);
+  const { served, register: first } = await open();
+  let register = first;
   register.send(authorization(720, '0117'));
   await register.until(WAITING);
   register.send(ASK.abort);
@@ -247,54 +271,37 @@ test('a number whose sale was canceled is a new sale, and then the paid one', as
   register.send(authorization(720, '0117'));
   await register.until(WAITING);
   await served.till.until('waiting');
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok'));
-  await register.until(PAID);
-  await register.until(COMPLETED);
+  await tapped(served, 'ok');
+  await resultOf(register);
   await served.forget();
   register = await registered(served);
   register.send(authorization(720, '0117'));
-  await register.until(PAID);
-  await register.until(COMPLETED);
+  await resultOf(register);
   assert.equal((await paymentsOf(served)).length, 1);
-  await served.end();
 });
 
 test('a reader whose port is taken stops, and leaves the sale of the first one alone', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+  const { served, register } = await open();
   register.send(authorization(730));
   await register.until(WAITING);
   await served.till.until('waiting');
   await assert.rejects(served.second(), /EADDRINUSE/);
   await setTimeout(500);
   await served.till.tap(pass('ok'));
-  await register.until(PAID);
-  await register.until(COMPLETED);
-  await served.end();
+  await resultOf(register);
 });
 
 test('a paid sale is found behind the newest page of payments', async () => {
-  let isCut = false;
-  class SmallPages extends DeviceApi {
+  class SmallPages extends CutOff {
     override payments(query: string, signal: AbortSignal) {
       return super.payments(query.replace(/limit=\d+/, 'limit=1'), signal);
     }
-    override async changed(...asked: Parameters<DeviceApi['changed']>) {
-      if (isCut) throw connectionLost();
-      return super.changed(...asked);
-    }
-    override async intent(...asked: Parameters<DeviceApi['intent']>) {
-      if (isCut) throw connectionLost();
-      return super.intent(...asked);
-    }
   }
   const make = (server: string, key: string) => new SmallPages(server, key);
-  const served = await serveTestRegister(shared.sandbox, { make });
-  const register = await registered(served);
+  const { served, register } = await open({ make });
   register.send(authorization(740));
   await served.till.until('waiting');
-  isCut = true;
+  cut(served, true);
   await served.till.tap(pass('ok'));
   while ((await paymentsOf(served)).length < 1) await setTimeout(50);
   const other = await served.till.api.createIntent(
@@ -305,9 +312,8 @@ test('a paid sale is found behind the newest page of payments', async () => {
   const value = present(shared.sandbox.test.passes.ok_2, 'ok_2');
   await served.till.api.tap(other.id, { type: 'nfc_id', value }, 'another-tap');
   while ((await paymentsOf(served)).length < 2) await setTimeout(50);
-  isCut = false;
+  cut(served, false);
   assert.match(await register.until(PAID), /04000000000740/);
-  await served.end();
 });
 
 test('a refund whose response was lost, and which is then pending, is made once', async () => {
@@ -323,11 +329,9 @@ test('a refund whose response was lost, and which is then pending, is made once'
     }
   }
   const make = (server: string, key: string) => new Slow(server, key);
-  const served = await serveTestRegister(shared.sandbox, { make });
-  const register = await registered(served);
+  const { served, register } = await open({ make });
   register.send(authorization(600));
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok'));
+  await tapped(served, 'ok');
   const receipt = present(/49097887(....)/.exec(await register.until(PAID))?.[1], 'a receipt');
   await register.until(COMPLETED);
   register.send(`06310d0000000400000000025087${receipt}`);
@@ -337,8 +341,7 @@ test('a refund whose response was lost, and which is then pending, is made once'
   isLost = false;
   const after = await served.connect();
   after.send(ASK.repeatReceipt);
-  assert.match(await after.until(PAID), /04000000000250/);
-  await after.until(COMPLETED);
+  assert.match(await resultOf(after), /04000000000250/);
   const requests = keys.length;
   assert.equal(new Set(keys).size, 1);
   await setTimeout(2_500);
@@ -347,27 +350,25 @@ test('a refund whose response was lost, and which is then pending, is made once'
   const [payment] = await paymentsOf(served);
   const refunds = (body.data as { payment: string }[]).filter((one) => one.payment === payment?.id);
   assert.equal(refunds.length, 1);
-  await served.end();
 });
 
 test('a proxy’s response refuses nothing, and a bug is not retried', async () => {
   const pages = { '/bad': 502, '/fine': 200, '/wall': 403 } as const;
-  const proxy = createServer((request, response) => {
-    const [, status] = Object.entries(pages).find(([at]) => request.url?.startsWith(at)) ?? [];
-    response.writeHead(present(status, String(request.url)), { 'content-type': 'text/html' });
+  const proxy = await startReceiver();
+  proxy.answer(({ path }, response) => {
+    const [, status] = Object.entries(pages).find(([at]) => path.startsWith(at)) ?? [];
+    response.writeHead(present(status, path), { 'content-type': 'text/html' });
     response.end('<h1>Please wait</h1>');
   });
-  await once(proxy.listen(0, '127.0.0.1'), 'listening');
-  const { port } = proxy.address() as AddressInfo;
   for (const at of Object.keys(pages)) {
-    const api = new DeviceApi(`http://127.0.0.1:${port}${at}`, 'key');
+    const api = new DeviceApi(`${proxy.url}${at}`, 'key');
     await assert.rejects(
       api.refund({ payment: 'pay_1' }, 'key', new AbortController().signal),
       (error) => error instanceof DeviceApiError && mayComeAgain(error),
       at,
     );
   }
-  proxy.close();
+  await proxy.close();
   class Broken extends DeviceApi {
     override createIntent(): Promise<never> {
       throw new TypeError('price is not a function');
@@ -375,7 +376,7 @@ test('a proxy’s response refuses nothing, and a bug is not retried', async () 
   }
   const news: unknown[] = [];
   const sales = new Sales({
-    api: new Broken(`http://127.0.0.1:${port}`, 'key'),
+    api: new Broken(proxy.url, 'key'),
     signal: new AbortController().signal,
     report: (observation) => news.push(observation),
   });
@@ -415,29 +416,23 @@ test('a refund is never requested after 47 hours, when the network forgets its k
 const ASKED = { amount: 1250, currency: null, number: null };
 
 test('a register that is cut off gets the result of the same amount when it is back', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+  const { served, register } = await open();
   register.acknowledges = (frame) => !PAID.test(frame);
   register.send(authorization(900));
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok'));
+  await tapped(served, 'ok');
   await register.until(PAID);
   await register.cut();
   const again = await registered(served);
   again.send(authorization(900));
-  await again.until(PAID);
-  await again.until(COMPLETED);
+  await resultOf(again);
   assert.equal((await paymentsOf(served)).length, 1);
-  await served.end();
 });
 
 test('a restart of the reader forgets neither the result nor the last sale', async () => {
-  const served = await serveTestRegister(shared.sandbox);
-  const register = await registered(served);
+  const { served, register } = await open();
   register.acknowledges = (frame) => !PAID.test(frame);
   register.send(authorization(950));
-  await served.till.until('waiting');
-  await served.till.tap(pass('ok_2'));
+  await tapped(served, 'ok_2');
   await register.until(PAID);
   const stored = JSON.parse(await readFile(served.file, 'utf8'));
   assert.deepEqual([stored.sale.status, stored.sale.delivery], ['paid', 'sent']);
@@ -445,37 +440,21 @@ test('a restart of the reader forgets neither the result nor the last sale', asy
   await served.restart();
   const after = await served.connect();
   after.send(ASK.repeatReceipt);
-  assert.match(await after.until(PAID), /04000000000950/);
-  await after.until(COMPLETED);
+  assert.match(await resultOf(after), /04000000000950/);
   assert.equal((await paymentsOf(served)).length, 1);
-  await served.end();
 });
 
 test('an unknown result is never "declined": system error, and then the truth', async () => {
-  let isCut = false;
-  class Unreachable extends DeviceApi {
-    override async changed(...asked: Parameters<DeviceApi['changed']>) {
-      if (isCut) throw connectionLost();
-      return super.changed(...asked);
-    }
-    override async intent(...asked: Parameters<DeviceApi['intent']>) {
-      if (isCut) throw connectionLost();
-      return super.intent(...asked);
-    }
-  }
-  const make = (server: string, key: string) => new Unreachable(server, key);
-  const served = await serveTestRegister(shared.sandbox, { make, timeoutMs: 3_000 });
-  const register = await registered(served);
+  const make = (server: string, key: string) => new CutOff(server, key);
+  const { served, register } = await open({ make, timeoutMs: 3_000 });
   register.send(authorization(550));
   await served.till.until('waiting');
-  isCut = true;
+  cut(served, true);
   await served.till.tap(pass('ok'));
   await register.until(/^061e01ff/);
   assert.ok(!register.frames.some((frame) => /^040f|^060f00/.test(frame)));
-  isCut = false;
+  cut(served, false);
   register.send(ASK.repeatReceipt);
-  await register.until(PAID);
-  await register.until(COMPLETED);
+  await resultOf(register);
   assert.equal((await paymentsOf(served)).length, 1);
-  await served.end();
 });

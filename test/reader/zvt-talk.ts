@@ -139,6 +139,12 @@ export class Talk {
     return this.says(ASK.acknowledge);
   }
 
+  /** The register acknowledges a result, and the completion that follows it. */
+  acknowledgesTwice(): void {
+    this.acknowledges();
+    this.acknowledges();
+  }
+
   news(news: SaleNews): string[] {
     const { sale } = this.state.stored;
     assert.ok(sale !== null);
@@ -163,6 +169,10 @@ export class Talk {
     return this.last.flatMap((effect) =>
       effect.type === 'send' ? [Buffer.from(frameBytes(effect.frame)).toString('hex')] : [],
     );
+  }
+
+  get lastTypes(): readonly Effect['type'][] {
+    return this.last.map(({ type }) => type);
   }
 
   /** The keys of the sales that were started. */

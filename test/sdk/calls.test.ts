@@ -8,7 +8,7 @@ import {
   OutcomeUnknownError,
   RateLimitError,
   Tapline,
-  TaplineError,
+  type TaplineError,
 } from 'tapline';
 import { KEY, refusal, type ScriptedApi, type Step, startScriptedApi } from './scripted-api.ts';
 
@@ -25,7 +25,6 @@ after(() => api.close());
 const INTENT = { id: 'pi_1', object: 'payment_intent', status: 'requires_payment_method' };
 const DONE: Step = { status: 200, body: INTENT, headers: { 'Request-Id': 'req_9' } };
 const ORDER = { amount: 2_500_000, terminal: 'tml_1', order_id: 'A-1' };
-const RUNNING = refusal(409, 'idempotency_error', 'idempotency_request_in_progress');
 const NOTHING_DONE = refusal(503, 'api_error', 'service_unavailable');
 const BROKEN = refusal(500, 'api_error', 'internal_error');
 
@@ -74,22 +73,6 @@ describe('a POST', () => {
 });
 
 describe('retries', () => {
-  const tried: readonly (readonly [string, Step])[] = [
-    ['a broken connection', 'cut'],
-    ['429', refusal(429, 'rate_limit_error', 'rate_limit_exceeded', { 'Retry-After': '0' })],
-    ['500', BROKEN],
-    ['503 service_unavailable', NOTHING_DONE],
-    ['503 request_timeout', refusal(503, 'api_error', 'request_timeout')],
-    ['409 while the first request runs', RUNNING],
-    ['an answer that was cut off', { status: 201, body: '{"id": "pi_' }],
-  ];
-  for (const [what, step] of tried) {
-    test(what, async () => {
-      api.script(step, DONE);
-      await tapline.refunds.create({ payment: 'pay_1' });
-      assert.equal(api.seen.length, 2);
-    });
-  }
   const final: readonly (readonly [Step, new (message: string) => TaplineError])[] = [
     [refusal(400, 'invalid_request_error', 'parameter_invalid'), InvalidRequestError],
     [refusal(401, 'authentication_error', 'api_key_revoked'), AuthenticationError],
@@ -116,12 +99,6 @@ describe('retries', () => {
     await assert.rejects(tapline.payments.retrieve('pay_1', options), ConnectionError);
     assert.equal(api.seen.length, 2);
   });
-
-  test('waits for a first request that still runs, whatever the number of tries', async () => {
-    api.script(...Array<Step>(6).fill(RUNNING), DONE);
-    await tapline.refunds.create({ payment: 'pay_1' }, { maxRetries: 0 });
-    assert.equal(api.seen.length, 7);
-  });
 });
 
 describe('an unknown outcome', () => {
@@ -134,7 +111,6 @@ describe('an unknown outcome', () => {
     assert.equal(error.idempotencyKey, 'k 1');
     return error;
   }
-  const missing = refusal(404, 'invalid_request_error', 'resource_missing');
   const key = (fields: object): Step => ({
     status: 200,
     body: { object: 'idempotency_key', resource: null, response_status: null, ...fields },
@@ -148,50 +124,6 @@ describe('an unknown outcome', () => {
     await unknown({ status: 201, body: '{"id"' });
   });
 
-  test('stays unknown when a later attempt is refused for another reason', async () => {
-    api.script('cut', refusal(401, 'authentication_error', 'api_key_revoked'));
-    await assert.rejects(tapline.paymentIntents.create(ORDER), OutcomeUnknownError);
-  });
-
-  test('becomes known when a later attempt learns that the request is refused', async () => {
-    api.script('cut', refusal(409, 'invalid_request_error', 'order_id_in_use'));
-    await assert.rejects(tapline.paymentIntents.create(ORDER), InvalidRequestError);
-  });
-
-  test('is not reported for a failure that says that nothing was done', async () => {
-    api.script(NOTHING_DONE);
-    const error = await tapline.paymentIntents.create(ORDER, { maxRetries: 0 }).catch((e) => e);
-    assert.ok(error instanceof TaplineError && !(error instanceof OutcomeUnknownError));
-  });
-
-  test('resolves to the object, as it is now, once the service knows the key', async () => {
-    const error = await unknown('cut');
-    const paid = { ...INTENT, status: 'succeeded' };
-    const completed = { status: 'completed', resource: 'pi_1', response_status: 201 };
-    api.script(key(completed), { status: 200, body: paid });
-    assert.deepEqual(await error.resolve(), paid);
-    const asked = api.seen.map(({ method, url }) => `${method} ${url}`);
-    assert.deepEqual(asked, [
-      'GET /api/v1/idempotency_keys/k%201',
-      'GET /api/v1/payment_intents/pi_1',
-    ]);
-  });
-
-  test('resolves to the refusal, if it was one', async () => {
-    const error = await unknown('cut');
-    const refused = refusal(409, 'invalid_request_error', 'order_id_in_use');
-    api.script(key({ status: 'completed', response_status: 409 }), refused);
-    await assert.rejects(error.resolve(), InvalidRequestError);
-    assert.equal(api.seen[1]?.headers['idempotency-key'], 'k 1');
-  });
-
-  test('stays unknown while the first request runs', async () => {
-    const error = await unknown('cut');
-    api.script(key({ status: 'in_progress' }));
-    await assert.rejects(error.resolve(), OutcomeUnknownError);
-    assert.equal(api.seen.length, 1);
-  });
-
   test('stays unknown while the service is unreachable, and is known afterwards', async () => {
     const error = await unknown('cut');
     api.script('cut');
@@ -202,22 +134,6 @@ describe('an unknown outcome', () => {
     const completed = { status: 'completed', resource: 'pi_1', response_status: 201 };
     api.script(key(completed), { status: 200, body: INTENT });
     assert.deepEqual(await error.resolve(), INTENT);
-  });
-
-  test('is looked up by the order when the service does not know the key', async () => {
-    const error = await unknown('cut');
-    api.script(missing, { status: 200, body: { data: [INTENT] } });
-    assert.deepEqual(await error.resolve(), INTENT);
-    assert.equal(api.seen[1]?.url, '/api/v1/payment_intents?order_id=A-1&limit=1');
-    api.script(missing, { status: 200, body: { data: [] } });
-    await assert.rejects(error.resolve(), OutcomeUnknownError);
-  });
-
-  test('never sends the request again by itself', async () => {
-    const error = await unknown('cut');
-    api.script(missing, { status: 200, body: { data: [] } });
-    await error.resolve().catch(() => {});
-    assert.ok(api.seen.every(({ method }) => method === 'GET'));
   });
 
   test('does not follow an abort between two attempts if nothing was done', async () => {

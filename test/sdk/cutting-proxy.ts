@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { type Listening, listen } from '#testing/listen.ts';
 
 /** The end of the first connection: after this many bytes from one side. */
 export interface Cut {
@@ -7,17 +7,14 @@ export interface Cut {
   readonly after: number;
 }
 
-export interface CuttingProxy {
-  readonly port: number;
+export interface CuttingProxy extends Listening {
   /** Bytes received from each side of the first connection. */
   readonly seen: { request: number; answer: number };
-  close(): Promise<void>;
 }
 
 /** Cuts its first connection at one byte and forwards all others. */
 export async function startCuttingProxy(target: number, cut: Cut | null): Promise<CuttingProxy> {
   const seen = { request: 0, answer: 0 };
-  const sockets = new Set<Socket>();
   let connections = 0;
   const server = createServer((client) => {
     const first = connections++ === 0;
@@ -38,21 +35,8 @@ export async function startCuttingProxy(target: number, cut: Cut | null): Promis
     };
     client.on('data', pass('request', upstream));
     upstream.on('data', pass('answer', client));
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on('error', end).on('close', end);
-    }
+    for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
     if (cut?.after === 0 && cut.of === 'request' && first) end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    seen,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await listen(server)), seen };
 }

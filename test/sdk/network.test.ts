@@ -5,30 +5,25 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { OutcomeUnknownError, type Refund, Tapline, usdc } from 'tapline';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
 import { installTool } from '#testing/tools.ts';
 import { type Cut, startCuttingProxy } from './cutting-proxy.ts';
 
 const run = promisify(execFile);
 const JOURNEY = path.join(import.meta.dirname, 'run-journey.mjs');
 
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-let network: SpawnedNetwork;
+let network: OwnNetwork;
 let tapline: Tapline;
 let at: { readonly baseUrl: string; readonly apiKey: string; readonly terminal: string };
 
 before(async () => {
-  folder = await temporaryDataDir();
-  network = await spawnNetwork({ dataDir: folder.path, env: { RATE_LIMIT: '1000/1' } });
+  network = await startOwnNetwork({ env: { RATE_LIMIT: '1000/1' } });
   const { base_url: baseUrl, test: mode } = network.sandbox;
   at = { baseUrl, apiKey: mode.secret_key, terminal: mode.terminal };
   tapline = new Tapline(at.apiKey, { baseUrl });
 });
 
-after(async () => {
-  await network?.stop();
-  await folder?.remove();
-});
+after(() => network?.close());
 
 /** Installs the supported Node versions: older ones from npm in a separate folder, and ours. */
 async function installNodes(to: string): Promise<string[]> {
@@ -38,7 +33,7 @@ async function installNodes(to: string): Promise<string[]> {
 }
 
 test('a whole sale works in Node 20, 22 and 24', async (t) => {
-  const nodes = await installNodes(path.join(folder.path, 'nodes'));
+  const nodes = await installNodes(path.join(network.dataDir, 'nodes'));
   const versions: string[] = [];
   for (const node of nodes) {
     const { stdout: version } = await run(node, ['--version']);

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Tapline } from 'tapline';
+import { listen } from '#testing/listen.ts';
 
 export interface Seen {
   readonly method: string;
@@ -41,20 +41,17 @@ export async function startScriptedApi(): Promise<ScriptedApi> {
   const seen: Seen[] = [];
   let steps: Step[] = [];
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = '', url = '', headers } = request;
-    seen.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+    seen.push({ method, url, headers, body: await text(request) });
     const step = steps.length > 1 ? steps.shift() : steps[0];
     if (step === 'hang') return;
     if (step === undefined || step === 'cut') return request.socket.destroy();
-    const text = typeof step.body === 'string' ? step.body : JSON.stringify(step.body);
+    const sent = typeof step.body === 'string' ? step.body : JSON.stringify(step.body);
     response.writeHead(step.status, { 'Content-Type': 'application/json', ...step.headers });
-    response.end(text);
+    response.end(sent);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  const { url: root, close } = await listen(server);
+  const baseUrl = `${root}/api`;
   return {
     tapline: new Tapline(KEY, { baseUrl }),
     baseUrl,
@@ -63,10 +60,6 @@ export async function startScriptedApi(): Promise<ScriptedApi> {
       seen.length = 0;
       steps = next;
     },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { decodePaymentResponseHeader } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { testFolder } from '#testing/test-folder.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 import { openX402Ground, payingFetch, type X402Ground } from './x402-ground.ts';
 
@@ -18,6 +16,7 @@ const PRICE = 2_500_000;
 const TOTAL = PRICE + 7_500 + 5_000 - 1_250;
 const FUNDS = 10_000_000n;
 
+const folder = testFolder();
 let ground: X402Ground;
 let shop: string;
 
@@ -99,16 +98,12 @@ test('a page of another site may request, pay and read the paid content', async 
 });
 
 describe('@x402/axios', () => {
-  let folder: string;
   let tool: Tool;
 
   before(async () => {
     // Uses a separate folder, because axios requires an older core than the other clients.
-    folder = await mkdtemp(path.join(tmpdir(), 'tapline-axios-'));
     tool = await installTool('axios-client', folder);
   });
-
-  after(() => rm(folder, { recursive: true, force: true }));
 
   test('buys as well', async () => {
     const key = generatePrivateKey();

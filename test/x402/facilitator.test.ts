@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
@@ -19,6 +18,7 @@ import {
   publicActions,
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { type Listening, listen } from '#testing/listen.ts';
 import { digestOf, transferCall } from '../../x402/src/authorization.ts';
 import { routesOf, serverOf } from '../../x402/src/index.ts';
 import { priceOf, totalOf } from '../../x402/src/price-after-fees.ts';
@@ -35,24 +35,17 @@ const WITHIN_MS = 60_000;
 const ASKED_AGAIN = 10;
 
 let ground: X402Ground;
-let routes: ReturnType<typeof serverOf>;
+let routes: Listening;
 let client: HTTPFacilitatorClient;
-
-function addressOf(server: ReturnType<typeof serverOf>): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 before(async () => {
   ground = await openX402Ground();
-  routes = serverOf(routesOf(ground.facilitator));
-  routes.listen(0, '127.0.0.1');
-  await once(routes, 'listening');
-  client = new HTTPFacilitatorClient({ url: addressOf(routes) });
+  routes = await listen(serverOf(routesOf(ground.facilitator)));
+  client = new HTTPFacilitatorClient(routes);
 });
 
 after(async () => {
-  routes?.close();
-  routes?.closeAllConnections();
+  await routes?.close();
   await ground?.close();
 });
 
@@ -217,6 +210,18 @@ describe('settle', () => {
   });
 });
 
+/** Expires the intent that the facilitator made for a resource. */
+async function expireSaleOf(resource: string): Promise<void> {
+  const { data } = (await ground.merchant.get('/payment_intents?limit=5')).body as {
+    data: { id: string; description: string | null }[];
+  };
+  const intent = data.find(({ description }) => description?.includes(resource));
+  const { status } = await ground.merchant.post(
+    `/test_helpers/payment_intents/${intent?.id}/expire`,
+  );
+  assert.equal(status, 200);
+}
+
 test('money taken for a sale that ended unpaid is returned once, by any process', async () => {
   const hasty = await ground.another({ waitMs: 0 });
   const buyer = await ground.newBuyer(FUNDS);
@@ -224,13 +229,7 @@ test('money taken for a sale that ended unpaid is returned once, by any process'
   const { payload, requirements } = await sign(buyer, resource);
   assert.equal((await hasty.settle(payload, requirements)).errorReason, 'settlement_pending');
   // The client never calls again, and the intent expires.
-  const { data } = (await ground.merchant.get('/payment_intents?limit=5')).body as {
-    data: { id: string; description: string | null }[];
-  };
-  const intent = data.find(({ description }) => description?.includes(resource));
-  assert.ok(intent);
-  const expired = await ground.merchant.post(`/test_helpers/payment_intents/${intent.id}/expire`);
-  assert.equal(expired.status, 200);
+  await expireSaleOf(resource);
   const until = Date.now() + WITHIN_MS;
   while ((await ground.usdcOf(buyer.address)) === FUNDS && Date.now() < until) await sleep(100);
   const other = await ground.another();
@@ -278,12 +277,7 @@ test('a nonce that moved other money buys nothing, and nothing is returned for i
   assert.equal(settled.success, false, JSON.stringify(settled));
   assert.match(settled.errorMessage ?? '', /Nothing was charged/);
   assert.equal(await ground.merchantReceived(), paid);
-  const { data } = (await ground.merchant.get('/payment_intents?limit=5')).body as {
-    data: { id: string; description: string | null }[];
-  };
-  const intent = data.find(({ description }) => description?.includes(resource));
-  assert.ok(intent);
-  await ground.merchant.post(`/test_helpers/payment_intents/${intent.id}/expire`);
+  await expireSaleOf(resource);
   assert.deepEqual(await ground.facilitator.sweep(), []);
   const late = await ground.facilitator.settle(payload, requirements);
   assert.match(late.errorMessage ?? '', /Nothing was charged/);

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import {
@@ -13,6 +11,7 @@ import {
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { type Caller, caller } from '#testing/api-client.ts';
+import { type Listening, listen } from '#testing/listen.ts';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 import {
@@ -99,7 +98,7 @@ export async function openX402Ground(own?: SharedSandbox): Promise<X402Ground> {
     openShop: (price, seller = facilitator) => shops.open(price, seller),
     close: async () => {
       for (const one of open) one.close();
-      shops.close();
+      await shops.close();
       await shared.close();
     },
   };
@@ -161,27 +160,21 @@ function onChain(mode: Mode) {
 
 /** Servers with a paywall. */
 function startShops() {
-  const servers: ReturnType<typeof serverOf>[] = [];
+  const servers: Listening[] = [];
   return {
     open: async (price: number, seller: Facilitator) => {
       const paywall = paywallOf(seller);
-      const server = serverOf(async (request) => {
+      const shop = serverOf(async (request) => {
         const paid = await paywall(request, { price, description: 'Coffee of the day' });
         if (paid instanceof Response) return paid;
         const { headers, paymentIntent } = paid;
         return Response.json({ coffee: 'Ethiopia, washed', paymentIntent }, { headers });
       });
+      const server = await listen(shop);
       servers.push(server);
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return `http://127.0.0.1:${(server.address() as AddressInfo).port}/coffee`;
+      return `${server.url}/coffee`;
     },
-    close: () => {
-      for (const server of servers) {
-        server.close();
-        server.closeAllConnections();
-      }
-    },
+    close: () => Promise.all(servers.map((server) => server.close())),
   };
 }
 

@@ -117,8 +117,7 @@ for (const [name, options] of [
     await stop.getByText('Done: it is on the chain.').waitFor();
     await page.getByRole('button', { name: 'Connect wallet' }).click();
     await stop.getByText('Settling and refunds are paused').waitFor();
-    window.checkClean();
-    await window.close();
+    await window.closeClean();
   });
 }
 
@@ -162,8 +161,7 @@ test('every announced change is shown, and a guardian cancels it', async () => {
   }
   await window.page.getByRole('button', { name: 'Connect wallet' }).click();
   await announced.getByText('Nothing is announced.').waitFor();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a merchant’s wallet withdraws its whole balance, and no other wallet can', async () => {
@@ -186,8 +184,7 @@ test('a merchant’s wallet withdraws its whole balance, and no other wallet can
   await window.page.getByRole('button', { name: 'Withdraw 2.50 USDC' }).click();
   await window.page.getByText('Done: it is on the chain.').waitFor();
   assert.equal(await network.usdcOf(wallet.address), AMOUNT);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a payer’s wallet revokes its permission', async () => {

@@ -1,31 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
-import { payAt, signInAt } from '../testing/desk.ts';
+import { DESKTOP } from '../testing/browser.ts';
+import { payAt } from '../testing/desk.ts';
+import { openSignedIn } from '../testing/signed-in.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, openTill, type TestTerminal } from '../testing/till.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
 let terminal: TestTerminal;
 
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-  terminal = await addTestTerminal(shared.sandbox);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
+const stage = sharedStage(async ({ sandbox }) => {
+  terminal = await addTestTerminal(sandbox);
 });
 
 test('a sale that settles while another is open is in the list after Back', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const first = await payAt(sandbox, { terminal: terminal.id, amount: 7_250_000 });
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), `dashboard/payments?terminal=${terminal.id}`);
   const { page } = window;
-  await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
   await page.getByRole('link', { name: first.payment }).click();
   await page.getByText('Customer tapped').waitFor();
   // 7.25 plus 0.50 % in fees, minus 0.05 % cashback.
@@ -36,16 +28,14 @@ test('a sale that settles while another is open is in the list after Back', asyn
   const later = await payAt(sandbox, { terminal: terminal.id, amount: 1_000_000 });
   await page.goBack();
   await page.getByRole('link', { name: later.payment }).waitFor();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('the overview shows two decimals of every sum, and all of them on demand', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 1_000_001 });
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), 'dashboard');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard' });
   const latest = page.getByRole('table', { name: 'Latest sales' });
   await latest.getByRole('link', { name: payment }).waitFor();
   const sales = page.locator('.figures').getByRole('button', { name: /USDC$/ });
@@ -57,15 +47,12 @@ test('the overview shows two decimals of every sum, and all of them on demand', 
   assert.doesNotMatch(texts.join(), /\d\.\d{3}/);
   await sales.first().click();
   await page.getByText(/^exactly \d+\.\d{6}$/).waitFor();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('the Enter that ends a composition of an input method filters nothing', async () => {
-  const { sandbox } = shared;
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), 'dashboard/payments');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/payments' });
   const search = page.getByRole('textbox', { name: 'Search' });
   await search.fill('にほん');
   await search.evaluate((field) => {
@@ -73,15 +60,12 @@ test('the Enter that ends a composition of an input method filters nothing', asy
     field.dispatchEvent(new KeyboardEvent('keydown', enter));
   });
   assert.equal(new URL(page.url()).search, '');
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a page whose code is missing after an update keeps the navigation', async () => {
-  const { sandbox } = shared;
-  const window = await browser.open({ ...DESKTOP, serviceWorkers: 'block' });
+  const window = await openSignedIn(stage(), 'dashboard', { ...DESKTOP, serviceWorkers: 'block' });
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard' });
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   // Marks the page as already reloaded because of a missing file, so that it does not reload again.
   await page.evaluate(() => sessionStorage.setItem('tapline.reloaded', String(Date.now())));
@@ -95,25 +79,22 @@ test('a page whose code is missing after an update keeps the navigation', async 
 });
 
 test('dashboard and till show times in the time zone of the account', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const sale = await payAt(sandbox, { terminal: terminal.id, amount: 1_230_000 });
   const options = { ...DESKTOP, timezoneId: 'Asia/Tokyo' };
-  const window = await browser.open(options);
+  const window = await openSignedIn(stage(), `dashboard/payments?terminal=${terminal.id}`, options);
   const { page } = window;
-  await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: sale.payment }) });
   await page.getByText('Times are in UTC.').waitFor();
   await checkUtc(row.locator('time'));
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
   const till = await openTill(browser, sandbox, { terminal, options });
   // A till's history shows the payments of its shift.
   await payAt(sandbox, { terminal: terminal.id, amount: 1_230_000 });
   await till.page.getByRole('link', { name: 'History' }).click();
   await till.page.getByText('Times are in UTC.').waitFor();
   await checkUtc(till.page.getByRole('main').locator('time'));
-  till.checkClean();
-  await till.close();
+  await till.closeClean();
 });
 
 /** Checks a time in UTC, the time zone of the sandbox's account. */

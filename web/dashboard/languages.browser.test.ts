@@ -1,29 +1,19 @@
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { NARROW, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { NARROW } from '../testing/browser.ts';
 import { payAt } from '../testing/desk.ts';
 import { control, openPseudoDashboard } from '../testing/pseudo-dashboard.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { sharedStage } from '../testing/stage.ts';
 
 /**
  * Tests merchant screens in the pseudo-language, which is longer than English and runs right to
  * left. The other pages are in `pages/languages.browser.test.ts`.
  */
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 test('an owner signs in and refunds a sale in the pseudo-language', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { payment } = await payAt(sandbox, {
     terminal: sandbox.test.terminal,
     amount: 2_500_000,
@@ -45,6 +35,5 @@ test('an owner signs in and refunds a sale in the pseudo-language', async () => 
   await control(window, 'Refund').click();
   await control(window, 'Amount').waitFor();
   await checkPseudoLanguage(window);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });

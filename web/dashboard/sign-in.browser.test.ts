@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, looksToRun, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { DESKTOP, looksToRun, PHONE } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
 import { measureFirstLoad } from '../testing/payload.ts';
+import { openSignedIn } from '../testing/signed-in.ts';
+import { sharedStage } from '../testing/stage.ts';
 
 /** The limit is 130 kB of 1,000 bytes each. */
 const BUDGET_BYTES = 130_000;
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const LOOKS = [
   { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
@@ -27,7 +18,7 @@ const LOOKS = [
 
 for (const { name, options } of looksToRun(LOOKS)) {
   test(`a person signs in, changes the mode, and signs out: ${name}`, async () => {
-    const { sandbox } = shared;
+    const { sandbox, browser } = stage();
     const window = await browser.open(options);
     const { page } = window;
     await page.goto(`${sandbox.web_url}/dashboard`);
@@ -45,13 +36,12 @@ for (const { name, options } of looksToRun(LOOKS)) {
     await page.getByRole('button', { name: /^Sign in/ }).waitFor();
     await page.reload();
     await page.getByRole('button', { name: /^Sign in/ }).waitFor();
-    window.checkClean();
-    await window.close();
+    await window.closeClean();
   });
 }
 
 test('a numeric URL offers no passkey, but links to the URL that does', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const window = await browser.open();
   const { page } = window;
   await page.goto(`${sandbox.web_url}/dashboard`);
@@ -63,12 +53,11 @@ test('a numeric URL offers no passkey, but links to the URL that does', async ()
   await page.getByRole('button', { name: /^Use a passkey/ }).waitFor();
   assert.equal(page.url(), `${named}/dashboard`);
   assert.equal(await link.count(), 0);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a wrong password is reported, and the input is kept', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const window = await browser.open();
   const { page } = window;
   await page.goto(`${sandbox.web_url}/dashboard/payments`);
@@ -80,14 +69,12 @@ test('a wrong password is reported, and the input is kept', async () => {
   await page.getByRole('alert').waitFor();
   assert.equal(await page.getByLabel('Email').inputValue(), 'nobody@demo.test');
   await window.checkAccessibility();
-  window.checkClean(/status of 401/);
-  await window.close();
+  await window.closeClean(/status of 401/);
 });
 
 test('the first load stays within its budget', async () => {
-  const { sandbox } = shared;
-  const window = await browser.open();
-  await signInAt(window, { sandbox, path: 'dashboard' });
+  const { sandbox } = stage();
+  const window = await openSignedIn(stage(), 'dashboard');
   const size = await measureFirstLoad(window, `${sandbox.web_url}/dashboard`);
   assert.ok(size > 10_000, 'something was measured');
   assert.ok(size <= BUDGET_BYTES, `${size} bytes`);
@@ -106,7 +93,7 @@ const FONTS = `[...document.fonts].map(({ family, status }) => family + ' ' + st
 const IS_CACHED = `caches.open('font').then(async (kept) => (await kept.keys()).length > 0)`;
 
 test('the font loads at the first click; later pages take it from the cache', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const window = await browser.open();
   const { page } = window;
   const fonts: string[] = [];
@@ -133,6 +120,5 @@ test('the font loads at the first click; later pages take it from the cache', as
   await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
   assert.deepEqual(await page.evaluate(FONTS), ['Inter loaded'], 'so has the next page');
   assert.equal(fonts.length, 1, 'nothing asks again');
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });

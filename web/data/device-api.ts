@@ -214,7 +214,6 @@ function changesOf(api: Api): Changes {
         method: 'POST',
         path: '/payment_intents',
         idempotencyKey: key,
-        timeoutMs: QUICK_TIMEOUT_MS,
         body: {
           ...pricedAt(amount, currency),
           ...(lines === null ? {} : { line_items: lines.lineItems, discount: lines.discount }),
@@ -243,7 +242,6 @@ function changesOf(api: Api): Changes {
       api({
         method: 'POST',
         path: `/payment_intents/${id}/cancel`,
-        timeoutMs: QUICK_TIMEOUT_MS,
       }),
     refund: ({ key, payment, part, cashier, managerCode }) =>
       api({
@@ -273,7 +271,6 @@ function salesOf(api: Api): Sales {
       api({
         path: '/payments',
         query: { limit: 100, cursor: cursor ?? undefined },
-        timeoutMs: QUICK_TIMEOUT_MS,
       }),
     find: (sale) =>
       api({
@@ -282,27 +279,25 @@ function salesOf(api: Api): Sales {
           'receipt' in sale
             ? { receipt: sale.receipt, ...paidFields(sale.paid) }
             : { order_id: sale.orderId, ...paidFields(sale.paid) },
-        timeoutMs: QUICK_TIMEOUT_MS,
       }),
-    totals: (since) =>
-      api({ path: '/totals', query: { created_gte: since }, timeoutMs: QUICK_TIMEOUT_MS }),
+    totals: (since) => api({ path: '/totals', query: { created_gte: since } }),
   };
 }
 
 export function createDeviceApi(deviceKey: string): DeviceApi {
-  const api = createApi({
+  const send = createApi({
     root: 'api/device/v1',
     headers: () => ({ Authorization: `Bearer ${deviceKey}` }),
   });
+  const api: Api = (request) => send({ timeoutMs: QUICK_TIMEOUT_MS, ...request });
   return {
     ...changesOf(api),
     ...salesOf(api),
-    device: () => api({ path: '/terminal', timeoutMs: QUICK_TIMEOUT_MS }),
+    device: () => api({ path: '/terminal' }),
     report: (version) =>
       api({
         method: 'PATCH',
         path: '/terminal',
-        timeoutMs: QUICK_TIMEOUT_MS,
         body: { platform: 'browser', software_version: version },
       }),
     next: (wait, signal) =>
@@ -319,30 +314,26 @@ export function createDeviceApi(deviceKey: string): DeviceApi {
         timeoutMs: (poll?.waitS ?? 0) * 1000 + POLL_GRACE_MS,
         ...(poll === undefined ? {} : { signal: poll.signal }),
       }),
-    unsigned: () => api({ path: '/fiscal_receipts', timeoutMs: QUICK_TIMEOUT_MS }),
+    unsigned: () => api({ path: '/fiscal_receipts' }),
     signed: (receiptNumber, body) =>
       api({
         method: 'POST',
         path: `/fiscal_receipts/${receiptNumber}`,
-        timeoutMs: QUICK_TIMEOUT_MS,
         body,
       }),
-    catalogue: () => api({ path: '/catalogue', timeoutMs: QUICK_TIMEOUT_MS }),
+    catalogue: () => api({ path: '/catalogue' }),
     toSign: (id, { from, tip }) =>
       api({
         path: `/payment_intents/${id}/authorization`,
         query: { from, ...tipped(tip) },
-        timeoutMs: QUICK_TIMEOUT_MS,
       }),
-    proveCollector: (body) =>
-      api({ method: 'POST', path: '/smart_tap', body, timeoutMs: QUICK_TIMEOUT_MS }),
+    proveCollector: (body) => api({ method: 'POST', path: '/smart_tap', body }),
     mailReceipt: (payment, email) =>
       api({
         method: 'POST',
         path: `/payments/${payment}/receipt_mail`,
-        timeoutMs: QUICK_TIMEOUT_MS,
         body: { email },
       }),
-    testPasses: () => api({ path: '/test_passes', timeoutMs: QUICK_TIMEOUT_MS }),
+    testPasses: () => api({ path: '/test_passes' }),
   };
 }

@@ -8,7 +8,7 @@ import { t } from '../ui/text/t.ts';
 import { rich } from '../ui/text/tagged-text.ts';
 import { Form } from './form.tsx';
 import { Sheet } from './single-task-page.tsx';
-import { useSend } from './use-send.ts';
+import { useTextForm } from './use-text-form.ts';
 
 /** Returns the token in the URL fragment of an emailed link, or `null` without one. */
 function tokenInLink(): string | null {
@@ -66,12 +66,12 @@ interface AddressFormProps<T> {
 }
 
 export function AddressForm<T>({ send, request, sent, onSent }: AddressFormProps<T>): ReactNode {
-  const [email, setEmail] = useState('');
   const [isSent, setIsSent] = useState(false);
-  const sending = useSend(['email']);
+  const { texts, sending, field } = useTextForm({ email: '' });
   const ask = async () => {
-    if (email.trim() === '') return sending.refuse('email', t('desk.field.email_missing'));
-    const answer = await sending.send(() => request(email.trim()));
+    const email = texts.email.trim();
+    if (email === '') return sending.refuse('email', t('desk.field.email_missing'));
+    const answer = await sending.send(() => request(email));
     if (answer === null) return;
     setIsSent(true);
     onSent?.(answer);
@@ -84,9 +84,7 @@ export function AddressForm<T>({ send, request, sent, onSent }: AddressFormProps
         label={t('desk.field.email')}
         type="email"
         autoComplete="email"
-        value={email}
-        onChange={(event) => setEmail(event.target.value)}
-        error={sending.problemAt('email')}
+        {...field('email')}
       />
     </Form>
   );
@@ -134,11 +132,10 @@ interface CompleteResetProps {
 }
 
 function CompleteReset({ people, token }: CompleteResetProps): ReactNode {
-  const [password, setPassword] = useState('');
   const [isDone, setIsDone] = useState(false);
-  const sending = useSend(['password']);
+  const { texts, sending, field } = useTextForm({ password: '' });
   const reset = async () => {
-    const body = { token, password };
+    const body = { token, ...texts };
     const done = await sending.send(() => people.call('POST /password_reset/complete', { body }));
     if (done !== null) setIsDone(true);
   };
@@ -152,12 +149,7 @@ function CompleteReset({ people, token }: CompleteResetProps): ReactNode {
   }
   return (
     <Form sending={sending} onSend={reset} send={t('desk.button.save')} wide>
-      <TextField
-        {...newPassword()}
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
-        error={sending.problemAt('password')}
-      />
+      <TextField {...newPassword()} {...field('password')} />
     </Form>
   );
 }

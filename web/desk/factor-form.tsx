@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useState } from 'react';
+import { type ReactNode, useEffect, useId } from 'react';
 import { canUsePasskeys, signWithPasskey } from '../data/passkey.ts';
 import type { PeopleApi, Session } from '../data/people-api.ts';
 import { Button } from '../ui/button.tsx';
@@ -7,6 +7,7 @@ import { t } from '../ui/text/t.ts';
 import { Form } from './form.tsx';
 import { PasskeyAddress } from './passkey-address.tsx';
 import { useSend } from './use-send.ts';
+import { useTextForm } from './use-text-form.ts';
 
 export interface FactorFormProps {
   readonly people: PeopleApi;
@@ -22,13 +23,12 @@ export interface FactorFormProps {
 /** Proves the second factor with a passkey, offered first, or with a code. */
 export function FactorForm(props: FactorFormProps): ReactNode {
   const { people, factors, send, onProven, onCancel, 'data-name': dataName } = props;
-  const [code, setCode] = useState('');
+  const { texts, sending, field } = useTextForm({ code: '' });
   const id = useId();
-  const sending = useSend(['code']);
   useEffect(() => document.getElementById(id)?.focus(), [id]);
   const withCode = async () => {
-    if (code.trim() === '') return sending.refuse('code', t('desk.factor.code_missing'));
-    const body = { code: code.replaceAll(' ', '') };
+    const body = { code: texts.code.replaceAll(' ', '') };
+    if (texts.code.trim() === '') return sending.refuse('code', t('desk.factor.code_missing'));
     const session = await sending.send(() => people.call('POST /session/second_factor', { body }));
     if (session !== null) onProven(session);
   };
@@ -45,10 +45,8 @@ export function FactorForm(props: FactorFormProps): ReactNode {
           name="code"
           autoComplete="one-time-code"
           id={id}
-          value={code}
-          onChange={(event) => setCode(event.target.value)}
           hint={factors.totp ? t('desk.factor.code_hint') : t('desk.factor.recovery_code_hint')}
-          error={sending.problemAt('code')}
+          {...field('code')}
         />
       </Form>
     </div>

@@ -1,21 +1,20 @@
 import { type ReactNode, useState } from 'react';
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';
 import { useToast } from '../ui/toast.tsx';
 import { CurrentPassword } from './current-password.tsx';
 import { useDesk } from './desk-context.ts';
-import { Form } from './form.tsx';
-import { useSend } from './use-send.ts';
+import { DialogButton } from './dialog-button.tsx';
+import { FormDialog } from './form-dialog.tsx';
+import { useTextForm } from './use-text-form.ts';
 
 export function ChangeName(): ReactNode {
   const { people, session, refresh } = useDesk();
   const [isOpen, setIsOpen] = useState(false);
-  const [name, setName] = useState(session.user.name);
-  const sending = useSend(['name']);
+  const { texts, sending, field } = useTextForm({ name: session.user.name });
   const save = async () => {
-    const body = { name: name.trim() };
+    const body = { name: texts.name.trim() };
     if ((await sending.send(() => people.call('PATCH /me', { body }))) === null) return;
     await refresh();
     setIsOpen(false);
@@ -24,76 +23,59 @@ export function ChangeName(): ReactNode {
     <>
       <Button onClick={() => setIsOpen(true)}>{t('desk.own_access.change_name')}</Button>
       {isOpen ? (
-        <Dialog title={t('desk.own_access.your_name')} onClose={() => setIsOpen(false)}>
-          <Form
-            sending={sending}
-            onSend={save}
-            send={t('desk.button.save')}
-            onCancel={() => setIsOpen(false)}
-          >
-            <TextField
-              label={t('desk.field.name')}
-              autoComplete="name"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-              error={sending.problemAt('name')}
-            />
-          </Form>
-        </Dialog>
+        <FormDialog
+          title={t('desk.own_access.your_name')}
+          onClose={() => setIsOpen(false)}
+          sending={sending}
+          onSend={save}
+          send={t('desk.button.save')}
+        >
+          <TextField label={t('desk.field.name')} autoComplete="name" {...field('name')} />
+        </FormDialog>
       ) : null}
     </>
   );
 }
 
 export function ChangePassword(): ReactNode {
-  const [isOpen, setIsOpen] = useState(false);
   return (
-    <>
-      <Button onClick={() => setIsOpen(true)}>{t('desk.own_access.change_password')}</Button>
-      {isOpen ? <PasswordDialog onClose={() => setIsOpen(false)} /> : null}
-    </>
+    <DialogButton words={t('desk.own_access.change_password')}>
+      {(close) => <PasswordDialog onClose={close} />}
+    </DialogButton>
   );
 }
 
 function PasswordDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { people } = useDesk();
   const toast = useToast();
-  const [present, setPresent] = useState('');
-  const [next, setNext] = useState('');
-  const sending = useSend(['current_password', 'password']);
+  const { texts: body, sending, field } = useTextForm({ current_password: '', password: '' });
   const save = async () => {
-    const body = { current_password: present, password: next };
     if ((await sending.send(() => people.call('POST /me/password', { body }))) === null) return;
     toast(t('desk.own_access.password_changed'));
     onClose();
   };
   return (
-    <Dialog title={t('desk.own_access.change_password.heading')} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={save}
-        send={t('desk.own_access.change_password')}
-        onCancel={onClose}
-      >
-        <TextField
-          label={t('desk.field.current_password')}
-          type="password"
-          autoComplete="current-password"
-          value={present}
-          onChange={(event) => setPresent(event.target.value)}
-          error={sending.problemAt('current_password')}
-        />
-        <TextField
-          label={t('desk.field.new_password')}
-          type="password"
-          autoComplete="new-password"
-          value={next}
-          onChange={(event) => setNext(event.target.value)}
-          hint={t('desk.field.new_password_hint')}
-          error={sending.problemAt('password')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('desk.own_access.change_password.heading')}
+      onClose={onClose}
+      sending={sending}
+      onSend={save}
+      send={t('desk.own_access.change_password')}
+    >
+      <TextField
+        label={t('desk.field.current_password')}
+        type="password"
+        autoComplete="current-password"
+        {...field('current_password')}
+      />
+      <TextField
+        label={t('desk.field.new_password')}
+        type="password"
+        autoComplete="new-password"
+        hint={t('desk.field.new_password_hint')}
+        {...field('password')}
+      />
+    </FormDialog>
   );
 }
 
@@ -132,10 +114,9 @@ interface DataDialogProps {
 function DataDialog({ asked, onClose }: DataDialogProps): ReactNode {
   const { people, session } = useDesk();
   const [asksPassword] = useState(session.user.factors.first_choice === null);
-  const [password, setPassword] = useState('');
-  const sending = useSend(['current_password']);
+  const { texts, sending, field } = useTextForm({ current_password: '' });
   const isExport = asked === 'export';
-  const body = asksPassword ? { current_password: password } : {};
+  const body = asksPassword ? texts : {};
   const run = async () => {
     if (isExport) {
       const found = await sending.send(() => people.call('POST /me/export', { body }));
@@ -147,34 +128,24 @@ function DataDialog({ asked, onClose }: DataDialogProps): ReactNode {
     if (erased !== null) location.reload();
   };
   return (
-    <Dialog
+    <FormDialog
       title={
         isExport
           ? t('desk.own_access.download_data.heading')
           : t('desk.own_access.delete_account.heading')
       }
       onClose={onClose}
+      sending={sending}
+      onSend={run}
+      send={isExport ? t('desk.own_access.download_data') : t('desk.own_access.delete_account')}
+      kind={isExport ? 'primary' : 'danger'}
     >
-      <Form
-        sending={sending}
-        onSend={run}
-        send={isExport ? t('desk.own_access.download_data') : t('desk.own_access.delete_account')}
-        kind={isExport ? 'primary' : 'danger'}
-        onCancel={onClose}
-      >
-        <p>
-          {isExport
-            ? t('desk.own_access.download_data.text')
-            : t('desk.own_access.delete_account.text')}
-        </p>
-        {asksPassword ? (
-          <CurrentPassword
-            value={password}
-            onText={setPassword}
-            error={sending.problemAt('current_password')}
-          />
-        ) : null}
-      </Form>
-    </Dialog>
+      <p>
+        {isExport
+          ? t('desk.own_access.download_data.text')
+          : t('desk.own_access.delete_account.text')}
+      </p>
+      {asksPassword ? <CurrentPassword {...field('current_password')} /> : null}
+    </FormDialog>
   );
 }

@@ -9,6 +9,7 @@ import { FactorForm, PasskeyButton } from './factor-form.tsx';
 import { Form } from './form.tsx';
 import { PasskeyAddress } from './passkey-address.tsx';
 import { useSend } from './use-send.ts';
+import { useTextForm } from './use-text-form.ts';
 
 export interface SignInProps {
   readonly people: PeopleApi;
@@ -18,15 +19,13 @@ export interface SignInProps {
 
 /** The sign-in form: email and password, and above them the passkey, which needs neither. */
 export function SignInForm({ people, onSession }: SignInProps): ReactNode {
-  const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
-  const sending = useSend(['email', 'password']);
+  const { texts, sending, field } = useTextForm({ email: '', password: '' });
   const id = useId();
   useEffect(() => document.getElementById(id)?.focus(), [id]);
   const signIn = async () => {
-    if (email.trim() === '') return sending.refuse('email', t('desk.field.email_missing'));
-    if (password === '') return sending.refuse('password', t('desk.sign_in.password_missing'));
-    const body = { email: email.trim(), password };
+    const body = { ...texts, email: texts.email.trim() };
+    if (body.email === '') return sending.refuse('email', t('desk.field.email_missing'));
+    if (body.password === '') return sending.refuse('password', t('desk.sign_in.password_missing'));
     const session = await sending.send(() => people.call('POST /session', { body }));
     if (session !== null) onSession(session);
   };
@@ -50,15 +49,9 @@ export function SignInForm({ people, onSession }: SignInProps): ReactNode {
           label={t('desk.field.email')}
           type="email"
           autoComplete="username"
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-          error={sending.problemAt('email')}
+          {...field('email')}
         />
-        <CurrentPassword
-          value={password}
-          onText={setPassword}
-          error={sending.problemAt('password')}
-        />
+        <CurrentPassword {...field('password')} />
       </Form>
     </div>
   );

@@ -9,6 +9,7 @@ import { CurrentPassword } from './current-password.tsx';
 import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
 import { useSend } from './use-send.ts';
+import { useTextForm } from './use-text-form.ts';
 
 const Qr = partOf(async () => (await import('../ui/qr.tsx')).Qr);
 
@@ -48,10 +49,9 @@ interface BeginProps {
 
 function Begin({ asksPassword, onBegun, onCancel }: BeginProps): ReactNode {
   const { people } = useDesk();
-  const [password, setPassword] = useState('');
-  const sending = useSend(['current_password']);
+  const { texts, sending, field } = useTextForm({ current_password: '' });
   const begin = async () => {
-    const body = asksPassword ? { current_password: password } : {};
+    const body = asksPassword ? texts : {};
     const begun = await sending.send(() => people.call('POST /me/totp', { body }));
     if (begun !== null) onBegun(begun);
   };
@@ -59,12 +59,7 @@ function Begin({ asksPassword, onBegun, onCancel }: BeginProps): ReactNode {
     <Form sending={sending} onSend={begin} send={t('desk.button.continue')} onCancel={onCancel}>
       <p>{t('desk.totp.text')}</p>
       {asksPassword ? (
-        <CurrentPassword
-          value={password}
-          onText={setPassword}
-          hint={t('desk.field.password_hint')}
-          error={sending.problemAt('current_password')}
-        />
+        <CurrentPassword hint={t('desk.field.password_hint')} {...field('current_password')} />
       ) : null}
     </Form>
   );
@@ -78,10 +73,9 @@ interface FirstCodeProps {
 
 function FirstCode({ begun, onConfirmed, onCancel }: FirstCodeProps): ReactNode {
   const { people } = useDesk();
-  const [code, setCode] = useState('');
-  const sending = useSend(['code']);
+  const { texts, sending, field } = useTextForm({ code: '' });
   const confirm = async () => {
-    const body = { code: code.replaceAll(' ', '') };
+    const body = { code: texts.code.replaceAll(' ', '') };
     const answer = await sending.send(() => people.call('POST /me/totp/confirm', { body }));
     if (answer !== null) onConfirmed(answer.recovery_codes);
   };
@@ -95,10 +89,8 @@ function FirstCode({ begun, onConfirmed, onCancel }: FirstCodeProps): ReactNode 
         label={t('desk.field.authentication_code')}
         inputMode="numeric"
         autoComplete="one-time-code"
-        value={code}
-        onChange={(event) => setCode(event.target.value)}
         hint={t('desk.totp.code_hint')}
-        error={sending.problemAt('code')}
+        {...field('code')}
       />
     </Form>
   );

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { DESKTOP, NARROW, PHONE } from '../testing/browser.ts';
+import { checkFits } from '../testing/page-width.ts';
 import { measureFirstLoad } from '../testing/payload.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { ownStage } from '../testing/stage.ts';
 import { TESTED_LANGUAGE } from '../testing/tested-language.ts';
 import { tillOf } from '../testing/till.ts';
 
@@ -12,26 +13,15 @@ import { tillOf } from '../testing/till.ts';
 const BUDGET_BYTES = 10_000;
 const LINKS = ['Terminal', 'Wallet', 'Dashboard', 'Operator', 'Docs'];
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  // Uses a private sandbox, because other tests pay at the shared one's demo terminal and pair it
-  // again.
-  [shared, browser] = await Promise.all([startSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+/** Other tests pay at the demo terminal of a shared sandbox and pair it again. */
+const stage = ownStage();
 
 for (const [name, options] of Object.entries({
   'phone, dark': { ...PHONE, colorScheme: 'dark' as const },
   'desktop, light': { ...DESKTOP, colorScheme: 'light' as const },
 })) {
   test(`the front page links to everything that runs here: ${name}`, async () => {
-    const { sandbox } = shared;
+    const { sandbox, browser } = stage();
     const window = await browser.open(options);
     const { page } = window;
     await page.goto(sandbox.web_url);
@@ -43,18 +33,14 @@ for (const [name, options] of Object.entries({
         .evaluate((element) => (element as HTMLAnchorElement).href);
       assert.equal((await fetch(href)).status, 200, link);
     }
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    assert.equal(overflow, 0, 'the page scrolls sideways');
-    window.checkClean();
-    await window.close();
+    await checkFits(page);
+    await window.closeClean();
   });
 }
 
 test('the terminal that the front page links to is already paired', async () => {
-  const window = await browser.open();
-  await window.page.goto(shared.sandbox.web_url);
+  const window = await stage().browser.open();
+  await window.page.goto(stage().sandbox.web_url);
   const link = window.page.getByRole('link', { name: /^Terminal/ });
   await window.page.waitForFunction(() =>
     document.getElementById('terminal')?.getAttribute('href')?.includes('#key='),
@@ -66,7 +52,8 @@ test('the terminal that the front page links to is already paired', async () => 
 });
 
 test('passwords can be copied from the front page, and are visible on no screen', async () => {
-  const { dashboard, web_url } = shared.sandbox;
+  const { sandbox, browser } = stage();
+  const { dashboard, web_url } = sandbox;
   const window = await browser.open({ permissions: ['clipboard-read', 'clipboard-write'] });
   const { page } = window;
   await page.goto(web_url);
@@ -79,7 +66,7 @@ test('passwords can be copied from the front page, and are visible on no screen'
 });
 
 test('keys and passwords are sent to this machine only', async () => {
-  const url = new URL('/sandbox-links', shared.sandbox.web_url);
+  const url = new URL('/sandbox-links', stage().sandbox.web_url);
   assert.equal((await fetch(url)).status, 200);
   const forwarded = { 'X-Forwarded-For': '203.0.113.7' };
   assert.equal((await fetch(url, { headers: forwarded })).status, 404);
@@ -89,32 +76,31 @@ test('the page shows the curl commands of docs/five-curls.md', async () => {
   const text = readFileSync(new URL('../../docs/five-curls.md', import.meta.url), 'utf8');
   const curls = [...text.matchAll(/```sh\n([\s\S]*?)\n```/g)].map(([, curl]) => curl);
   assert.equal(curls.length, 6);
-  const window = await browser.open();
-  await window.page.goto(shared.sandbox.web_url);
+  const window = await stage().browser.open();
+  await window.page.goto(stage().sandbox.web_url);
   assert.deepEqual(await window.page.locator('pre').allTextContents(), curls);
   await window.close();
 });
 
 test('in another language every word changes, and every line fits a narrow phone', async () => {
-  const window = await browser.open(NARROW);
-  await window.page.goto(`${shared.sandbox.web_url}/?lang=${TESTED_LANGUAGE}`);
+  const window = await stage().browser.open(NARROW);
+  await window.page.goto(`${stage().sandbox.web_url}/?lang=${TESTED_LANGUAGE}`);
   await window.idle();
   await checkPseudoLanguage(window);
   await window.page.getByRole('combobox').selectOption('en');
   await window.page.getByRole('heading', { name: 'Tapline is running' }).waitFor();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('the first load is small', async () => {
-  const window = await browser.open();
-  const bytes = await measureFirstLoad(window, shared.sandbox.web_url);
+  const window = await stage().browser.open();
+  const bytes = await measureFirstLoad(window, stage().sandbox.web_url);
   assert.ok(bytes > 2_000 && bytes <= BUDGET_BYTES, `${bytes} bytes`);
   await window.close();
 });
 
 test('in a sandbox, the first test payment takes six clicks from the front page', async () => {
-  const window = await browser.open(DESKTOP);
+  const window = await stage().browser.open(DESKTOP);
   const { page, context } = window;
   await context.addInitScript(() => {
     addEventListener('click', () => console.info('counted click'), { capture: true });
@@ -123,7 +109,7 @@ test('in a sandbox, the first test payment takes six clicks from the front page'
   context.on('console', (message) => {
     if (message.text() === 'counted click') clicks++;
   });
-  await page.goto(shared.sandbox.web_url);
+  await page.goto(stage().sandbox.web_url);
   await page.getByRole('link', { name: 'open an account' }).click();
   await page.getByLabel('Email').fill('six@shop.test');
   await page.getByRole('button', { name: 'Send me a link' }).click();

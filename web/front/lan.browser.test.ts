@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { present } from '#core/assert.ts';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { openBrowser, PHONE } from '../testing/browser.ts';
+import { freePort } from '../testing/free-port.ts';
 import { paymentsOf, tillOf } from '../testing/till.ts';
-
-/** Returns a free port. The following port is very likely free as well. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return present(typeof address === 'object' ? address?.port : null, 'a port');
-}
 
 test('npm start -- --lan: a phone takes a payment over https, and gets no secret', async () => {
   const folder = await temporaryDataDir();
-  const env = { PORT: String(await freePort()), RATE_LIMIT: '1000/1' };
+  // The following port is very likely free as well.
+  const env = { PORT: await freePort(), RATE_LIMIT: '1000/1' };
   const network = await spawnNetwork({ dataDir: folder.path, args: ['--lan'], env });
   const browser = await openBrowser();
   // Waits for the warning. The sandbox prints it after writing the file that marks the sandbox as

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { after, test } from 'node:test';
 import { type MailServer, startMailServer } from '#testing/mail-server.ts';
 import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { DESKTOP, PHONE } from '../testing/browser.ts';
 import { freePort } from '../testing/free-port.ts';
 import { mailedLink } from '../testing/mail.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
+import { ownStage } from '../testing/stage.ts';
 
 /** Tests how staff regain access, and the pages of read-only staff, in a private sandbox. */
 
@@ -38,27 +37,18 @@ const PAGES = [
   ...['contract', 'audit-log', 'settings'],
 ];
 
-let database: TestDatabase;
 let mail: MailServer;
-let own: SharedSandbox;
-let browser: TestBrowser;
 
-before(async () => {
-  [database, mail] = await Promise.all([testDatabase(), startMailServer()]);
-  const env = { PORT: await freePort(), DATABASE_URL: database.url, SMTP_URL: mail.url };
-  [own, browser] = await Promise.all([startSharedSandbox(env), openBrowser()]);
+const stage = ownStage(undefined, async () => {
+  mail = await startMailServer();
+  return { PORT: await freePort(), SMTP_URL: mail.url };
 });
 
-after(async () => {
-  await browser.close();
-  await own.close();
-  await mail.stop();
-  await database.close();
-});
+after(() => mail.stop());
 
 test('an emailed link sets a new password; the second factor stays', async () => {
-  const { sandbox } = own;
-  const { email, password } = await addStaff(database.db, 'nina@access.test');
+  const { sandbox, browser, db } = stage();
+  const { email, password } = await addStaff(db, 'nina@access.test');
   const before = new PersonClient(`${sandbox.base_url}/operator/v1`);
   assert.equal((await before.post('/session', { email, password })).status, 200);
   await addFactorNow(before, password);
@@ -89,8 +79,7 @@ test('an emailed link sets a new password; the second factor stays', async () =>
   await page.getByLabel('Password').fill(NEW_PASSWORD);
   await page.keyboard.press('Enter');
   await page.getByRole('textbox', { name: 'Authentication code' }).waitFor();
-  window.checkClean(/status of 40[01]/);
-  await window.close();
+  await window.closeClean(/status of 40[01]/);
 });
 
 for (const { name, options, pages } of [
@@ -98,9 +87,9 @@ for (const { name, options, pages } of [
   { name: 'phone', options: PHONE, pages: ['payers', 'contract', 'settings'] },
 ]) {
   test(`support staff see the pages and no button that changes something: ${name}`, async () => {
-    const { sandbox } = own;
-    await addStaff(database.db, `other-${name}@access.test`);
-    const person = await addStaff(database.db, `sue-${name}@access.test`, 'support');
+    const { sandbox, browser, db } = stage();
+    await addStaff(db, `other-${name}@access.test`);
+    const person = await addStaff(db, `sue-${name}@access.test`, 'support');
     const window = await browser.open(options);
     const { page } = window;
     await signInAsStaff(window, { sandbox, person });
@@ -119,7 +108,6 @@ for (const { name, options, pages } of [
       assert.deepEqual(more, [], path);
     }
     await window.checkAccessibility();
-    window.checkClean();
-    await window.close();
+    await window.closeClean();
   });
 }

@@ -1,41 +1,28 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { DESKTOP } from '../testing/browser.ts';
 import { drawnRows, scrollThrough } from '../testing/long-list.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
+import { ownStage } from '../testing/stage.ts';
 
 /** Tests a list of thousands of alarms, as after a day of failures. */
 
 const ROWS = 3_000;
 
-let database: TestDatabase;
-let own: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  database = await testDatabase();
-  const started = startSharedSandbox({ DATABASE_URL: database.url });
-  [own, browser] = await Promise.all([started, openBrowser()]);
-  await database.db.query(
+const stage = ownStage(async ({ db }) => {
+  await db.query(
     `insert into chain_alarms (livemode, kind, subject, details, created)
      select false, 'foreign_settlement', 'tap ' || i, '{}', now() from generate_series(1, $1) i`,
     [ROWS],
   );
 });
 
-after(async () => {
-  await browser.close();
-  await own.close();
-  await database.close();
-});
-
 test('every alarm is listed once, few are rendered, and a resolved one disappears', async () => {
+  const { sandbox, browser, db } = stage();
   const window = await browser.open(DESKTOP);
   const { page } = window;
-  const person = await addStaff(database.db, 'anna@alarms.test');
-  await signInAsStaff(window, { sandbox: own.sandbox, person, path: 'operator/alarms' });
+  const person = await addStaff(db, 'anna@alarms.test');
+  await signInAsStaff(window, { sandbox, person, path: 'operator/alarms' });
   await page.getByRole('table', { name: 'Alarms' }).waitFor();
   await window.checkAccessibility();
   const list = { page, label: 'Alarms', nameAt: 'td .id' };
@@ -59,10 +46,9 @@ test('every alarm is listed once, few are rendered, and a resolved one disappear
     const { rows } = await drawnRows(list);
     assert.ok(!rows.some(([, name]) => name === gone));
   }
-  const open = await database.db.query<{ count: number }>(
+  const open = await db.query<{ count: number }>(
     'select count(*)::int as count from chain_alarms where resolved_at is null',
   );
   assert.equal(open[0]?.count, ROWS - 2);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });

@@ -41,6 +41,5 @@ test('an operator caps and forbids offline sales, with a reason', async () => {
   await rule.getByText('As each merchant sets it').waitFor();
   await page.goto(`${sandbox.web_url}/operator/audit-log`);
   await page.getByText('Until the fraud is understood.').first().waitFor();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });

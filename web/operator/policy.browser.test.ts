@@ -59,8 +59,7 @@ test('a wrong value is reported beside its field, and the input stays', async ()
   assert.equal(await fields.days.inputValue(), '90');
   const live = formOf(window, 'mainnet');
   assert.notEqual(await live.days.inputValue(), '90', 'the other network stays as it was');
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('if two people save, the second one sees both values and decides', async () => {

@@ -7,7 +7,7 @@ import { readTap } from '../../reader/src/index.ts';
 import { openTillFeed, type TillFeed } from '../../reader/src/serve-browser-till.ts';
 import { googlePhone } from '../../test/reader/emulated-phones.ts';
 import { DESKTOP, PHONE } from '../testing/browser.ts';
-import { signInAt } from '../testing/desk.ts';
+import { openSignedIn } from '../testing/signed-in.ts';
 import { signInAsStaff } from '../testing/staff.ts';
 import { type OwnStage, ownStage } from '../testing/stage.ts';
 import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
@@ -60,8 +60,7 @@ async function makeKey(
   await page.getByRole('dialog').getByRole('button', { name: 'Use' }).click();
   await page.getByText('In use', { exact: true }).waitFor();
   await window.checkAccessibility();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
   return privateKey;
 }
 
@@ -98,21 +97,18 @@ test('with a key from the console and a switch in the dashboard, a phone pays', 
   assert.equal(await hold(feed, { collectorKey, value }), 'no_pass');
   await page.getByText('no pass for this shop').first().waitFor();
 
-  const desk = await browser.open(PHONE);
-  await signInAt(desk, { sandbox, path: `dashboard/terminals/${terminal.id}` });
+  const desk = await openSignedIn(stage(), `dashboard/terminals/${terminal.id}`, PHONE);
   await desk.page.getByRole('button', { name: 'Turn Smart Tap on' }).click();
   await desk.page.getByRole('button', { name: 'Turn Smart Tap off' }).waitFor();
   await desk.checkAccessibility();
-  desk.checkClean();
-  await desk.close();
+  await desk.closeClean();
 
   assert.equal(await hold(feed, { collectorKey, value }), 'read');
   await till.result('Paid').waitFor();
   const [payment] = await paymentsOf(sandbox, terminal);
   assert.deepEqual(payment?.payment_method, { type: 'wallet_pass', credential: 'smart_tap' });
   await feed.close();
-  till.checkClean(EXPECTED);
-  await till.close();
+  await till.closeClean(EXPECTED);
 });
 
 async function hold(

@@ -3,7 +3,9 @@ import { after, test } from 'node:test';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { DESKTOP, PHONE, type TestWindow } from '../testing/browser.ts';
-import { payAt, signInAt } from '../testing/desk.ts';
+import { payAt } from '../testing/desk.ts';
+import { checkFits } from '../testing/page-width.ts';
+import { openSignedIn } from '../testing/signed-in.ts';
 import { signInAsStaff } from '../testing/staff.ts';
 import { ownStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
@@ -214,19 +216,14 @@ test('a queue’s page lists its rows', async () => {
 });
 
 test('the page is accessible and fits a phone, and the shop sees who viewed it', async () => {
-  const { sandbox, browser } = stage();
+  const { sandbox } = stage();
   await desk.checkAccessibility();
   await desk.page.setViewportSize(PHONE.viewport);
   await desk.checkAccessibility();
-  const wide = await desk.page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  assert.equal(wide, 0);
-  const owner = await browser.open(DESKTOP);
-  await signInAt(owner, { sandbox, path: 'dashboard/audit-log' });
+  await checkFits(desk.page);
+  const owner = await openSignedIn(stage(), 'dashboard/audit-log');
   const entry = owner.page.getByRole('row').filter({ hasText: 'payment_intent.read_by_support' });
   await entry.filter({ hasText: 'The customer called.' }).first().waitFor();
   await entry.filter({ hasText: sandbox.operator.email }).first().waitFor();
-  owner.checkClean();
-  await owner.close();
+  await owner.closeClean();
 });

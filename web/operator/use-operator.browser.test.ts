@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { Secret, TOTP } from 'otpauth';
+import { test } from 'node:test';
 import { PersonClient } from '#testing/person-client.ts';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import {
-  DESKTOP,
-  looksToRun,
-  NARROW,
-  openBrowser,
-  PHONE,
-  type TestBrowser,
-  type TestWindow,
-} from '../testing/browser.ts';
+import { DESKTOP, looksToRun, NARROW, PHONE, type TestWindow } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
+import { openSignedIn, setUpFactor } from '../testing/signed-in.ts';
+import { ownStage } from '../testing/stage.ts';
 
 /**
  * Tests the operator's staff at work, in a private sandbox because the test sets up a second
@@ -54,25 +46,17 @@ const PICTURE = Buffer.from(
   'base64',
 );
 
-let own: SharedSandbox;
-let browser: TestBrowser;
 let window: TestWindow;
 let merchant: PersonClient;
 let account = '';
 
-before(async () => {
-  [own, browser] = await Promise.all([startSharedSandbox(), openBrowser()]);
+const stage = ownStage(async ({ browser }) => {
   window = await browser.open();
-});
-
-after(async () => {
-  await browser.close();
-  await own.close();
 });
 
 /** Submits a business's verification with a document. */
 async function handIn(): Promise<void> {
-  const { sandbox } = own;
+  const { sandbox } = stage();
   merchant = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
   assert.equal((await merchant.post('/session', sandbox.dashboard)).status, 200);
   const opened = await merchant.post('/accounts', { name: 'Waiting Café' });
@@ -97,28 +81,20 @@ async function goTo(title: string): Promise<void> {
 }
 
 test('staff without a second factor see no more than names, and set one up in place', async () => {
-  const { sandbox } = own;
+  const { sandbox } = stage();
   const { page } = window;
-  const other = await browser.open();
-  await signInAt(other, { sandbox, path: 'operator' });
+  const other = await openSignedIn(stage(), 'operator');
   await signInAt(window, { sandbox, path: 'operator' });
   await goTo('Alarms');
   await page.getByRole('heading', { name: 'Set up a second factor first' }).waitFor();
   await window.checkAccessibility();
-  await page.getByLabel('Password').fill(sandbox.operator.password);
-  await page.keyboard.press('Enter');
-  const secret = await page.getByLabel('Key', { exact: true }).inputValue();
-  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-  await page.getByRole('textbox', { name: 'Authentication code' }).fill(code);
-  await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'I’ve saved them' }).click();
+  await setUpFactor(page.locator('body'), sandbox.operator.password);
   await page.getByText('No open alarms').waitFor();
   // The other session began before the factor was set up, so it has not proven the factor.
   await other.page.reload();
   await other.page.getByRole('textbox', { name: 'Authentication code' }).waitFor();
   await other.checkAccessibility();
-  other.checkClean();
-  await other.close();
+  await other.closeClean();
 });
 
 /** Opens every page once by its URL. */
@@ -130,7 +106,7 @@ const ADDRESSES = [
 test('nothing moves while a page of the console loads', async () => {
   const { page } = window;
   for (const address of ADDRESSES) {
-    await page.goto(`${own.sandbox.web_url}/operator/${address}`);
+    await page.goto(`${stage().sandbox.web_url}/operator/${address}`);
     await page.locator('h1').waitFor();
     await window.idle();
     await checkStill(window);
@@ -230,7 +206,7 @@ for (const { name, viewport, colorScheme } of looksToRun(LOOKS)) {
 }
 
 test('the first load stays within its budget, and the console was clean', async () => {
-  const { sandbox } = own;
+  const { sandbox } = stage();
   const size = await measureFirstLoad(window, `${sandbox.web_url}/operator`);
   assert.ok(size > 10_000, 'something was measured');
   assert.ok(size <= BUDGET_BYTES, `${size} bytes`);

@@ -1,34 +1,24 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { PHONE, type TestBrowser } from '../testing/browser.ts';
 import { setClock, WRONG_CLOCKS } from '../testing/clock.ts';
 import { loseAnswers } from '../testing/network-faults.ts';
 import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 
 /** Enough for two payments, so that a double charge would succeed and be noticed. */
 const USDC = 10_000_000n;
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const payButton = (page: Page) => page.getByRole('button', { name: /^Pay / });
 const paid = (page: Page) =>
   page.getByRole('status').filter({ has: page.getByText('Paid', { exact: true }) });
 
 async function openLink(options: Parameters<TestBrowser['open']>[0] = PHONE) {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal);
   const window = await browser.open(options);
@@ -67,7 +57,7 @@ test('a reload before the response, or going back, pays nothing more', async () 
 });
 
 test('a second tab that was left open shows the payment as paid', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { url, window, page, payments } = await openLink();
   const stale = await browser.open();
   await injectWallet(stale, sandbox, await fundedAccount(sandbox, USDC));

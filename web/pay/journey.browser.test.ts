@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import {
-  DESKTOP,
-  looksToRun,
-  openBrowser,
-  PHONE,
-  type TestBrowser,
-  type TestWindow,
-} from '../testing/browser.ts';
-import { askForPayment, fund, fundedAccount, injectWallet } from '../testing/payer.ts';
+import { test } from 'node:test';
+import { DESKTOP, looksToRun, PHONE, type TestWindow } from '../testing/browser.ts';
+import { changeAnswers } from '../testing/network-faults.ts';
+import { askForPayment, fund, fundedAccount, injectWallet, payLinkOf } from '../testing/payer.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
-import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
+import { sharedStage } from '../testing/stage.ts';
+import {
+  addTestTerminal,
+  intentsOf,
+  newTill,
+  paymentsOf,
+  postAsMerchant,
+  resultIn,
+} from '../testing/till.ts';
 import {
   createWallet,
   fundWallet,
@@ -24,26 +25,11 @@ import {
 const BUDGET_BYTES = 91_000;
 const PULLED = 2_511_250n;
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const payButton = ({ page }: TestWindow) => page.getByRole('button', { name: /^Pay / });
 
-function result({ page }: TestWindow, word: string) {
-  return page
-    .getByRole('status')
-    .or(page.getByRole('alert'))
-    .filter({ has: page.getByText(word, { exact: true }) });
-}
+const result = ({ page }: TestWindow, word: string) => resultIn(page, word);
 
 const LOOKS = [
   { name: 'desktop, dark', options: { ...DESKTOP, colorScheme: 'dark' as const } },
@@ -52,16 +38,14 @@ const LOOKS = [
 
 for (const { name, options } of looksToRun(LOOKS)) {
   test(`a stranger with a wallet pays the amount on the till: ${name}`, async () => {
-    const { sandbox } = shared;
-    const terminal = await addTestTerminal(sandbox);
-    const till = await openTill(browser, sandbox, { terminal });
+    const { sandbox, browser, till, terminal } = await newTill(stage());
     await till.ask('2.50');
     const code = till.page.getByRole('link', { name: /pay/i }).or(till.page.getByRole('img'));
     await code.first().waitFor();
-    const { url } = await linkOfOpen(terminal);
+    const [intent] = await intentsOf(sandbox, terminal);
     const window = await browser.open(options);
     await injectWallet(window, sandbox, await fundedAccount(sandbox, PULLED));
-    await window.page.goto(url);
+    await window.page.goto(await payLinkOf(sandbox, terminal, intent?.id));
     await payButton(window).waitFor();
     await window.checkAccessibility();
     assert.match((await payButton(window).textContent()) ?? '', /^Pay 2\.51125 USDC to .+$/);
@@ -79,17 +63,8 @@ for (const { name, options } of looksToRun(LOOKS)) {
   });
 }
 
-/** Returns the pay link of the terminal's open payment, as its QR code contains it. */
-async function linkOfOpen(terminal: { readonly deviceKey: string }): Promise<{ url: string }> {
-  const response = await fetch(`${shared.sandbox.base_url}/device/v1/payment_intents/next?wait=5`, {
-    headers: { Authorization: `Bearer ${terminal.deviceKey}` },
-  });
-  const { payment_url: url } = (await response.json()) as { payment_url: string };
-  return { url };
-}
-
 async function openLink(usdc: bigint, body: Readonly<Record<string, unknown>> = {}) {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const payment = await askForPayment(sandbox, terminal, body);
   const window = await browser.open();
@@ -98,7 +73,7 @@ async function openLink(usdc: bigint, body: Readonly<Record<string, unknown>> = 
 }
 
 test('the wallet of this site pays once its password is entered', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal);
   const wallet = await openWallet(browser, sandbox, PHONE);
@@ -118,7 +93,7 @@ test('the wallet of this site pays once its password is entered', async () => {
 });
 
 test('a customer who creates a wallet first returns to the payment and pays it', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal);
   const wallet = walletOf(await browser.open(PHONE));
@@ -153,7 +128,7 @@ test('a tip is a separate step, and part of the signed message', async () => {
   assert.match((await payButton(window).textContent()) ?? '', /^Pay 2\.762375 USDC to /);
   await payButton(window).click();
   await result(window, 'Paid').waitFor();
-  const [payment] = await paymentsOf(shared.sandbox, terminal);
+  const [payment] = await paymentsOf(stage().sandbox, terminal);
   assert.deepEqual([payment?.amount, payment?.tip], [2_750_000, 250_000]);
   await window.close();
 });
@@ -192,12 +167,10 @@ test('a service that asks to sign a different message gets no signature', async 
     ['nonce', `0x${'22'.repeat(32)}`],
     ['value', 2_511_251],
   ] as const) {
-    await window.page.route(/\/api\/pay\/v1\/.*from=/, async (route) => {
-      const response = await route.fetch();
-      const link = await response.json();
+    type Link = { readonly typed_data: { readonly message: object } };
+    await changeAnswers(window.page, /\/api\/pay\/v1\/.*from=/, (link: Link) => {
       const message = { ...link.typed_data.message, [field]: value };
-      const json = { ...link, typed_data: { ...link.typed_data, message } };
-      await route.fulfill({ response, json });
+      return { ...link, typed_data: { ...link.typed_data, message } };
     });
     await window.page.goto(url);
     await payButton(window).click();
@@ -221,7 +194,7 @@ test('after a lost response, the same signature is sent again and charges once',
   await result(window, 'Checking…').waitFor();
   assert.equal(await payButton(window).count(), 0);
   await result(window, 'Paid').waitFor();
-  assert.equal((await paymentsOf(shared.sandbox, terminal)).length, 1);
+  assert.equal((await paymentsOf(stage().sandbox, terminal)).length, 1);
   await window.close();
 });
 
@@ -233,29 +206,30 @@ test('a decline gives its reason, and the next try pays', async () => {
   await result(window, 'Declined').waitFor();
   await window.page.getByText('There is not enough money in your wallet').waitFor();
   await window.checkAccessibility();
-  await fund(shared.sandbox, wallet.account, PULLED);
+  await fund(stage().sandbox, wallet.account, PULLED);
   await payButton(window).click();
   await result(window, 'Paid').waitFor();
   await window.close();
 });
 
 test('a payment that is canceled or expires at the till also ends on the page', async () => {
+  const { sandbox } = stage();
   const canceled = await openLink(0n);
   await canceled.window.page.goto(canceled.url);
   await payButton(canceled.window).waitFor();
-  await postAsMerchant(shared.sandbox, `/payment_intents/${canceled.id}/cancel`);
+  await postAsMerchant(sandbox, `/payment_intents/${canceled.id}/cancel`);
   await result(canceled.window, 'Canceled').waitFor();
   await canceled.window.close();
   const expired = await openLink(0n);
   await expired.window.page.goto(expired.url);
   await payButton(expired.window).waitFor();
-  await postAsMerchant(shared.sandbox, `/test_helpers/payment_intents/${expired.id}/expire`);
+  await postAsMerchant(sandbox, `/test_helpers/payment_intents/${expired.id}/expire`);
   await result(expired.window, 'Expired').waitFor();
   await expired.window.close();
 });
 
 test('without a wallet, the page says how to get one; an unknown link says so', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { url } = await askForPayment(sandbox, await addTestTerminal(sandbox));
   const window = await browser.open(PHONE);
   await window.page.goto(url);
@@ -287,7 +261,7 @@ test('the first load is small', async () => {
   assert.ok(bytes <= BUDGET_BYTES, `${bytes} bytes`);
   await checkStill(window);
   await window.close();
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const bare = await browser.open();
   const { url: other } = await askForPayment(sandbox, await addTestTerminal(sandbox));
   const withCode = await measureFirstLoad(bare, other);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { languageTag } from '#core/languages.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { NARROW, openBrowser, type TestBrowser, type TestWindow } from '../testing/browser.ts';
+import { NARROW, type TestWindow } from '../testing/browser.ts';
 import { englishLeftIn } from '../testing/english-left.ts';
 import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { TESTED_LANGUAGE } from '../testing/tested-language.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 
@@ -16,23 +16,13 @@ import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 
 const TIPPING = { tipping: { percentages: [10, 15] } };
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const control = ({ page }: TestWindow, name: string) => page.locator(`[data-name="${name}"]`);
 const result = ({ page }: TestWindow, name: string) => page.locator(`[data-result="${name}"]`);
 
 test('a payment is translated and fits, from its tip to its receipt', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal, TIPPING);
   const window = await browser.open(NARROW);
@@ -85,7 +75,7 @@ async function checkForms(receipt: string): Promise<void> {
 }
 
 test('a decline, an unknown link and a missing wallet are translated and fit', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { url } = await askForPayment(sandbox, terminal);
   const window = await browser.open(NARROW);
@@ -105,7 +95,7 @@ test('a decline, an unknown link and a missing wallet are translated and fit', a
 });
 
 test('the page of a tag is translated and fits, with and without a payment', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(NARROW);
   await window.page.goto(`${terminal.tagUrl}?lang=${TESTED_LANGUAGE}`);

@@ -12,11 +12,11 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { Status } from '../ui/status.tsx';
 import { Sum } from '../ui/sum.tsx';
 import { t } from '../ui/text/t.ts';
+import { formatLeft, useTimeLeft } from '../ui/time-left.ts';
 import { useKept } from '../wallet/wallet-storage.ts';
 import { InjectedWallet } from './injected-wallet.tsx';
 import { type PayApi, type PayLink, payApi, totalOf } from './pay-link.ts';
 import type { Step } from './pay-machine.ts';
-import { formatLeft } from './trouble-words.ts';
 import { type Payment, usePayment } from './use-payment.ts';
 
 const OwnWallet = partOf(async () => (await import('./own-wallet.tsx')).OwnWallet);
@@ -86,14 +86,8 @@ function Parts({ link }: { readonly link: PayLink }): ReactNode {
   );
 }
 
-/** Counts down by the service's clock, because the device's clock may be wrong. */
 function Left({ link, clockOffsetMs }: { link: PayLink; clockOffsetMs: number }): ReactNode {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 500);
-    return () => clearInterval(timer);
-  }, []);
-  const left = Date.parse(link.expires_at) - (now + clockOffsetMs);
+  const left = useTimeLeft(link.expires_at, clockOffsetMs);
   return (
     <p className="soft small row row-apart">
       <span>{link.order_id === null ? null : t('pay.order', { order: link.order_id })}</span>

@@ -1,4 +1,6 @@
+import type { Page } from 'playwright-core';
 import type { TestWindow } from '../testing/browser.ts';
+import { changeAnswers } from '../testing/network-faults.ts';
 import {
   askForPayment,
   fundedAccount,
@@ -27,6 +29,14 @@ interface LinkShot {
   readonly merchant?: string;
 }
 
+/** Changes the merchant's name in the service's responses. */
+function rename(page: Page, name: string): Promise<void> {
+  return changeAnswers(page, '**/api/pay/v1/**', (link: { readonly merchant: object }) => ({
+    ...link,
+    merchant: { ...link.merchant, name },
+  }));
+}
+
 /** Takes a screenshot of a pay link in a browser with an injected wallet. */
 function linkShot(
   name: string,
@@ -44,18 +54,7 @@ function linkShot(
         usdc === null
           ? null
           : await injectWallet(window, sandbox, await fundedAccount(sandbox, usdc));
-      if (merchant !== undefined) {
-        await page.route('**/api/pay/v1/**', async (route) => {
-          try {
-            const response = await route.fetch();
-            const link = await response.json();
-            const json = { ...link, merchant: { ...link.merchant, name: merchant } };
-            await route.fulfill({ response, json });
-          } catch {
-            // The window was closed while the page was still polling.
-          }
-        });
-      }
+      if (merchant !== undefined) await rename(page, merchant);
       const pay = () => page.getByRole('button', { name: /^Pay / }).click();
       const open = async () => {
         await page.goto(url);
@@ -170,12 +169,7 @@ export const SHOTS: readonly Shot[] = [
     await wallet.sees(/That isn’t this wallet’s password/);
   }),
   ownShot('own-wallet-long', async (wallet) => {
-    await wallet.page.route('**/api/pay/v1/**', async (route) => {
-      const response = await route.fetch();
-      const link = await response.json();
-      const json = { ...link, merchant: { ...link.merchant, name: LONG_NAME } };
-      await route.fulfill({ response, json });
-    });
+    await rename(wallet.page, LONG_NAME);
     await wallet.page.reload();
     await wallet.page.getByRole('heading', { name: LONG_NAME }).waitFor();
     await wallet.field('Wallet password').waitFor();

@@ -26,9 +26,3 @@ export function troubleWords(
   const names = { here: chainName(trouble.chainId), there: chainName(chainId) };
   return t(trouble.known ? 'pay.trouble.switch_chain' : 'pay.trouble.add_chain', names);
 }
-
-/** Formats a duration, for example `1:05`. */
-export function formatLeft(ms: number): string {
-  const seconds = Math.max(0, Math.ceil(ms / 1000));
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-}

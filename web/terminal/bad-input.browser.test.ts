@@ -1,43 +1,30 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
 import { setClock, WRONG_CLOCKS } from '../testing/clock.ts';
 import { holdRequests } from '../testing/network-faults.ts';
+import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
   intentsOf,
+  newTill,
   openTill,
   paymentsOf,
   postAsMerchant,
   tillOf,
 } from '../testing/till.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const TAP = /\/tap$/;
 const CREATE = /device\/v1\/payment_intents$/;
 
 test('buttons clicked twice act once', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.amount.fill('2.50');
   await till.charge.dblclick();
   await till.testPass.waitFor();
   assert.equal((await intentsOf(sandbox, terminal)).length, 1);
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.dblclick();
   await till.amount.waitFor();
   await till.page.getByRole('button', { name: 'Last payment' }).click();
@@ -52,9 +39,7 @@ test('buttons clicked twice act once', async () => {
 });
 
 test('an amount that can be read in two ways is never charged', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.amount.fill('1,500');
   await till.page.getByText('Write 1500 or 1.50', { exact: true }).waitFor();
   await till.amount.press('Enter');
@@ -71,10 +56,7 @@ test('an amount that can be read in two ways is never charged', async () => {
 });
 
 test('the back button leaves no payment behind', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   await page.getByRole('link', { name: 'History' }).click();
   await page.getByRole('link', { name: 'Till' }).click();
   await till.ask('2.50');
@@ -97,7 +79,7 @@ test('the back button leaves no payment behind', async () => {
 });
 
 test('a second tab takes over the till during a tap, and the first tab says so', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const first = await openTill(browser, sandbox, { terminal });
   await first.ask('2.50');
@@ -122,7 +104,7 @@ test('a second tab takes over the till during a tap, and the first tab says so',
 });
 
 test('two tills with one device key: a tap at each is one payment, shown on both', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const tills = [
     await openTill(browser, sandbox, { terminal }),
@@ -142,10 +124,7 @@ test('two tills with one device key: a tap at each is one payment, shown on both
 });
 
 test('a revoked device key is reported at once; paired again, the till continues', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, browser, till, page, terminal } = await newTill(stage());
   await till.amount.fill('12.5');
   const other = await browser.open();
   await other.page.goto(`${sandbox.web_url}/terminal#pair=${await terminal.pairingCode()}`);
@@ -162,8 +141,7 @@ test('a revoked device key is reported at once; paired again, the till continues
     assert.equal(await till.amount.inputValue(), '12.5');
     await till.charge.click();
   }
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   const payments = await paymentsOf(sandbox, terminal);
   assert.deepEqual(
     payments.map(({ amount }) => amount),
@@ -174,7 +152,7 @@ test('a revoked device key is reported at once; paired again, the till continues
 
 for (const { name, offsetMs } of WRONG_CLOCKS) {
   test(`a device whose clock is ${name} shows the service's time`, async () => {
-    const { sandbox } = shared;
+    const { sandbox, browser } = stage();
     const terminal = await addTestTerminal(sandbox);
     const window = await browser.open();
     await setClock(window.page, offsetMs);
@@ -185,20 +163,17 @@ for (const { name, offsetMs } of WRONG_CLOCKS) {
     await till.ask('2.50');
     const left = (await till.page.getByRole('timer').textContent()) ?? '';
     assert.match(left, /^(2:00|1:[3-5]\d) left$/);
-    await till.testPass.selectOption('ok');
-    await till.result('Paid').waitFor();
+    await till.pay();
     await till.newPayment.click();
     await till.page.getByRole('link', { name: 'Totals' }).click();
     await till.page.getByText('2.50 USDC').first().waitFor();
-    window.checkClean();
-    await window.close();
+    till.checkClean();
+    await till.close();
   });
 }
 
 test('a payment that could not be opened is not sent, and can never be paid', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.amount.fill('2.50');
   // The till goes offline before its request reaches the service.
   const held = await holdRequests(till.page, CREATE);
@@ -210,9 +185,7 @@ test('a payment that could not be opened is not sent, and can never be paid', as
   assert.equal(await till.amount.inputValue(), '2.50', 'the amount is kept');
   await till.context.setOffline(false);
   await till.charge.click();
-  await till.testPass.waitFor();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
   const open = (await intentsOf(sandbox, terminal)).filter(
     ({ status }) => status === 'requires_payment_method',

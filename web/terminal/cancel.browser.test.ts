@@ -4,9 +4,8 @@ import type { Locator } from 'playwright-core';
 import { PHONE } from '../testing/browser.ts';
 import { sharedStage } from '../testing/stage.ts';
 import {
-  addTestTerminal,
+  newTill,
   openDisplay,
-  openTill,
   paymentsOf,
   postAsMerchant,
   type TillWindow,
@@ -37,9 +36,7 @@ async function allShow(places: readonly Locator[]): Promise<void> {
 }
 
 test('a cancel during the confirmation wins on all screens, or loses to the approval', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, browser, till, terminal } = await newTill(stage());
   const display = await openDisplay(till);
   await till.page.getByRole('link', { name: 'Till' }).click();
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);

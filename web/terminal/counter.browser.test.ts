@@ -1,25 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { PHONE } from '../testing/browser.ts';
 import { addChipDialog } from '../testing/halo.ts';
-import { fund } from '../testing/payer.ts';
-import { addTestTerminal, openTill, paymentsOf, tillOf } from '../testing/till.ts';
+import { fundedAccount } from '../testing/payer.ts';
+import { sharedStage } from '../testing/stage.ts';
+import { addTestTerminal, newTill, openTill, paymentsOf } from '../testing/till.ts';
 import { haloChip } from './counter/virtual-halo-chip.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const thing = (page: Page, name: RegExp) => page.getByRole('button', { name });
 
@@ -52,9 +41,7 @@ function colorsOf(page: Page): Promise<readonly string[]> {
 }
 
 test('a phone that is dragged onto the till pays as a real one does', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
+  const { sandbox, till, terminal } = await newTill(stage(), PHONE);
   await till.ask('2.50');
   await till.page.getByRole('heading', { name: 'Virtual counter' }).waitFor();
   await till.checkAccessibility();
@@ -67,10 +54,7 @@ test('a phone that is dragged onto the till pays as a real one does', async () =
 });
 
 test('a card signs at the till and pays; one that is removed too early pays nothing', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   await noteColors(page);
   await till.ask('2.50');
   await drag(page, /^Hold the card/, '.pad');
@@ -91,10 +75,7 @@ test('a card signs at the till and pays; one that is removed too early pays noth
 });
 
 test('a card with too little USDC signs nothing; the till shows its balance', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE);
   const handedIn: string[] = [];
   page.on('request', (request) => {
     if (request.method() === 'POST') handedIn.push(request.url());
@@ -111,10 +92,7 @@ test('a card with too little USDC signs nothing; the till shows its balance', as
 });
 
 test('a tag and a bank card get their own messages; a phone opens the page of a tag', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   await till.ask('1.00');
   await thing(page, /^Hold the tag/).click();
   await page.getByText('That is this till’s own tag,').waitFor();
@@ -131,24 +109,18 @@ test('a tag and a bank card get their own messages; a phone opens the page of a 
 });
 
 test('a live till has no simulated customer', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox, 'Live counter', 'live');
-  const window = await browser.open(PHONE);
-  await window.page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
-  await window.page.getByRole('button', { name: /^Start shift/ }).click();
-  const till = tillOf(window);
+  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
   await till.amount.fill('2.50');
   await till.charge.click();
-  await till.cancel.or(window.page.getByRole('alert')).first().waitFor();
-  assert.equal(await window.page.getByText('Virtual counter').count(), 0);
-  await window.close();
+  await till.cancel.or(till.page.getByRole('alert')).first().waitFor();
+  assert.equal(await till.page.getByText('Virtual counter').count(), 0);
+  await till.close();
 });
 
 test('a card with a PIN pays once its PIN is typed, and the PIN stays on the till', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE);
   const sent: string[] = [];
   page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`));
   await till.ask('2.50');
@@ -177,16 +149,10 @@ test('a card with a PIN pays once its PIN is typed, and the PIN stays on the til
 });
 
 test('on an iPhone, Hold a card here asks for the card twice, and it pays', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const account = privateKeyToAccount(generatePrivateKey());
-  await fund(sandbox, account, 10_000_000n);
-  const window = await browser.open(PHONE);
-  const { page } = window;
-  await addChipDialog(page, haloChip(account, 'https://example.com/'));
-  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
-  await page.getByRole('button', { name: /^Start shift/ }).click();
-  const till = tillOf(window);
+  const account = await fundedAccount(stage().sandbox, 10_000_000n);
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE, {
+    prepare: (opened) => addChipDialog(opened, haloChip(account, 'https://example.com/')),
+  });
   await till.ask('2.50');
   await page.getByRole('button', { name: /^Hold a card here/ }).click();
   await till.checkAccessibility();
@@ -194,5 +160,5 @@ test('on an iPhone, Hold a card here asks for the card twice, and it pays', asyn
   await till.result('Paid').waitFor();
   const [payment] = await paymentsOf(sandbox, terminal);
   assert.deepEqual(payment?.payment_method, { type: 'wallet', credential: 'chip' });
-  await window.close();
+  await till.close();
 });

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sharedStage } from '../testing/stage.ts';
-import {
-  addTestTerminal,
-  openDisplay,
-  openTill,
-  paymentsOf,
-  postAsMerchant,
-} from '../testing/till.ts';
+import { newTill, openDisplay, paymentsOf, postAsMerchant } from '../testing/till.ts';
 
 const stage = sharedStage();
 
 test('a second window shows the customer the state of the sale, and asks for nothing', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   const display = await openDisplay(till);
   const asked: string[] = [];
   display.on('request', (request) => {
@@ -47,10 +38,7 @@ test('a second window shows the customer the state of the sale, and asks for not
 });
 
 test('the customer chooses the tip in the customer window, and the till continues', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   const display = await openDisplay(till);
   await page.getByRole('link', { name: 'Till' }).click();
   const sale = { amount: 20_000_000, terminal: terminal.id, tipping: { percentages: [10, 15] } };

@@ -10,12 +10,11 @@ import {
 } from '../testing/network-faults.ts';
 import { sharedStage } from '../testing/stage.ts';
 import {
-  addTestTerminal,
+  type Counter,
   intentsOf,
-  openTill,
+  newTill,
   paymentsOf,
   postAsMerchant,
-  type TestTerminal,
   type TillWindow,
 } from '../testing/till.ts';
 
@@ -42,32 +41,23 @@ const INTERRUPTIONS: Readonly<Record<string, Interrupt>> = {
   },
 };
 
-interface Case {
-  readonly till: TillWindow;
-  readonly terminal: TestTerminal;
-}
-
 /**
  * A state in which the till is interrupted. `enter` brings the till into it and returns the fault
  * that blocks the payment, if there is one.
  */
 interface State {
   readonly name: string;
-  readonly enter: (tried: Case) => Promise<Fault | null>;
-  readonly goOn: (tried: Case) => Promise<void>;
+  readonly enter: (tried: Counter) => Promise<Fault | null>;
+  readonly goOn: (tried: Counter) => Promise<void>;
   /** The number of payments expected in the ledger at the end. */
   readonly paid: 0 | 1;
   /** The number of passes that are presented; by default at most one. */
   readonly taps?: number;
 }
 
-async function tapWhenAsked({ till }: Case): Promise<void> {
-  await till.testPass.waitFor();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
-}
+const tapWhenAsked = ({ till }: Counter) => till.pay();
 
-async function enterChecking({ till }: Case, fault: Promise<Fault>): Promise<Fault> {
+async function enterChecking({ till }: Counter, fault: Promise<Fault>): Promise<Fault> {
   await till.ask('2.50');
   const lost = await fault;
   await till.testPass.selectOption('ok');
@@ -148,8 +138,7 @@ const STATES: readonly State[] = [
       // merchant.
       await postAsMerchant(stage().sandbox, path, { approve: false });
       await till.result('Declined').waitFor();
-      await till.testPass.selectOption('ok');
-      await till.result('Paid').waitFor();
+      await till.pay();
     },
     taps: 2,
     paid: 1,
@@ -169,9 +158,7 @@ const STATES: readonly State[] = [
   {
     name: 'while a result is shown',
     enter: async ({ till }) => {
-      await till.ask('2.50');
-      await till.testPass.selectOption('ok');
-      await till.result('Paid').waitFor();
+      await till.sell('2.50');
       return null;
     },
     goOn: async ({ till }) => {
@@ -193,10 +180,8 @@ function watchTaps({ page }: TillWindow): Set<string> {
 }
 
 async function interruptOnce(state: State, interrupt: Interrupt): Promise<void> {
-  const { sandbox } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(stage().browser, sandbox, { terminal, options: PHONE });
-  const tried: Case = { till, terminal };
+  const tried = await newTill(stage(), PHONE);
+  const { sandbox, till, terminal } = tried;
   const keys = watchTaps(till);
   const fault = await state.enter(tried);
   await interrupt(till);

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { test } from 'node:test';
 import { eventually } from '#testing/webhooks.ts';
-import { DESKTOP, looksToRun, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { DESKTOP, looksToRun, PHONE } from '../testing/browser.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
+import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
+  newTill,
   openTill,
   paymentsOf,
   postAsMerchant,
@@ -17,17 +18,7 @@ import {
 /** React alone takes 69 of these 110 kB. */
 const BUDGET_BYTES = 110_000;
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const LOOKS = [
   { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
@@ -36,7 +27,7 @@ const LOOKS = [
 
 for (const { name, options } of looksToRun(LOOKS)) {
   test(`a new cashier pairs a till, takes a payment, and refunds it: ${name}`, async () => {
-    const { sandbox } = shared;
+    const { sandbox, browser } = stage();
     const terminal = await addTestTerminal(sandbox);
     const window = await browser.open(options);
     const { page } = window;
@@ -61,8 +52,7 @@ for (const { name, options } of looksToRun(LOOKS)) {
     await till.testPass.selectOption('insufficient_funds');
     await till.result('Declined').waitFor();
     await window.checkAccessibility();
-    await till.testPass.selectOption('ok');
-    await till.result('Paid').waitFor();
+    await till.pay();
     await window.checkAccessibility();
     assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
 
@@ -85,9 +75,7 @@ for (const { name, options } of looksToRun(LOOKS)) {
 }
 
 test('a till reports its software once per start', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   // The first start reports the till's version too. On a slow machine that happens after the till
   // opens.
   await eventually('the first report', async () => {
@@ -104,9 +92,7 @@ test('a till reports its software once per start', async () => {
   );
   await till.page.reload();
   assert.equal((await answered).status(), 200);
-  await till.ask('1');
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.sell('1');
   const { version } = JSON.parse(await readFile('package.json', 'utf8'));
   const said = { platform: 'browser', software_version: version };
   assert.deepEqual(reports, [said]);
@@ -117,9 +103,7 @@ test('a till reports its software once per start', async () => {
 });
 
 test('a sale by keyboard alone', async () => {
-  const terminal = await addTestTerminal(shared.sandbox);
-  const till = await openTill(browser, shared.sandbox, { terminal });
-  const { page } = till;
+  const { till, page } = await newTill(stage());
   // The field has the focus, so that the cashier can type immediately.
   await page.keyboard.type('3.20');
   await page.keyboard.press('Enter');
@@ -140,16 +124,13 @@ test('a sale by keyboard alone', async () => {
 });
 
 test('a payment from the merchant’s server is shown, and typed digits are kept', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.amount.fill('7.');
   const description = 'Table 7, two coffees';
   const sale = { amount: 1_230_000, terminal: terminal.id, description };
   await postAsMerchant(sandbox, '/payment_intents', sale);
   await till.page.getByText(description).waitFor();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.click();
   assert.equal(await till.amount.inputValue(), '7.', 'what was typed is still there');
   till.checkClean();
@@ -157,7 +138,8 @@ test('a payment from the merchant’s server is shown, and typed digits are kept
 });
 
 test('the first load stays within its budget', async () => {
-  const url = `${shared.sandbox.web_url}/terminal`;
+  const { sandbox, browser } = stage();
+  const url = `${sandbox.web_url}/terminal`;
   const stranger = await browser.open({ serviceWorkers: 'block' });
   const unpaired = await measureFirstLoad(stranger, url);
   assert.ok(unpaired > 10_000, 'something was measured');
@@ -165,8 +147,8 @@ test('the first load stays within its budget', async () => {
   await checkStill(stranger);
   await stranger.close();
 
-  const terminal = await addTestTerminal(shared.sandbox);
-  const till = await openTill(browser, shared.sandbox, {
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, {
     terminal,
     options: { ...DESKTOP, serviceWorkers: 'block' },
   });
@@ -187,7 +169,7 @@ const SAYS_OFFLINE = `(() => {
 })()`;
 
 test('Paid shows the sum that left the wallet, and a second reading covers no button', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const till = await openTill(browser, sandbox, { terminal: await addTestTerminal(sandbox) });
   const { page } = till;
   // Types like a reader: sends all keys without a pause, however slow the test machine is.

@@ -1,7 +1,7 @@
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { NARROW, openBrowser, type TestBrowser, type TestWindow } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { NARROW, type TestWindow } from '../testing/browser.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { TESTED_LANGUAGE } from '../testing/tested-language.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
@@ -10,25 +10,16 @@ import { addTestTerminal } from '../testing/till.ts';
  * left.
  */
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const control = ({ page }: TestWindow, name: string) => page.locator(`[data-name="${name}"]`);
 const result = ({ page }: TestWindow, name: string) => page.locator(`[data-result="${name}"]`);
 
 /** Opens a till that uses the pseudo-language. */
 async function openPseudoTill(path: string): Promise<TestWindow> {
+  const { sandbox, browser } = stage();
   const window = await browser.open(NARROW);
-  const url = shared.sandbox.web_url;
+  const url = sandbox.web_url;
   await window.context.addCookies([{ name: 'tapline_language', value: TESTED_LANGUAGE, url }]);
   await window.page.goto(`${url}${path}`);
   return window;
@@ -48,7 +39,7 @@ test('the pairing screen is translated and fits', async () => {
 });
 
 test('the screens of a shift are translated and fit: sales, totals, history', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const terminal = await addTestTerminal(sandbox);
   const window = await openPseudoTill(`/terminal#key=${terminal.deviceKey}`);
   await control(window, 'Start shift').waitFor();

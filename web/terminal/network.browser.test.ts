@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sharedStage } from '../testing/stage.ts';
-import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
+import { newTill, paymentsOf } from '../testing/till.ts';
 
 const stage = sharedStage();
 
@@ -11,10 +11,8 @@ const stage = sharedStage();
 const BACK_MS = 1_000;
 
 test('the Offline notice ends within a second after the network returns', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page, context } = till;
+  const { till, page } = await newTill(stage());
+  const { context } = till;
   await context.setOffline(true);
   await page.getByText('Offline', { exact: true }).waitFor();
   // Measured in the page, so that the test driver's latency does not count.
@@ -43,10 +41,7 @@ test('the Offline notice ends within a second after the network returns', async 
 });
 
 test('a till sells if the browser wrongly reports offline; a 502 is not Offline', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { till, page } = await newTill(stage());
   // Simulates a virtual adapter, or a network without a route to the internet.
   await page.evaluate(() => {
     Object.defineProperty(navigator, 'onLine', { get: () => false });
@@ -54,8 +49,7 @@ test('a till sells if the browser wrongly reports offline; a 502 is not Offline'
   });
   await till.ask('2.50');
   assert.equal(await page.getByText('Offline', { exact: true }).count(), 0);
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.click();
   const body = '<h1>502 Bad Gateway</h1>';
   await page.route('**/api/**', (route) => route.fulfill({ status: 502, body }));
@@ -70,17 +64,14 @@ test('a till sells if the browser wrongly reports offline; a 502 is not Offline'
 });
 
 test('after a tap that was not sent, the test passes are offered again', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.ask('2.50');
   await till.context.setOffline(true);
   await till.testPass.selectOption('ok');
   await till.page.getByText('Not sent', { exact: true }).waitFor();
   await till.context.setOffline(false);
   await till.testPass.waitFor({ timeout: 5_000 });
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
   await till.close();
 });

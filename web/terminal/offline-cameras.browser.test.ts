@@ -39,8 +39,7 @@ test('till and wallet, both offline, read each other’s codes by their cameras'
   await till.page.getByRole('button', { name: 'Scan the answer' }).click();
   await film(till.page, answer);
   await till.result('Accepted offline').waitFor();
-  await till.context.setOffline(false);
-  await till.page.getByText('1 sale waits', { exact: true }).waitFor({ state: 'hidden' });
+  await till.forward();
   const [paid] = await paymentsOf(sandbox, till.terminal);
   assert.equal(paid?.amount, 2_500_000);
   await wallet.close();

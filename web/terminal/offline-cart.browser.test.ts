@@ -34,8 +34,7 @@ test('a cart with discounts is booked with its lines, its sum and its taxes', as
   const request = await page.getByRole('textbox', { name: 'Request' }).inputValue();
   await till.answer(await signRequest(wallet, request));
   await till.result('Accepted offline').waitFor();
-  await till.context.setOffline(false);
-  await page.getByText('1 sale waits', { exact: true }).waitFor({ state: 'hidden' });
+  await till.forward();
   const [intent] = await intentsOf(sandbox, terminal);
   const lines = intent?.line_items as readonly Record<string, unknown>[];
   // 10 % of 11.00 is 1.10: 0.70 for the coffees, and 0.40 for the cake in addition to its own 0.20.

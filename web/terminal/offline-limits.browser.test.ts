@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { setLimits, WIDE_LIMITS } from '#testing/offline-sales.ts';
-import { PersonClient } from '#testing/person-client.ts';
 import { answerTo, offlineMessage, readRequest, writeAnswer } from '../data/offline-request.ts';
 import { NARROW } from '../testing/browser.ts';
 import { addHeldChip } from '../testing/halo.ts';
@@ -35,8 +34,7 @@ test('a sale above a limit is not requested, and the message names the limit', a
   await till.amount.fill('5.01');
   await till.charge.click();
   await sees(till, /limit per payment is 5\.00 USDC/);
-  await till.answer(await signRequest(wallet, await till.request('4.00')));
-  await till.result('Accepted offline').waitFor();
+  await till.sellTo(wallet, '4.00');
   await fits(page);
   await till.newPayment.click();
 
@@ -108,8 +106,7 @@ test('a card with a chip signs at a till that is offline', async () => {
   await till.request('3.00');
   await page.getByRole('button', { name: /^Hold a card/ }).click();
   await till.result('Accepted offline').waitFor();
-  await till.context.setOffline(false);
-  await page.getByText('1 sale waits', { exact: true }).waitFor({ state: 'hidden' });
+  await till.forward();
   const [paid] = await paymentsOf(sandbox, till.terminal);
   assert.equal(paid?.amount, 3_000_000);
   await till.close();
@@ -120,8 +117,7 @@ test('a sale that bounces is shown with its reason, and its wallet is refused', 
   const { page } = till;
   const empty = stranger();
   await till.cut();
-  await till.answer(await signRequest(empty, await till.request('4.00')));
-  await till.result('Accepted offline').waitFor();
+  await till.sellTo(empty, '4.00');
   await till.context.setOffline(false);
   await page.getByText('1 sale bounced', { exact: true }).waitFor();
   await till.newPayment.click();
@@ -206,14 +202,10 @@ function keptContact({ page }: OfflineWindow): Promise<number> {
 }
 
 test('a deactivated till gets no more time to sell offline', async () => {
-  const { sandbox } = stage();
   const limits = { ...WIDE_LIMITS, hours: 1 };
   const till = await openOfflineTill(stage(), { limits });
   const { page } = till;
-  const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
-  await owner.post('/session', sandbox.dashboard);
-  const off = `/accounts/${sandbox.account}/test/terminals/${till.terminal.id}/deactivate`;
-  assert.equal((await owner.post(off)).status, 200);
+  await till.terminal.deactivate();
   const since = Date.now();
   const refused = () =>
     page.waitForResponse(

@@ -35,9 +35,7 @@ import type { HeldSale } from './offline/held-sales.ts';
 const stage = ownStage();
 
 async function acceptOne(till: OfflineWindow, wallet: PrivateKeyAccount): Promise<string> {
-  const answer = await signRequest(wallet, await till.request('2.00'));
-  await till.answer(answer);
-  await till.result('Accepted offline').waitFor();
+  const answer = await till.sellTo(wallet, '2.00');
   await till.newPayment.click();
   return answer;
 }
@@ -224,9 +222,15 @@ test('a full disk accepts nothing, and loses nothing', async () => {
   await till.close();
 });
 
+interface Write {
+  readonly stores: string[];
+  readonly durability: string;
+  isDone: boolean;
+}
+
 /** Records how the page writes to its database, and when each write was on the disk. */
 function watchWrites(): void {
-  const writes: { stores: string[]; durability: string; isDone: boolean }[] = [];
+  const writes: Write[] = [];
   Object.assign(globalThis, { writes });
   const { transaction } = IDBDatabase.prototype;
   IDBDatabase.prototype.transaction = function (...parts) {
@@ -245,22 +249,13 @@ function watchWrites(): void {
 
 test('a sale is shown as accepted only once it is on the disk, not in a buffer', async () => {
   const till = await openOfflineTill(stage(), {
-    prepare: async ({ page }) => {
-      await page.addInitScript(watchWrites);
-    },
+    prepare: ({ page }) => page.addInitScript(watchWrites),
   });
   const { page } = till;
   await till.cut();
   const wallet = await fundedAccount(stage().sandbox, 10_000_000n);
   await acceptOne(till, wallet);
-  const writes = await page.evaluate(
-    () =>
-      (
-        globalThis as unknown as {
-          writes: { stores: string[]; durability: string; isDone: boolean }[];
-        }
-      ).writes,
-  );
+  const writes = await page.evaluate(() => (globalThis as unknown as { writes: Write[] }).writes);
   const ofSales = writes.filter(({ stores }) => stores.includes('sales'));
   assert.deepEqual(ofSales, [{ stores: ['sales'], durability: 'strict', isDone: true }]);
   assert.deepEqual(new Set(writes.map(({ durability }) => durability)), new Set(['strict']));
@@ -384,12 +379,16 @@ test('two tabs never forward at the same time: the second waits for the answer',
   await till.close();
 });
 
-/** Signs sales as wallets do, and writes them as the till stores them. */
+/** Signs sales of 1.00 by this many wallets, in the form in which the till stores them. */
 async function signSales(
-  sample: string,
-  { wallets, count }: { readonly wallets: readonly PrivateKeyAccount[]; readonly count: number },
+  till: OfflineWindow,
+  { count, wallets: many }: { readonly count: number; readonly wallets: number },
 ): Promise<readonly HeldSale[]> {
-  const read = readRequest(sample);
+  const wallets = await Promise.all(
+    Array.from({ length: many }, () => fundedAccount(stage().sandbox, 50_000_000n)),
+  );
+  const read = readRequest(await till.request('1.00'));
+  await till.cancel.click();
   assert.ok(typeof read !== 'string');
   return Promise.all(
     Array.from({ length: count }, async (_, at) => {
@@ -414,15 +413,10 @@ async function signSales(
 
 test('50 sales, cut off every 100 ms, and 10 more, from two tabs: 60 payments', async () => {
   const { sandbox, db } = stage();
-  const wallets = await Promise.all(
-    Array.from({ length: 6 }, () => fundedAccount(sandbox, 50_000_000n)),
-  );
   const till = await openOfflineTill(stage());
   const { page, context } = till;
   await till.cut();
-  const sample = await till.request('1.00');
-  await till.cancel.click();
-  const sales = await signSales(sample, { wallets, count: 60 });
+  const sales = await signSales(till, { count: 60, wallets: 6 });
   await putSales(page, sales.slice(0, 50));
   await page.reload();
   await page.getByText('50 sales wait', { exact: true }).waitFor();
@@ -459,15 +453,9 @@ test('50 sales, cut off every 100 ms, and 10 more, from two tabs: 60 payments', 
 });
 
 test('100 sales with 5 lines each, more than one body may hold, are all forwarded', async () => {
-  const { sandbox } = stage();
-  const wallets = await Promise.all(
-    Array.from({ length: 6 }, () => fundedAccount(sandbox, 50_000_000n)),
-  );
   const till = await openOfflineTill(stage());
   const { page, context } = till;
   await till.cut();
-  const sample = await till.request('1.00');
-  await till.cancel.click();
   const line = {
     name: 'Flat white, large, oat milk',
     quantity: 1,
@@ -477,7 +465,7 @@ test('100 sales with 5 lines each, more than one body may hold, are all forwarde
     discount: 0,
   };
   const lineItems = Array.from({ length: 5 }, () => line);
-  const sales = await signSales(sample, { wallets, count: 100 });
+  const sales = await signSales(till, { count: 100, wallets: 6 });
   await putSales(
     page,
     sales.map((sale) => ({ ...sale, lineItems })),
@@ -492,14 +480,10 @@ test('100 sales with 5 lines each, more than one body may hold, are all forwarde
 });
 
 test('a proxy’s lower size limit and refused records do not hold up other records', async () => {
-  const { sandbox } = stage();
-  const wallet = await fundedAccount(sandbox, 50_000_000n);
   const till = await openOfflineTill(stage());
   const { page, context } = till;
   await till.cut();
-  const sample = await till.request('1.00');
-  await till.cancel.click();
-  const sales = await signSales(sample, { wallets: [wallet], count: 6 });
+  const sales = await signSales(till, { count: 6, wallets: 1 });
   // The service responds with 400 to the whole request, whatever else it contains.
   const broken = [0, 3].map((at) => ({ ...present(sales[at], 'a sale'), salt: '0x00' as Hex }));
   const unread = { is: 'unread', code: 'parameter_invalid', message: '' } as const;
@@ -551,9 +535,7 @@ test('unreadable storage hides no accepted sale, and blocks no button', async ()
   const { sandbox } = stage();
   const wallet = await fundedAccount(sandbox, 10_000_000n);
   const till = await openOfflineTill(stage(), {
-    prepare: async ({ page }) => {
-      await page.addInitScript(breakStorage);
-    },
+    prepare: ({ page }) => page.addInitScript(breakStorage),
   });
   const { page, context } = till;
   await till.cut();

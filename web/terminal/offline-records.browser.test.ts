@@ -4,21 +4,14 @@ import type { Page } from 'playwright-core';
 import { encodeFunctionData, type Hex, numberToHex } from 'viem';
 import { present } from '#core/assert.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
-import { PersonClient } from '#testing/person-client.ts';
 import { eventually } from '#testing/webhooks.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { signInAt, textOf } from '../testing/desk.ts';
-import {
-  heldSales,
-  type OfflineWindow,
-  openOfflineTill,
-  putSales,
-  signRequest,
-} from '../testing/offline.ts';
+import { heldSales, type OfflineWindow, openOfflineTill, putSales } from '../testing/offline.ts';
 import { fundedAccount, rpc } from '../testing/payer.ts';
 import { addPrinter, printedJobs } from '../testing/printer.ts';
 import { ownStage } from '../testing/stage.ts';
-import { paymentsOf } from '../testing/till.ts';
+import { listAsMerchant, paymentsOf } from '../testing/till.ts';
 
 /** Tests how a till handles sales that it cannot forward, and how it finds a sale again. */
 
@@ -27,27 +20,12 @@ const stage = ownStage();
 /** Sells to a wallet with enough money. @returns the sale as the till stores it. */
 async function sellOffline(till: OfflineWindow, sum: string) {
   const wallet = await fundedAccount(stage().sandbox, 100_000_000n);
-  await till.answer(await signRequest(wallet, await till.request(sum)));
-  await till.result('Accepted offline').waitFor();
+  await till.sellTo(wallet, sum);
   return present((await heldSales(till.page)).at(-1), 'the sale');
 }
 
-interface Listed {
-  readonly id: string;
-  readonly nonce: string;
-  readonly status: string;
-  readonly bounce_reason: string | null;
-  readonly payment: string | null;
-}
-
-async function offlineSales({ terminal }: OfflineWindow): Promise<readonly Listed[]> {
-  const { sandbox } = stage();
-  const url = `${sandbox.base_url}/v1/offline_payments?terminal=${terminal.id}&limit=100`;
-  const response = await fetch(url, {
-    headers: { Authorization: `Bearer ${sandbox.test.secret_key}` },
-  });
-  const { data } = (await response.json()) as { readonly data: readonly Listed[] };
-  return data;
+function offlineSales({ terminal }: OfflineWindow) {
+  return listAsMerchant(stage().sandbox, `/offline_payments?terminal=${terminal.id}&limit=100`);
 }
 
 /** Clicks the button under this notice. @returns the file's text. */
@@ -64,10 +42,7 @@ test('the file that a deactivated till saves is submitted and paid, and holds no
   await till.cut();
   const sale = await sellOffline(till, '3.10');
   await till.newPayment.click();
-  const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
-  await owner.post('/session', sandbox.dashboard);
-  const off = `/accounts/${sandbox.account}/test/terminals/${terminal.id}/deactivate`;
-  assert.equal((await owner.post(off)).status, 200);
+  await terminal.deactivate();
   await context.setOffline(false);
   await page.getByText('The service does not accept sales from this till.').waitFor();
   await till.checkAccessibility();
@@ -144,9 +119,7 @@ test('a record that the service refuses survives a reload, and is sent again', a
 
 test('the code on the printed slip finds the sale again', async () => {
   const till = await openOfflineTill(stage(), {
-    prepare: async ({ page }) => {
-      await page.addInitScript(addPrinter);
-    },
+    prepare: ({ page }) => page.addInitScript(addPrinter),
   });
   const { page, context } = till;
   await page.getByRole('link', { name: 'Settings' }).click();
@@ -169,7 +142,9 @@ test('the code on the printed slip finds the sale again', async () => {
   const beginning = `0x${code.replace('-', '').toLowerCase()}`;
   const found = await eventually('the code finds the sale', async () => {
     const all = await offlineSales(till);
-    return all.find(({ nonce, status }) => nonce.startsWith(beginning) && status === 'succeeded');
+    return all.find(
+      ({ nonce, status }) => String(nonce).startsWith(beginning) && status === 'succeeded',
+    );
   });
   const [paid] = await paymentsOf(stage().sandbox, till.terminal);
   assert.deepEqual([paid?.id, paid?.amount], [found.payment, 4_300_000]);
@@ -220,8 +195,7 @@ test('a sale that was signed at earlier fees bounces, and the till shows why', a
     await (await told).finished();
     await till.cut();
     await sellOffline(till, '5.00');
-    await context.setOffline(false);
-    await page.getByText('1 sale waits', { exact: true }).waitFor({ state: 'hidden' });
+    await till.forward();
     const [paid] = await paymentsOf(stage().sandbox, till.terminal);
     assert.deepEqual([paid?.amount, paid?.status], [5_000_000, 'succeeded']);
   } finally {

@@ -1,21 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { ownStage } from '../testing/stage.ts';
 import { addTestTerminal, openTill, type TestTerminal, type TillWindow } from '../testing/till.ts';
 
 /** A private sandbox, because the last test gives the demo owner a second factor. */
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([startSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = ownStage();
 
 /** Returns the terminal's id in storage, which may differ from the one on screen. */
 function keptTerminal({ page }: TillWindow): Promise<string> {
@@ -27,7 +16,7 @@ function keptTerminal({ page }: TillWindow): Promise<string> {
 /** Opens a link as if the device had scanned it. */
 async function openLink({ page }: TillWindow, part: string): Promise<void> {
   await page.goto('about:blank');
-  await page.goto(`${shared.sandbox.web_url}/terminal#${part}`);
+  await page.goto(`${stage().sandbox.web_url}/terminal#${part}`);
 }
 
 async function setPin(till: TillWindow, pin: string): Promise<void> {
@@ -38,7 +27,7 @@ async function setPin(till: TillWindow, pin: string): Promise<void> {
 }
 
 async function twoTerminals(): Promise<readonly [TillWindow, TestTerminal, TestTerminal]> {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const own = await addTestTerminal(sandbox, 'Counter');
   const other = await addTestTerminal(sandbox, 'Elsewhere');
   return [await openTill(browser, sandbox, { terminal: own }), own, other];
@@ -102,7 +91,7 @@ test('a till with an open payment is not paired again', async () => {
 });
 
 test('a live till cannot be paired again to test mode, or without a manager', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const window = await browser.open();
   const { page } = window;
   await page.goto(`${sandbox.web_url}/terminal#key=${sandbox.live.device_key}`);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import { sharedStage } from '../testing/stage.ts';
-import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
+import { newTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
 
 const stage = sharedStage();
 
@@ -14,10 +14,7 @@ async function boxOf(element: Locator) {
 }
 
 test('on a tablet the left side is for the cashier, the right one for the customer', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: TABLET });
-  const { page } = till;
+  const { till, page } = await newTill(stage(), TABLET);
   const key = await boxOf(page.getByRole('button', { name: '5', exact: true }));
   assert.ok(key.height >= 88, 'keys that a thumb hits');
   const charge = await boxOf(till.charge);
@@ -27,8 +24,7 @@ test('on a tablet the left side is for the cashier, the right one for the custom
   assert.equal(code.width, 320);
   assert.ok(code.x >= 590 && code.y + code.height <= 820, 'the whole code is on the right');
   await till.checkAccessibility();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   const paid = await boxOf(till.result('Paid'));
   assert.ok(paid.x >= 590 && paid.height >= 600, 'the result has the customer’s whole side');
   const again = await boxOf(till.newPayment);
@@ -48,10 +44,7 @@ test('on a tablet the left side is for the cashier, the right one for the custom
 });
 
 test('a customer types a tip; for a small sum round amounts are offered, too', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: TABLET });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage(), TABLET);
   const tipping = { percentages: [10, 15] };
   const sale = { amount: 2_500_000, terminal: terminal.id, tipping };
   await postAsMerchant(sandbox, '/payment_intents', sale);
@@ -64,8 +57,7 @@ test('a customer types a tip; for a small sum round amounts are offered, too', a
   assert.equal(await page.getByRole('radio', { name: '0.50 USDC' }).isChecked(), false);
   await till.checkAccessibility();
   await add.click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   const [payment] = await paymentsOf(sandbox, terminal);
   assert.deepEqual([payment?.amount, payment?.tip], [3_200_000, 700_000]);
   await till.newPayment.click();

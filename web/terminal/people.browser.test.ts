@@ -9,6 +9,7 @@ import { ownStage } from '../testing/stage.ts';
 import {
   addCatalogueItem,
   addTestTerminal,
+  newTill,
   openTill,
   paymentsOf,
   type TillWindow,
@@ -50,17 +51,13 @@ async function comeIn(
 async function sell(till: TillWindow): Promise<void> {
   await till.amount.fill('2.50');
   await till.charge.click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.click();
   await till.amount.waitFor();
 }
 
 test('two people work at one till, and only a PIN opens settings and ends the shift', async () => {
-  const { sandbox, browser } = stage();
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   await addPerson('Ada', '4927');
   await addPerson('Ben', '86420975');
   await page.getByRole('link', { name: 'Totals' }).click();
@@ -169,8 +166,7 @@ test('a discount beyond a person’s rights requires a manager’s code', async 
   await page.getByText('This code isn’t valid.').waitFor();
   await code.fill(await terminal.managerCode());
   await till.charge.click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   const [sold] = await paymentsOf(sandbox, terminal);
   const { amount, discount, cashier } = sold as unknown as Record<string, unknown>;
   assert.deepEqual([amount, discount, cashier], [2_000_000, 1_000_000, people.get('Cleo')?.id]);

@@ -3,13 +3,15 @@ import { test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { NARROW, PHONE } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
-import { fits, newTill, quotedOf, shows, usdc } from '../testing/priced.ts';
+import { payLinkOf } from '../testing/payer.ts';
+import { fits, quotedOf, shows, usdc } from '../testing/priced.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { ownStage } from '../testing/stage.ts';
 import {
   addCatalogueItem,
   addTestTerminal,
   intentsOf,
+  newTill,
   openDisplay,
   paymentsOf,
   postAsMerchant,
@@ -20,12 +22,10 @@ import {
 const stage = ownStage(({ sandbox }) => setShop(sandbox, { currency: 'eur' }));
 
 test('a refund of a sale in euros is typed and shown in euros', async () => {
-  const { till, terminal } = await newTill(stage());
-  const { page } = till;
+  const { till, page, terminal } = await newTill(stage(), PHONE);
   await till.ask('2.50');
   const [intent] = await intentsOf(stage().sandbox, terminal);
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.click();
   await page.getByRole('button', { name: 'Last payment' }).click();
   await page.getByRole('button', { name: /^Refund/ }).click();
@@ -62,9 +62,7 @@ test('a refund of a sale in euros is typed and shown in euros', async () => {
 });
 
 test('a tip is in the currency of its sale; the customer’s display shows both sums', async () => {
-  const { sandbox } = stage();
-  const { till, terminal } = await newTill(stage());
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE);
   const display = await openDisplay(till);
   await page.getByRole('link', { name: 'Till' }).click();
   await postAsMerchant(sandbox, '/payment_intents', {
@@ -77,8 +75,7 @@ test('a tip is in the currency of its sale; the customer’s display shows both 
   await display.getByText('with your tip').waitFor();
   const [intent] = await intentsOf(sandbox, terminal);
   await shows(display, '€23.00');
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   const [payment] = await paymentsOf(sandbox, terminal);
   const paid = quotedOf(payment);
   assert.deepEqual([paid.amount, paid.tip_amount], [2_000, 300]);
@@ -94,9 +91,7 @@ test('a tip is in the currency of its sale; the customer’s display shows both 
 });
 
 test('yen have no decimals, dinars have three, and a split bill keeps its currency', async () => {
-  const { sandbox } = stage();
-  const { till, terminal } = await newTill(stage(), NARROW);
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage(), NARROW);
   await setShop(sandbox, { currency: 'jpy' });
   await page.reload();
   await page.getByRole('button', { name: '7', exact: true }).waitFor();
@@ -115,8 +110,7 @@ test('yen have no decimals, dinars have three, and a split bill keeps its curren
   await page.getByRole('button', { name: /^Charge ¥/ }).waitFor();
   await fits(page);
   await till.charge.click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.click();
   // The rest of the bill stays in yen, even if the shop's currency has changed.
   await setShop(sandbox, { currency: 'kwd' });
@@ -137,8 +131,7 @@ test('yen have no decimals, dinars have three, and a split bill keeps its curren
 test('digits typed in one currency never become a sum of another', async () => {
   const { sandbox } = stage();
   await setShop(sandbox, { currency: 'jpy' });
-  const { till } = await newTill(stage(), NARROW);
-  const { page } = till;
+  const { till, page } = await newTill(stage(), NARROW);
   await till.amount.fill('1250');
   await page.getByRole('button', { name: 'Charge ¥1,250', exact: true }).waitFor();
   await page.reload();
@@ -178,24 +171,18 @@ test('digits typed in one currency never become a sum of another', async () => {
 });
 
 test('pay page and dashboard show both sums of a sale', async () => {
-  const { sandbox, browser } = stage();
-  const { till, terminal } = await newTill(stage());
+  const { sandbox, browser, till, terminal } = await newTill(stage(), PHONE);
   await till.ask('12.34');
   const [open] = await intentsOf(sandbox, terminal);
-  const device = await fetch(`${sandbox.base_url}/device/v1/payment_intents/${open?.id}`, {
-    headers: { Authorization: `Bearer ${terminal.deviceKey}` },
-  });
-  const { payment_url: url } = (await device.json()) as { payment_url: string };
   const pay = await browser.open(PHONE);
-  await pay.page.goto(url);
+  await pay.page.goto(await payLinkOf(sandbox, terminal, open?.id));
   await shows(pay.page, '€12.34');
   await pay.page.getByText(`${Number(open?.amount) / 1e6} USDC`).waitFor();
   await fits(pay.page);
   await pay.checkAccessibility();
   pay.checkClean();
   await pay.close();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   const [payment] = await paymentsOf(sandbox, terminal);
   const desk = await browser.open();
   await signInAt(desk, { sandbox, path: `dashboard/payments/${payment?.id}` });
@@ -257,8 +244,7 @@ test('in the double font on a narrow phone, no word breaks and items can be tapp
   const { sandbox } = stage();
   await addCatalogueItem(sandbox, { name: LONG_NAME, unit_amount: 950, currency: 'eur' });
   await addCatalogueItem(sandbox, { name: 'Water', unit_amount: 120, currency: 'eur' });
-  const { till } = await newTill(stage(), NARROW);
-  const { page } = till;
+  const { till, page } = await newTill(stage(), NARROW);
   const twice = () => page.evaluate(`document.documentElement.style.fontSize = '200%'`);
   await twice();
   await till.amount.fill('2.50');
@@ -284,8 +270,7 @@ test('in the double font on a narrow phone, no word breaks and items can be tapp
   assert.equal(new Set(tops).size, 1, 'both buttons of a line stand side by side');
   await twice();
   await till.charge.click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await page.getByText('Customer paid').waitFor();
   assert.deepEqual(await page.evaluate(OUTSIDE), []);
   await fits(page);

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { PersonClient } from '#testing/person-client.ts';
 import { NARROW, PHONE } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
-import { fits, newTill, quotedOf, shows, usdc } from '../testing/priced.ts';
+import { fits, quotedOf, shows, usdc } from '../testing/priced.ts';
 import { ownStage } from '../testing/stage.ts';
 import {
   addCatalogueItem,
   addTestTerminal,
   intentsOf,
+  newTill,
   openTill,
   paymentsOf,
   setShop,
+  signInOwner,
 } from '../testing/till.ts';
 
 /** Uses a private sandbox, because the currency applies to the whole account. */
@@ -65,7 +66,7 @@ test('an owner sets up prices, a tax rate and items, and the till sells them', a
   await desk.checkAccessibility();
   desk.checkClean();
   await desk.close();
-  const { till, terminal } = await newTill(stage());
+  const { till, terminal } = await newTill(stage(), PHONE);
   await till.page.getByRole('link', { name: /^Catalogue/ }).click();
   await till.page.getByRole('button', { name: /^Soup.*€4\.80/ }).click();
   await till.page.getByRole('button', { name: 'Charge €5.16', exact: true }).click();
@@ -82,8 +83,7 @@ test('an owner sets up prices, a tax rate and items, and the till sells them', a
 });
 
 test('a till of a shop in euros types, charges and shows euros', async () => {
-  const { till, terminal } = await newTill(stage());
-  const { page } = till;
+  const { till, page, terminal } = await newTill(stage(), PHONE);
   for (const key of ['2', '.', '5', '0'])
     await page.getByRole('button', { name: key, exact: true }).click();
   await page.getByRole('button', { name: 'Charge €2.50', exact: true }).click();
@@ -93,8 +93,7 @@ test('a till of a shop in euros types, charges and shows euros', async () => {
   assert.deepEqual([quoted.currency, quoted.amount], ['eur', 250]);
   await shows(page, '€2.50', usdc(intent?.amount));
   await till.checkAccessibility();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await shows(page, '€2.50', usdc(intent?.amount));
   await till.newPayment.click();
   // The second click of a double click on New payment may land on a link of the keypad.
@@ -111,8 +110,7 @@ test('a till of a shop in euros types, charges and shows euros', async () => {
 });
 
 test('the till of an Austrian shop types and shows a decimal comma', async () => {
-  const { till } = await newTill(stage(), { ...PHONE, locale: 'en-AT' });
-  const { page } = till;
+  const { till, page } = await newTill(stage(), { ...PHONE, locale: 'en-AT' });
   const control = (name: string) => page.locator(`[data-name="${name}"]`);
   await page.getByRole('button', { name: ',', exact: true }).waitFor();
   for (const key of ['2', '.', '5', '0']) await control(key).click();
@@ -141,8 +139,7 @@ test('items of the catalogue fill a cart, which is charged with its lines', asyn
   });
   await addCatalogueItem(sandbox, { name: 'Cheesecake', unit_amount: 420, ...tax });
   await addCatalogueItem(sandbox, { name: 'Old price', unit_amount: 1_000_000, currency: null });
-  const { till, terminal } = await newTill(stage(), NARROW);
-  const { page } = till;
+  const { till, page, terminal } = await newTill(stage(), NARROW);
   await page.getByRole('link', { name: /^Catalogue/ }).click();
   const cart = page.getByRole('region', { name: 'Cart' });
   await cart.getByText('Tap an item to add it.').waitFor();
@@ -177,8 +174,7 @@ test('items of the catalogue fill a cart, which is charged with its lines', asyn
       ['Cheesecake', '1', 20],
     ],
   );
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.click();
   await cart.getByText('Tap an item to add it.').waitFor();
   till.checkClean();
@@ -188,8 +184,7 @@ test('items of the catalogue fill a cart, which is charged with its lines', asyn
 test('a till at a location charges in the location’s currency', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
-  const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
-  await owner.post('/session', sandbox.dashboard);
+  const owner = await signInOwner(sandbox);
   const organization = String((await owner.post('/organizations', { name: 'Cafés' })).body.id);
   const account = `/accounts/${sandbox.account}`;
   await owner.send('PUT', `${account}/organization`, { organization });
@@ -203,8 +198,7 @@ test('a till at a location charges in the location’s currency', async () => {
   const till = await openTill(browser, sandbox, { terminal });
   await till.amount.fill('250');
   await till.page.getByRole('button', { name: 'Charge ¥250', exact: true }).click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   const [sold] = await paymentsOf(sandbox, terminal);
   assert.equal(quotedOf(sold).currency, 'jpy');
   assert.equal(sold?.location, made.body.id);

@@ -1,39 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { drawerBytes, ticketBytes } from '../../reader/src/index.ts';
 import { cellsOf } from '../../reader/src/printing/escpos.ts';
-import { openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { addPrinter, type Printed, printedJobs } from '../testing/printer.ts';
-import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
+import { sharedStage } from '../testing/stage.ts';
+import { newTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 test('a USB printer prints receipts and opens the drawer, each only when asked', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   await page.addInitScript(addPrinter);
   await page.reload();
   const jobs = () => printedJobs(page);
   const pay = async () => {
-    await till.ask('2.50');
-    await till.testPass.selectOption('ok');
-    await till.result('Paid').waitFor();
+    await till.sell('2.50');
   };
   await pay();
   await till.newPayment.click();
@@ -118,10 +102,7 @@ function checkPlaces(line: string, image: Image): void {
 }
 
 test('Japanese and Arabic letters are printed as dots in their place', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   await page.addInitScript(addPrinter);
   await page.reload();
   await page.getByRole('link', { name: 'Settings' }).click();
@@ -135,8 +116,7 @@ test('Japanese and Arabic letters are printed as dots in their place', async () 
   });
   const sale = { amount: 3_000_000, line_items, terminal: terminal.id };
   await postAsMerchant(sandbox, '/payment_intents', sale);
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await page.getByRole('button', { name: /^Receipt/ }).click();
   await page.getByRole('button', { name: /^Print/ }).click();
   await page.waitForFunction(

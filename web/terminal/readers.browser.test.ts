@@ -1,32 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { PHONE } from '../testing/browser.ts';
 import { addFilmingCamera } from '../testing/filming-camera.ts';
+import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
   intentsOf,
-  openTill,
+  newTill,
   paymentsOf,
   postAsMerchant,
   tillOf,
 } from '../testing/till.ts';
 import { readyWallet } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 /** Adds a Web NFC reader to Chromium, which has none. Tests hold passes to it. */
 async function addNfcReader(page: Page): Promise<void> {
@@ -111,15 +101,9 @@ function holdPass(page: Page, text: string): Promise<void> {
 }
 
 test('a pass that is held to the device is a tap; any other tag is not', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const window = await browser.open(PHONE);
-  const { page } = window;
-  await addNfcReader(page);
-  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
-  await page.getByRole('button', { name: /^Start shift/ }).click();
-  const till = tillOf(window);
-  await till.amount.waitFor();
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE, {
+    prepare: addNfcReader,
+  });
   // While no payment waits, a pass has no effect.
   await holdPass(page, passOf(sandbox));
   await till.ask('2.50');
@@ -141,8 +125,8 @@ test('a pass that is held to the device is a tap; any other tag is not', async (
   await till.newPayment.click();
   await till.amount.waitFor();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
-  window.checkClean();
-  await window.close();
+  till.checkClean();
+  await till.close();
 });
 
 /** Longer than the gap that separates two runs of keys. */
@@ -173,9 +157,7 @@ function typeUnderGerman(page: Page, text: string, lacks = false): Promise<void>
 }
 
 test('a reader that acts as a keyboard is recognized wherever the focus is', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.ask('2.50');
   const read = (text: string) => typeAsReader(till.page, text);
   // The reader's Enter must not click the focused button.
@@ -193,10 +175,7 @@ test('a reader that acts as a keyboard is recognized wherever the focus is', asy
 });
 
 test('a repeated reading neither clears a result nor types into a field', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   const read = () => typeAsReader(page, passOf(sandbox));
   await till.ask('2.50');
   await read();
@@ -240,7 +219,7 @@ test('a repeated reading neither clears a result nor types into a field', async 
 });
 
 test('a terminal pairs by the QR code of its link', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(PHONE);
   const { page } = window;
@@ -256,7 +235,7 @@ test('a terminal pairs by the QR code of its link', async () => {
 });
 
 test('a camera that stops says so and starts again', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const window = await browser.open(PHONE);
   const { page } = window;
   const { pairingCode } = await addTestTerminal(sandbox);
@@ -283,7 +262,7 @@ test('a camera that stops says so and starts again', async () => {
 });
 
 test('a decoder that does not load is not blamed on the camera', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const window = await browser.open({ ...PHONE, serviceWorkers: 'block' });
   const { page } = window;
   await addFilmingCamera(page, 'any code');
@@ -298,7 +277,7 @@ test('a decoder that does not load is not blamed on the camera', async () => {
 });
 
 test('only a browser without a barcode detector loads our decoder', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(PHONE);
   const { page } = window;
@@ -329,11 +308,11 @@ test('only a browser without a barcode detector loads our decoder', async () => 
 });
 
 test("the camera is asked for at the start of the shift, and reads a wallet's code", async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   await wallet.button(/^Show code/).click();
-  await wallet.dialog().getByRole('button', { name: 'New code' }).click();
+  await wallet.inDialog(/^New code$/).click();
   const code = await wallet.field('Code').inputValue();
 
   const window = await browser.open(PHONE);
@@ -363,28 +342,18 @@ test("the camera is asked for at the start of the shift, and reads a wallet's co
 });
 
 test('a card with a chip pays once per tap; its last address pays nothing more', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
+  const { sandbox, browser } = stage();
   const { wallet } = await readyWallet(browser, sandbox);
   await wallet.page.getByRole('link', { name: 'Cards with a chip' }).click();
   await wallet.button(/^Add card/).click();
   const made = wallet.page.waitForResponse((response) => response.url().endsWith('/v1/cards'));
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Add card/ })
-    .click();
+  await wallet.inDialog(/^Add card/).click();
   const { id } = (await (await made).json()) as { id: string };
   await wallet.close();
   const { url } = await postAsMerchant(sandbox, `/test_helpers/cards/${id}/taps`);
   const given = secure(String(url));
 
-  const window = await browser.open(PHONE);
-  const { page } = window;
-  await addNfcReader(page);
-  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
-  await page.getByRole('button', { name: /^Start shift/ }).click();
-  const till = tillOf(window);
-  await till.amount.waitFor();
+  const { till, page, terminal } = await newTill(stage(), PHONE, { prepare: addNfcReader });
   await till.ask('2.50');
   await holdPass(page, given);
   await till.result('Paid').waitFor();
@@ -395,6 +364,6 @@ test('a card with a chip pays once per tap; its last address pays nothing more',
   const payments = await paymentsOf(sandbox, terminal);
   assert.equal(payments.length, 1);
   assert.deepEqual(payments[0]?.payment_method, { type: 'wallet_pass', credential: 'nfc_sun' });
-  window.checkClean();
-  await window.close();
+  till.checkClean();
+  await till.close();
 });

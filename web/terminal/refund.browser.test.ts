@@ -3,33 +3,22 @@ import { test } from 'node:test';
 import { PHONE } from '../testing/browser.ts';
 import { holdRequests, loseAnswers } from '../testing/network-faults.ts';
 import { sharedStage } from '../testing/stage.ts';
-import {
-  addTestTerminal,
-  openTill,
-  paymentsOf,
-  type TestTerminal,
-  type TillWindow,
-} from '../testing/till.ts';
+import { type Counter, newTill, paymentsOf } from '../testing/till.ts';
 
 const stage = sharedStage();
 
 const REFUNDS = /device\/v1\/refunds$/;
 
-interface Scene {
-  readonly till: TillWindow;
-  readonly terminal: TestTerminal;
+interface Scene extends Counter {
   /** Requests a refund of 1.00. */
   refund(): Promise<void>;
 }
 
 /** Opens a till that shows a payment of 2.50 made at it. */
 async function paidTill(): Promise<Scene> {
-  const terminal = await addTestTerminal(stage().sandbox);
-  const till = await openTill(stage().browser, stage().sandbox, { terminal, options: PHONE });
-  const { page } = till;
-  await till.ask('2.50');
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  const counter = await newTill(stage(), PHONE);
+  const { till, page } = counter;
+  await till.sell('2.50');
   await till.newPayment.click();
   await page.getByRole('button', { name: 'Last payment' }).click();
   const refund = async () => {
@@ -38,18 +27,17 @@ async function paidTill(): Promise<Scene> {
     await dialog.getByRole('textbox', { name: 'Amount' }).fill('1.00');
     await dialog.getByRole('button', { name: /^Refund/ }).click();
   };
-  return { till, terminal, refund };
+  return { ...counter, refund };
 }
 
-async function checkRefundedOnce({ terminal }: Scene): Promise<void> {
-  const [payment] = await paymentsOf(stage().sandbox, terminal);
+async function checkRefundedOnce({ sandbox, terminal }: Scene): Promise<void> {
+  const [payment] = await paymentsOf(sandbox, terminal);
   assert.equal(payment?.amount_refunded, 1_000_000);
 }
 
 test('a refund with a lost response is made once, even if the key ends meanwhile', async () => {
   const scene = await paidTill();
-  const { till, refund } = scene;
-  const { page } = till;
+  const { till, page, refund } = scene;
   const lost = await loseAnswers(page, REFUNDS);
   await refund();
   await till.result('Checking…').waitFor();
@@ -73,8 +61,7 @@ test('a refund with a lost response is made once, even if the key ends meanwhile
 
 test('a refund that a reload interrupted continues, and blocks another one', async () => {
   const scene = await paidTill();
-  const { till, refund } = scene;
-  const { page } = till;
+  const { till, page, refund } = scene;
   await holdRequests(page, REFUNDS);
   await refund();
   await till.result('Checking…').waitFor();
@@ -91,8 +78,7 @@ test('a refund that a reload interrupted continues, and blocks another one', asy
 });
 
 test('a refund that the service refuses shows the reason, and no money moves', async () => {
-  const { till, refund } = await paidTill();
-  const { page } = till;
+  const { till, page, refund } = await paidTill();
   await page.route(REFUNDS, async (route) => {
     const error = { type: 'permission_error', code: 'account_disabled', message: 'Disabled.' };
     await route.fulfill({ status: 403, json: { error } });
@@ -105,9 +91,9 @@ test('a refund that the service refuses shows the reason, and no money moves', a
 });
 
 test('a week later, another till refunds a sale by its receipt and a manager’s code', async () => {
-  const { till: first, terminal } = await paidTill();
-  const [sale] = await paymentsOf(stage().sandbox, terminal);
-  const { page: before } = first;
+  const scene = await paidTill();
+  const { till: first, page: before } = scene;
+  const [sale] = await paymentsOf(scene.sandbox, scene.terminal);
   await before.getByRole('button', { name: 'Receipt' }).click();
   const slip = before.getByRole('dialog');
   await slip.getByRole('img', { name: 'The receipt' }).waitFor();
@@ -120,12 +106,7 @@ test('a week later, another till refunds a sale by its receipt and a manager’s
   await first.checkAccessibility();
   await first.close();
 
-  const other = await addTestTerminal(stage().sandbox);
-  const till = await openTill(stage().browser, stage().sandbox, {
-    terminal: other,
-    options: PHONE,
-  });
-  const { page } = till;
+  const { till, page, terminal: other } = await newTill(stage(), PHONE);
   await page.getByRole('link', { name: 'Find a sale' }).click();
   const field = page.getByRole('textbox', { name: 'Receipt or order' });
   await field.fill(number.toLowerCase());
@@ -145,8 +126,7 @@ test('a week later, another till refunds a sale by its receipt and a manager’s
   await dialog.getByRole('textbox', { name: 'Manager code' }).fill(code);
   await dialog.getByRole('button', { name: 'Refund' }).click();
   await page.getByText('Refunded', { exact: true }).first().waitFor();
-  const [payment] = await paymentsOf(stage().sandbox, terminal);
-  assert.equal(payment?.amount_refunded, 1_000_000);
+  await checkRefundedOnce(scene);
 
   // A receipt held to the reader while no payment waits opens its sale.
   await page.getByRole('link', { name: 'Till' }).click();

@@ -1,41 +1,28 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
+import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
   intentsOf,
+  newTill,
   openTill,
   paymentsOf,
   postAsMerchant,
   type TillWindow,
 } from '../testing/till.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 async function payPart(till: TillWindow): Promise<void> {
   await till.charge.click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.click();
   await till.amount.waitFor();
 }
 
 test('a bill in equal parts is paid to the last cent, under one group', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE);
   await till.amount.fill('10');
   await page.getByRole('button', { name: 'Split the bill' }).click();
   await page.getByRole('combobox', { name: 'People' }).selectOption('3');
@@ -60,10 +47,7 @@ test('a bill in equal parts is paid to the last cent, under one group', async ()
 });
 
 test('in a bill split by amounts, each person pays an amount up to the remainder', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE);
   await till.amount.fill('10');
   await page.getByRole('button', { name: 'Split the bill' }).click();
   await page.getByRole('button', { name: 'By amount' }).click();
@@ -83,9 +67,7 @@ test('in a bill split by amounts, each person pays an amount up to the remainder
 });
 
 test('an unpaid payment expires automatically, and the till shows that', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.ask('2.50');
   const [intent] = await intentsOf(sandbox, terminal);
   await postAsMerchant(sandbox, `/test_helpers/payment_intents/${intent?.id}/expire`);
@@ -98,9 +80,7 @@ test('an unpaid payment expires automatically, and the till shows that', async (
 });
 
 test('a cancel on either side shows on the till', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
+  const { sandbox, till, terminal } = await newTill(stage());
   await till.ask('2.50');
   await till.cancel.click();
   await till.result('Canceled').waitFor();
@@ -114,10 +94,7 @@ test('a cancel on either side shows on the till', async () => {
 });
 
 test('the PIN locks the screen, not the payment, and survives a reload', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { till, page } = await newTill(stage());
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('textbox', { name: 'PIN' }).fill('2468');
   await page.getByRole('button', { name: 'Set PIN' }).click();
@@ -135,10 +112,7 @@ test('the PIN locks the screen, not the payment, and survives a reload', async (
 });
 
 test('the end of a shift: totals to print, and the next one starts at zero', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { till, page } = await newTill(stage());
   await till.amount.fill('4.20');
   await payPart(till);
   await page.getByRole('link', { name: 'Settings' }).click();
@@ -170,7 +144,7 @@ test('the end of a shift: totals to print, and the next one starts at zero', asy
 });
 
 test('nothing moves if the system asks for reduced motion', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const options = { ...PHONE, reducedMotion: 'reduce' as const };
   const till = await openTill(browser, sandbox, { terminal, options });
@@ -184,10 +158,7 @@ test('nothing moves if the system asks for reduced motion', async () => {
 });
 
 test('the customer chooses a tip before the tap; the ledger records it separately', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options: PHONE });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage(), PHONE);
   const tipping = { percentages: [10, 15, 20] };
   const sale = { amount: 10_000_000, terminal: terminal.id, tipping };
   await postAsMerchant(sandbox, '/payment_intents', sale);
@@ -196,13 +167,11 @@ test('the customer chooses a tip before the tap; the ledger records it separatel
   await till.checkAccessibility();
   await page.getByRole('radio', { name: /^15 %/ }).check();
   await page.getByRole('button', { name: /^Add tip/ }).click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   await till.newPayment.click();
   await postAsMerchant(sandbox, '/payment_intents', sale);
   await page.getByRole('button', { name: 'No tip' }).click();
-  await till.testPass.selectOption('ok');
-  await till.result('Paid').waitFor();
+  await till.pay();
   const payments = await paymentsOf(sandbox, terminal);
   assert.deepEqual(
     payments.map(({ amount, tip }) => [amount, tip]),
@@ -215,10 +184,7 @@ test('the customer chooses a tip before the tap; the ledger records it separatel
 });
 
 test('a result plays a sound, also after a reload, unless sounds are off', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { till, page } = await newTill(stage());
   await page.addInitScript(() => {
     Object.assign(window, { notes: 0 });
     const start = OscillatorNode.prototype.start;

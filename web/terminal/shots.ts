@@ -1,55 +1,72 @@
+import type { Locator } from 'playwright-core';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { WIDE_LIMITS } from '#testing/offline-sales.ts';
-import {
-  grantStorage,
-  hasTerms,
-  type OfflineWindow,
-  offlineControls,
-  signRequest,
-} from '../testing/offline.ts';
-import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Scene, type Shot } from '../testing/shots.ts';
+import { changeAnswers } from '../testing/network-faults.ts';
+import { grantStorage, hasTerms, type OfflineWindow, offlineControls } from '../testing/offline.ts';
+import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Shot } from '../testing/shots.ts';
 import {
   addTestTerminal,
+  type Counter,
   intentsOf,
-  openTill,
   paymentsOf,
   postAsMerchant,
-  type TestTerminal,
-  type TillWindow,
   tillOf,
 } from '../testing/till.ts';
+import { tillShotsAt } from '../testing/till-shots.ts';
 
-interface Stage extends Scene {
-  readonly terminal: TestTerminal;
-  readonly till: TillWindow;
-}
+const tillShot = tillShotsAt('Counter 2');
 
-/** Takes a screenshot of a till whose shift has begun. */
-function tillShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
-  return {
-    name,
-    show: async (scene) => {
-      const terminal = await addTestTerminal(scene.sandbox, 'Counter 2');
-      const till = await openTill(scene.browser, scene.sandbox, { terminal });
-      await lead({ ...scene, terminal, till });
-      return till;
-    },
-  };
-}
+/** The request for the terminal that this device is. */
+const TERMINAL = '**/api/device/v1/terminal';
 
 /** Changes the merchant's name in the service's responses. */
-async function rename({ till }: Stage, name: string): Promise<void> {
-  await till.page.route('**/api/device/v1/terminal', async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, json: { ...(await response.json()), merchant_name: name } });
-  });
+async function rename({ till }: Counter, name: string): Promise<void> {
+  await changeAnswers(till.page, TERMINAL, (terminal) => ({ ...terminal, merchant_name: name }));
   await till.page.reload();
   await till.page.getByText(name).waitFor();
 }
 
-async function pay({ till }: Stage, amount: string, pass = 'ok'): Promise<void> {
-  await till.ask(amount);
+/** Makes a sale on the merchant's server, for which the till then waits. */
+async function askFor({ sandbox, terminal, till }: Counter, sale: object): Promise<void> {
+  await postAsMerchant(sandbox, '/payment_intents', { ...sale, terminal: terminal.id });
+  await till.testPass.waitFor();
+}
+
+async function tap({ till }: Counter, pass: string): Promise<void> {
+  await till.ask('2.50');
   await till.testPass.selectOption(pass);
+}
+
+async function sell({ till }: Counter, amount: string): Promise<void> {
+  await till.sell(amount);
+  await till.newPayment.click();
+}
+
+/** Opens the page of a payment that was just made. */
+async function lastPayment(counter: Counter): Promise<void> {
+  await sell(counter, '12.50');
+  await counter.page.getByRole('button', { name: 'Last payment' }).click();
+  await counter.page.getByRole('button', { name: /^Refund/ }).waitFor();
+}
+
+async function openRefund(counter: Counter): Promise<Locator> {
+  await lastPayment(counter);
+  await counter.page.getByRole('button', { name: /^Refund/ }).click();
+  return counter.page.getByRole('dialog');
+}
+
+async function openSettings({ page }: Counter): Promise<void> {
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('heading', { name: 'This device' }).waitFor();
+}
+
+async function lock(counter: Counter): Promise<void> {
+  const { page } = counter;
+  await openSettings(counter);
+  await page.getByRole('textbox', { name: 'PIN' }).fill('2468');
+  await page.getByRole('button', { name: 'Set PIN' }).click();
+  await page.getByRole('button', { name: 'Lock' }).click();
+  await page.getByRole('heading', { name: 'Locked' }).waitFor();
 }
 
 const PAIRING: readonly Shot[] = [
@@ -123,21 +140,11 @@ const SELLING: readonly Shot[] = [
   }),
   tillShot('waiting-long', async (stage) => {
     await rename(stage, LONG_NAME);
-    await postAsMerchant(stage.sandbox, '/payment_intents', {
-      amount: 999_999_999_999,
-      terminal: stage.terminal.id,
-      description: `Table 7: ${LONG_NAME}`,
-    });
-    await stage.till.testPass.waitFor();
+    await askFor(stage, { amount: 999_999_999_999, description: `Table 7: ${LONG_NAME}` });
   }),
   tillShot('waiting-right-to-left', async (stage) => {
     await rename(stage, RIGHT_TO_LEFT_NAME);
-    await postAsMerchant(stage.sandbox, '/payment_intents', {
-      amount: 12_500_000,
-      terminal: stage.terminal.id,
-      description: 'طاولة ٧: قهوتان وكعكة',
-    });
-    await stage.till.testPass.waitFor();
+    await askFor(stage, { amount: 12_500_000, description: 'طاولة ٧: قهوتان وكعكة' });
   }),
 ];
 
@@ -175,22 +182,19 @@ const RESULTS: readonly Shot[] = [
     await till.page.getByText('Starting the payment').waitFor();
   }),
   tillShot('checking', async (stage) => {
-    await stage.till.page.route('**/tap', () => {});
-    await pay(stage, '2.50');
+    await stage.page.route('**/tap', () => {});
+    await tap(stage, 'ok');
     await stage.till.result('Checking…').waitFor();
   }),
   tillShot('confirming', async (stage) => {
-    await pay(stage, '2.50', 'confirm');
+    await tap(stage, 'confirm');
     await stage.till.result('Waiting for the customer to confirm').waitFor();
   }),
   tillShot('declined', async (stage) => {
-    await pay(stage, '2.50', 'insufficient_funds');
+    await tap(stage, 'insufficient_funds');
     await stage.till.result('Declined').waitFor();
   }),
-  tillShot('paid', async (stage) => {
-    await pay(stage, '2.50');
-    await stage.till.result('Paid').waitFor();
-  }),
+  tillShot('paid', ({ till }) => till.sell('2.50')),
   tillShot('canceled', async ({ till }) => {
     await till.ask('2.50');
     await till.cancel.click();
@@ -221,75 +225,39 @@ const PAGES: readonly Shot[] = [
     await till.page.getByText('No payments in this shift').waitFor();
   }),
   tillShot('history', async (stage) => {
-    for (const amount of ['2.50', '1234.05', '999999.99']) {
-      await pay(stage, amount);
-      await stage.till.result('Paid').waitFor();
-      await stage.till.newPayment.click();
-    }
-    await stage.till.page.getByRole('link', { name: 'History' }).click();
-    await stage.till.page.getByText('1,234.05').waitFor();
+    for (const amount of ['2.50', '1234.05', '999999.99']) await sell(stage, amount);
+    await stage.page.getByRole('link', { name: 'History' }).click();
+    await stage.page.getByText('1,234.05').waitFor();
   }),
-  tillShot('payment', async (stage) => {
-    await pay(stage, '12.50');
-    await stage.till.result('Paid').waitFor();
-    await stage.till.newPayment.click();
-    await stage.till.page.getByRole('button', { name: 'Last payment' }).click();
-    await stage.till.page.getByRole('button', { name: /^Refund/ }).waitFor();
-  }),
+  tillShot('payment', lastPayment),
   tillShot('refund', async (stage) => {
-    await pay(stage, '12.50');
-    await stage.till.result('Paid').waitFor();
-    await stage.till.newPayment.click();
-    await stage.till.page.getByRole('button', { name: 'Last payment' }).click();
-    await stage.till.page.getByRole('button', { name: /^Refund/ }).click();
-    await stage.till.page.getByRole('dialog').waitFor();
+    await (await openRefund(stage)).waitFor();
   }),
   tillShot('refunded', async (stage) => {
-    await pay(stage, '12.50');
-    await stage.till.result('Paid').waitFor();
-    await stage.till.newPayment.click();
-    await stage.till.page.getByRole('button', { name: 'Last payment' }).click();
-    await stage.till.page.getByRole('button', { name: /^Refund/ }).click();
-    await stage.till.page
-      .getByRole('dialog')
-      .getByRole('button', { name: /^Refund/ })
-      .click();
-    await stage.till.page.getByText('Refunded', { exact: true }).first().waitFor();
+    const dialog = await openRefund(stage);
+    await dialog.getByRole('button', { name: /^Refund/ }).click();
+    await stage.page.getByText('Refunded', { exact: true }).first().waitFor();
   }),
   tillShot('totals', async (stage) => {
-    await stage.till.page.getByRole('link', { name: 'Settings' }).click();
-    await stage.till.page.getByRole('textbox', { name: 'Cashier' }).fill('Ada Lovelace');
-    await stage.till.page.getByRole('link', { name: 'Till' }).click();
-    await pay(stage, '12.50');
-    await stage.till.result('Paid').waitFor();
-    await stage.till.newPayment.click();
-    await stage.till.page.getByRole('link', { name: 'Totals' }).click();
-    await stage.till.page.getByText('Refunds (0)').first().waitFor();
+    await stage.page.getByRole('link', { name: 'Settings' }).click();
+    await stage.page.getByRole('textbox', { name: 'Cashier' }).fill('Ada Lovelace');
+    await stage.page.getByRole('link', { name: 'Till' }).click();
+    await sell(stage, '12.50');
+    await stage.page.getByRole('link', { name: 'Totals' }).click();
+    await stage.page.getByText('Refunds (0)').first().waitFor();
   }),
-  tillShot('settings', async ({ till }) => {
-    await till.page.getByRole('link', { name: 'Settings' }).click();
-    await till.page.getByRole('heading', { name: 'This device' }).waitFor();
-  }),
+  tillShot('settings', openSettings),
   tillShot('usb-reader', async ({ till }) => {
     await till.page.getByRole('link', { name: 'Settings' }).click();
     await till.page.getByRole('button', { name: /^Connect a USB reader/ }).click();
     await till.page.getByRole('textbox', { name: 'Command' }).scrollIntoViewIfNeeded();
   }),
-  tillShot('locked', async ({ till }) => {
-    await till.page.getByRole('link', { name: 'Settings' }).click();
-    await till.page.getByRole('textbox', { name: 'PIN' }).fill('2468');
-    await till.page.getByRole('button', { name: 'Set PIN' }).click();
-    await till.page.getByRole('button', { name: 'Lock' }).click();
-    await till.page.getByRole('heading', { name: 'Locked' }).waitFor();
-  }),
-  tillShot('locked-wrong', async ({ till }) => {
-    await till.page.getByRole('link', { name: 'Settings' }).click();
-    await till.page.getByRole('textbox', { name: 'PIN' }).fill('2468');
-    await till.page.getByRole('button', { name: 'Set PIN' }).click();
-    await till.page.getByRole('button', { name: 'Lock' }).click();
-    await till.page.getByRole('textbox', { name: 'PIN' }).fill('1111');
-    await till.page.getByRole('button', { name: 'Unlock' }).click();
-    await till.page.locator('[aria-invalid="true"]').waitFor();
+  tillShot('locked', lock),
+  tillShot('locked-wrong', async (stage) => {
+    await lock(stage);
+    await stage.page.getByRole('textbox', { name: 'PIN' }).fill('1111');
+    await stage.page.getByRole('button', { name: 'Unlock' }).click();
+    await stage.page.locator('[aria-invalid="true"]').waitFor();
   }),
   tillShot('end-of-shift', async ({ till }) => {
     await till.page.getByRole('link', { name: 'Totals' }).click();
@@ -298,8 +266,7 @@ const PAGES: readonly Shot[] = [
   }),
   tillShot('settings-long', async (stage) => {
     await rename(stage, LONG_NAME);
-    await stage.till.page.getByRole('link', { name: 'Settings' }).click();
-    await stage.till.page.getByRole('heading', { name: 'This device' }).waitFor();
+    await openSettings(stage);
   }),
   tillShot('key-ended', async ({ till, terminal, browser, sandbox }) => {
     const other = await browser.open();
@@ -322,16 +289,12 @@ const PAGES: readonly Shot[] = [
  * Shows the text for an amount that waits for more than one block, after a tap that is still in
  * progress.
  */
-async function showWaits({ till }: Stage, waits_for: string): Promise<void> {
-  await till.page.route(/payment_intents\/[^/]+(\/tap|\?.*|$)/, async (route) => {
-    try {
-      const response = await route.fetch();
-      const intent = { ...(await response.json()), status: 'processing', payment: null, waits_for };
-      await route.fulfill({ response, json: intent });
-    } catch {
-      // The window was closed while a long poll was in flight.
-    }
-  });
+async function showWaits({ till }: Counter, waits_for: string): Promise<void> {
+  const waiting = { status: 'processing', payment: null, waits_for };
+  await changeAnswers(till.page, /payment_intents\/[^/]+(\/tap|\?.*|$)/, (intent) => ({
+    ...intent,
+    ...waiting,
+  }));
   await till.testPass.selectOption('ok');
   await till.page.getByText('The payment is on the chain').waitFor();
 }
@@ -340,8 +303,7 @@ async function showWaits({ till }: Stage, waits_for: string): Promise<void> {
 const SELDOM: readonly Shot[] = [
   tillShot('manager-code', async ({ till, ...stage }) => {
     const { page } = till;
-    await pay({ till, ...stage }, '6.75');
-    await till.result('Paid').waitFor();
+    await till.sell('6.75');
     const [paid] = await paymentsOf(stage.sandbox, stage.terminal);
     const other = await addTestTerminal(stage.sandbox, 'Counter 3');
     await page.goto(`${stage.sandbox.web_url}/terminal#pair=${await other.pairingCode()}`);
@@ -367,19 +329,17 @@ const SELDOM: readonly Shot[] = [
 ];
 
 /** Allows offline sales by changing the service's responses, and cuts the till's connection. */
-async function sellOffline({ till, terminal, sandbox }: Stage): Promise<OfflineWindow> {
+async function sellOffline({ till, terminal, sandbox }: Counter): Promise<OfflineWindow> {
   const { page } = till;
   await grantStorage(till);
-  await page.route('**/api/device/v1/terminal', async (route) => {
-    const response = await route.fetch();
+  await changeAnswers(page, TERMINAL, (answer) => {
     const { chain_id, usdc, settlement } = sandbox.test;
     const offline_terms = {
       ...{ chain_id, usdc, usdc_name: 'USD Coin', usdc_version: '2', settlement },
       ...{ merchant_number: 1, rates: { acquirer: 90, protocol: 10, cashback: 0 } },
       ...{ rates_until: null, issued_at: new Date().toISOString(), blocked: [] },
     };
-    const json = { ...(await response.json()), offline: WIDE_LIMITS, offline_terms };
-    await route.fulfill({ response, json });
+    return { ...answer, offline: WIDE_LIMITS, offline_terms };
   });
   await page.reload();
   const own = offlineControls(till, terminal);
@@ -395,8 +355,7 @@ const OFFLINE: readonly Shot[] = [
   tillShot('offline-accepted', async (stage) => {
     const till = await sellOffline(stage);
     const wallet = privateKeyToAccount(generatePrivateKey());
-    await till.answer(await signRequest(wallet, await till.request('2.50')));
-    await till.result('Accepted offline').waitFor();
+    await till.sellTo(wallet, '2.50');
   }),
 ];
 
@@ -404,10 +363,8 @@ export const SHOTS: readonly Shot[] = [
   ...SELDOM,
   tillShot('find', async (stage) => {
     const { page } = stage.till;
-    await pay(stage, '6.75');
-    await stage.till.result('Paid').waitFor();
+    await sell(stage, '6.75');
     const [paid] = await paymentsOf(stage.sandbox, stage.terminal);
-    await stage.till.newPayment.click();
     await page.getByRole('link', { name: 'Find a sale' }).click();
     const field = page.getByRole('textbox', { name: 'Receipt or order' });
     await field.fill(String(paid?.receipt_number));
@@ -415,9 +372,9 @@ export const SHOTS: readonly Shot[] = [
     await page.getByRole('button', { name: 'Refund' }).waitFor();
   }),
   tillShot('receipt', async (stage) => {
-    await pay(stage, '6.75');
-    await stage.till.page.locator('button:enabled', { hasText: 'Receipt' }).click();
-    await stage.till.page.getByRole('img', { name: 'The receipt' }).waitFor();
+    await stage.till.sell('6.75');
+    await stage.page.locator('button:enabled', { hasText: 'Receipt' }).click();
+    await stage.page.getByRole('img', { name: 'The receipt' }).waitFor();
   }),
   ...PAIRING,
   ...SELLING,

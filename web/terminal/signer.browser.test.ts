@@ -5,9 +5,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { temporaryDataDir } from '#testing/spawn-network.ts';
-import { newTill } from '../testing/priced.ts';
+import { PHONE } from '../testing/browser.ts';
 import { ownStage } from '../testing/stage.ts';
-import { paymentsOf, setShop } from '../testing/till.ts';
+import { newTill, paymentsOf, setShop } from '../testing/till.ts';
 
 const EXAMPLE = path.join(import.meta.dirname, '../../examples/fiscal-signer.mjs');
 
@@ -48,24 +48,19 @@ test('a till has its receipts signed by a signer that only it reaches', async ()
   let signer = await startSigner(folder.path, origin);
   const { url } = signer;
   await setShop(sandbox, { fiscal_signer: { url: url.href, called_by: 'terminal' } });
-  const { till, terminal } = await newTill(stage());
+  const { till, terminal } = await newTill(stage(), PHONE);
   const textOf = async (at: number) => {
     const sold = await paymentsOf(sandbox, terminal);
     return (await fetch(`${sold.at(at)?.receipt_url}.txt`)).text();
   };
-  const pay = async (amount: string) => {
-    await till.ask(amount);
-    await till.testPass.selectOption('ok');
-    await till.result('Paid').waitFor();
-    await till.newPayment.click();
-  };
-  await pay('2.50');
+  await till.sell('2.50');
+  await till.newPayment.click();
   // With an empty keypad the till reloads itself, so that its policy allows the signer.
   await until(async () => /Signed as number 1$/m.test(await textOf(0)));
 
   // While the signer is stopped, the sale is paid, and its receipt states that it is not signed.
   await signer.stop();
-  await pay('3.00');
+  await till.sell('3.00');
   assert.match(await textOf(0), /Not signed/);
   signer = await startSigner(folder.path, origin, url.port);
   await until(async () => /Signed as number 2$/m.test(await textOf(0)));

@@ -193,9 +193,3 @@ export function remarkWords({ kind, message }: Remark): { title: string; hint: s
   }
   return { title: t('till.not_possible'), hint: message ?? t('till.nothing_charged') };
 }
-
-/** Formats a duration, for example `1:05`. */
-export function formatLeft(ms: number): string {
-  const seconds = Math.max(0, Math.ceil(ms / 1000));
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-}

@@ -1,28 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { readTap, type Transceive } from '../../reader/src/index.ts';
 import { openTillFeed, type TillFeed } from '../../reader/src/serve-browser-till.ts';
 import { NO_WALLETS } from '../../reader/src/till-settings.ts';
 import { haloChip } from '../../test/reader/emulated-chips.ts';
 import { bankCard, tag } from '../../test/reader/emulated-phones.ts';
-import { openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { fundedAccount } from '../testing/payer.ts';
-import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
+import { sharedStage } from '../testing/stage.ts';
+import { newTill, paymentsOf } from '../testing/till.ts';
 import { USB_PORT } from './reader/usb-reader.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 /** While the program is not running, each connection attempt logs a console error. */
 const AWAY = /WebSocket connection to 'ws:\/\/127\.0\.0\.1:4244/;
@@ -38,7 +27,7 @@ async function startProgram(code: string | null, tokenHash: string | null) {
   let arrive = () => {};
   const feed = await openTillFeed({
     port: USB_PORT,
-    origin: new URL(shared.sandbox.web_url).origin,
+    origin: new URL(stage().sandbox.web_url).origin,
     code,
     tokenHash,
     onPaired: async (hash) => void kept.push(hash),
@@ -54,10 +43,7 @@ async function startProgram(code: string | null, tokenHash: string | null) {
 }
 
 test('a card held to this computer’s USB reader pays', async () => {
-  const { sandbox } = shared;
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal });
-  const { page } = till;
+  const { sandbox, till, page, terminal } = await newTill(stage());
   const pass = tag({ text: present(sandbox.test.passes.ok, 'the pass ok') });
   const before = await page.request.get(`${sandbox.web_url}/terminal`);
   assert.doesNotMatch(before.headers()['content-security-policy'] ?? '', /ws:/);

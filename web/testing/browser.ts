@@ -29,6 +29,8 @@ export interface TestWindow {
   /** Fails on console problems, except those that a broken network causes. */
   checkClean(mayBe?: RegExp): void;
   close(): Promise<void>;
+  /** Ends a journey: closes the window after `checkClean`. */
+  closeClean(mayBe?: RegExp): Promise<void>;
 }
 
 export interface TestBrowser {
@@ -147,6 +149,11 @@ async function watchedWindow(context: BrowserContext): Promise<TestWindow> {
   watch(page, problems);
   const idle = followTraffic(page);
   context.on('page', (other) => watch(other, problems));
+  const checkClean = (mayBe?: RegExp) =>
+    assert.deepEqual(
+      problems.filter((problem) => mayBe?.test(problem) !== true),
+      [],
+    );
   return {
     page,
     context,
@@ -158,12 +165,12 @@ async function watchedWindow(context: BrowserContext): Promise<TestWindow> {
       await checkNamedControls(page);
       assert.deepEqual(await page.evaluate(POSITIONED_ROWS), [], 'a positioned row of a table');
     },
-    checkClean: (mayBe) =>
-      assert.deepEqual(
-        problems.filter((problem) => mayBe?.test(problem) !== true),
-        [],
-      ),
+    checkClean,
     close: () => context.close(),
+    closeClean: async (mayBe) => {
+      checkClean(mayBe);
+      await context.close();
+    },
   };
 }
 

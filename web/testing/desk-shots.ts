@@ -1,5 +1,6 @@
 import type { TestWindow } from './browser.ts';
 import { signInAt } from './desk.ts';
+import { changeAnswers } from './network-faults.ts';
 import type { Scene, Shot } from './shots.ts';
 
 export interface Stage extends Scene {
@@ -8,18 +9,6 @@ export interface Stage extends Scene {
   open(path: string, title: string): Promise<void>;
   /** Overrides the service's response to a route. */
   change(route: string, changes: object): Promise<void>;
-}
-
-/** Changes responses. Requests that the page sends while its window closes get no response. */
-async function changeAnswers({ page }: TestWindow, route: string, changes: object): Promise<void> {
-  await page.route(route, async (asked) => {
-    try {
-      const response = await asked.fetch();
-      await asked.fulfill({ response, json: { ...(await response.json()), ...changes } });
-    } catch {
-      await asked.abort().catch(() => {});
-    }
-  });
 }
 
 export function deskShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
@@ -34,7 +23,10 @@ export function deskShot(name: string, lead: (stage: Stage) => Promise<void>): S
         await window.idle();
       };
       const change = (route: string, changes: object) =>
-        changeAnswers(window, `**/api/dashboard/v1/accounts/*${route}`, changes);
+        changeAnswers(window.page, `**/api/dashboard/v1/accounts/*${route}`, (answer) => ({
+          ...answer,
+          ...changes,
+        }));
       await lead({ ...scene, window, open, change });
       return window;
     },

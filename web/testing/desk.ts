@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Download } from 'playwright-core';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { TestWindow } from './browser.ts';
+import { postAsMerchant } from './till.ts';
 
 /** Signs in as the sandbox's user, starting from the requested page. */
 export async function signInAt(
@@ -35,25 +36,6 @@ export interface Sale {
   readonly payment: string;
 }
 
-async function postAs(sandbox: SandboxFile, path: string, body: object): Promise<SaleAnswer> {
-  const response = await fetch(`${sandbox.base_url}/v1${path}`, {
-    method: 'POST',
-    headers: {
-      Authorization: `Bearer ${sandbox.test.secret_key}`,
-      'Content-Type': 'application/json',
-      'Idempotency-Key': crypto.randomUUID(),
-    },
-    body: JSON.stringify(body),
-  });
-  return (await response.json()) as SaleAnswer;
-}
-
-interface SaleAnswer {
-  readonly id: string;
-  readonly order_id: string;
-  readonly payment: string | null;
-}
-
 /** Makes a sale at a terminal and taps one of the sandbox's passes. */
 export async function payAt(
   sandbox: SandboxFile,
@@ -74,11 +56,15 @@ export async function payAt(
 ): Promise<Sale> {
   const tipping = { percentages: [10, 15, 20] };
   const asked = { amount, terminal, description, ...(tip === undefined ? {} : { tipping }) };
-  const intent = await postAs(sandbox, '/payment_intents', asked);
-  const tapped = await postAs(sandbox, `/test_helpers/terminals/${terminal}/tap`, {
+  const intent = await postAsMerchant(sandbox, '/payment_intents', asked);
+  const tapped = await postAsMerchant(sandbox, `/test_helpers/terminals/${terminal}/tap`, {
     payment_intent: intent.id,
     credential: { type: 'nfc_id', value: sandbox.test.passes[pass] },
     ...(tip === undefined ? {} : { tip_amount: tip }),
   });
-  return { intent: intent.id, orderId: intent.order_id, payment: tapped.payment ?? '' };
+  return {
+    intent: String(intent.id),
+    orderId: String(intent.order_id),
+    payment: String(tapped.payment ?? ''),
+  };
 }

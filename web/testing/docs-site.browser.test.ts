@@ -1,22 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from './browser.ts';
+import { test } from 'node:test';
+import { DESKTOP, NARROW, PHONE } from './browser.ts';
 import { signInAt } from './desk.ts';
 import { measureFirstLoad } from './payload.ts';
+import { sharedStage } from './stage.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const BUDGET_BYTES = 12_000;
 /** Set `DOCS_PICTURES=folder` to save a screenshot of each page. */
@@ -27,9 +17,9 @@ const PAGES = ['', '/webhooks', '/declines', '/api/payment-intents', '/errors'];
 for (const [size, options] of Object.entries(SIZES)) {
   for (const colorScheme of ['light', 'dark'] as const) {
     test(`pages are accessible and fit: ${size}, ${colorScheme}`, async () => {
-      const window = await browser.open({ ...options, colorScheme });
+      const window = await stage().browser.open({ ...options, colorScheme });
       for (const name of PAGES) {
-        await window.page.goto(`${shared.sandbox.web_url}/docs${name}`);
+        await window.page.goto(`${stage().sandbox.web_url}/docs${name}`);
         await window.page.getByRole('heading', { level: 1 }).waitFor();
         await window.checkAccessibility();
         const overflow = await window.page.evaluate(
@@ -48,9 +38,10 @@ for (const [size, options] of Object.entries(SIZES)) {
 }
 
 test('arrow keys move through the results of a search, and Enter opens the first', async () => {
+  const { sandbox, browser } = stage();
   const window = await browser.open();
   const { page } = window;
-  await page.goto(`${shared.sandbox.web_url}/docs`);
+  await page.goto(`${sandbox.web_url}/docs`);
   await page.keyboard.press('/');
   const field = page.getByLabel('Search');
   assert.equal(await field.evaluate((element) => element === document.activeElement), true);
@@ -72,12 +63,13 @@ test('arrow keys move through the results of a search, and Enter opens the first
 });
 
 test('code is copied verbatim', async () => {
+  const { sandbox, browser } = stage();
   const window = await browser.open({
     ...DESKTOP,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const { page } = window;
-  await page.goto(`${shared.sandbox.web_url}/docs/quickstart`);
+  await page.goto(`${sandbox.web_url}/docs/quickstart`);
   const block = page.locator('figure.code').first();
   await block.getByRole('button', { name: 'Copy' }).click();
   await block.getByText('Copied').waitFor();
@@ -89,9 +81,10 @@ test('code is copied verbatim', async () => {
 });
 
 test('one language is shown, and the choice applies to other pages', async () => {
+  const { sandbox, browser } = stage();
   const window = await browser.open(DESKTOP);
   const { page } = window;
-  await page.goto(`${shared.sandbox.web_url}/docs/webhooks`);
+  await page.goto(`${sandbox.web_url}/docs/webhooks`);
   const python = page.getByText('def verify_webhook');
   const tabs = page.getByRole('group', { name: 'Language' });
   const chosen = () => tabs.locator('[aria-pressed="true"]').allTextContents();
@@ -104,7 +97,7 @@ test('one language is shown, and the choice applies to other pages', async () =>
   assert.equal(await python.isVisible(), true);
   // A page that lacks the chosen language shows its first language until the user picks another.
   await tabs.getByRole('button', { name: 'Go', exact: true }).click();
-  await page.goto(`${shared.sandbox.web_url}/docs/api/refunds`);
+  await page.goto(`${sandbox.web_url}/docs/api/refunds`);
   assert.deepEqual(new Set(await chosen()), new Set(['curl']));
   await tabs.first().getByRole('button', { name: 'TypeScript' }).click();
   assert.deepEqual(new Set(await chosen()), new Set(['TypeScript']));
@@ -113,18 +106,19 @@ test('one language is shown, and the choice applies to other pages', async () =>
 });
 
 test('a page can be read without scripts, and is small', async () => {
+  const { sandbox, browser } = stage();
   const plain = await browser.open({ ...PHONE, javaScriptEnabled: false });
-  await plain.page.goto(`${shared.sandbox.web_url}/docs/webhooks`);
+  await plain.page.goto(`${sandbox.web_url}/docs/webhooks`);
   assert.ok(await plain.page.getByText('def verify_webhook').isVisible());
   await plain.close();
   const window = await browser.open();
-  const bytes = await measureFirstLoad(window, `${shared.sandbox.web_url}/docs/webhooks`);
+  const bytes = await measureFirstLoad(window, `${sandbox.web_url}/docs/webhooks`);
   assert.ok(bytes > 5_000 && bytes <= BUDGET_BYTES, `${bytes} bytes`);
   await window.close();
 });
 
 test('signed-in readers see examples with their own till, and never a secret', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const window = await browser.open(PHONE);
   const { page } = window;
   await page.goto(`${sandbox.web_url}/docs/tips`);

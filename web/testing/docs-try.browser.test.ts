@@ -1,28 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
-import { after, before, test } from 'node:test';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import {
-  DESKTOP,
-  NARROW,
-  openBrowser,
-  PHONE,
-  type TestBrowser,
-  type TestWindow,
-} from './browser.ts';
+import { test } from 'node:test';
+import { DESKTOP, NARROW, PHONE, type TestWindow } from './browser.ts';
+import { ownStage } from './stage.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  // Uses a private sandbox, because the examples create payments at the demo terminal.
-  [shared, browser] = await Promise.all([startSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+// Uses a private sandbox, because the examples create payments at the demo terminal.
+const stage = ownStage();
 
 /** Set `DOCS_PICTURES=folder` to save a screenshot of each form. */
 const PICTURES = process.env.DOCS_PICTURES;
@@ -35,7 +18,7 @@ interface Tried {
 
 /** Opens the form below an operation's heading. */
 async function formBelow({ page }: TestWindow, address: string, heading: string) {
-  await page.goto(`${shared.sandbox.web_url}/docs/${address}`);
+  await page.goto(`${stage().sandbox.web_url}/docs/${address}`);
   const button = page.locator(
     `xpath=//*[@id="${heading}"]/following::button[contains(@class, "try-it")][1]`,
   );
@@ -55,7 +38,7 @@ async function formBelow({ page }: TestWindow, address: string, heading: string)
 
 /** Waits until the sale is on the chain, because it cannot be refunded earlier. */
 async function untilPaid(): Promise<void> {
-  const { base_url: base, test: mode } = shared.sandbox;
+  const { base_url: base, test: mode } = stage().sandbox;
   for (;;) {
     const headers = { Authorization: `Bearer ${mode.secret_key}` };
     const answer = await fetch(`${base}/v1/payments?limit=1`, { headers });
@@ -67,7 +50,7 @@ async function untilPaid(): Promise<void> {
 
 for (const [size, options] of Object.entries({ phone: PHONE, desktop: DESKTOP, narrow: NARROW })) {
   test(`a sale is made and refunded by clicking the buttons of the docs: ${size}`, async () => {
-    const window = await browser.open(options);
+    const window = await stage().browser.open(options);
     const { page } = window;
     const create = await formBelow(
       window,
@@ -80,7 +63,7 @@ for (const [size, options] of Object.entries({ phone: PHONE, desktop: DESKTOP, n
     await window.checkAccessibility();
     const wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
     assert.equal(await page.evaluate(wide), 0, 'the page scrolls sideways');
-    assert.ok(!(await page.content()).includes(shared.sandbox.test.secret_key));
+    assert.ok(!(await page.content()).includes(stage().sandbox.test.secret_key));
     if (PICTURES !== undefined) {
       await create.form.scrollIntoViewIfNeeded();
       await page.screenshot({ path: `${PICTURES}/try-${size}.png` });
@@ -103,6 +86,7 @@ for (const [size, options] of Object.entries({ phone: PHONE, desktop: DESKTOP, n
 }
 
 test('nothing loads before a click, and the key goes to the merchant API alone', async () => {
+  const { sandbox, browser } = stage();
   const window = await browser.open();
   const { page } = window;
   const asked: string[] = [];
@@ -111,7 +95,7 @@ test('nothing loads before a click, and the key goes to the merchant API alone',
     asked.push(new URL(request.url()).pathname);
     if (request.headers().authorization !== undefined) sent.push(request.url());
   });
-  await page.goto(`${shared.sandbox.web_url}/docs/api/payments`);
+  await page.goto(`${sandbox.web_url}/docs/api/payments`);
   await page.getByRole('button', { name: 'Try it' }).first().waitFor();
   if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/try-button.png` });
   assert.deepEqual(
@@ -119,7 +103,7 @@ test('nothing loads before a click, and the key goes to the merchant API alone',
     [],
   );
   const { address, send } = await formBelow(window, 'api/payments', 'list-payments-newest-first');
-  const { origin } = new URL(shared.sandbox.web_url);
+  const { origin } = new URL(sandbox.web_url);
   for (const typed of [
     ...['', '/v2/payments', 'https://shop.example/v1/payments', '//shop.example/v1/payments'],
     ...['/v1/../dashboard/v1/session', '/v1/../../v1/payments', '/v1/..%2f../payments'],
@@ -141,9 +125,10 @@ test('nothing loads before a click, and the key goes to the merchant API alone',
 });
 
 test('a live key is never sent, whatever the network says; strangers see no button', async () => {
+  const { sandbox, browser } = stage();
   const window = await browser.open();
   const { page } = window;
-  const { web_url: at, live } = shared.sandbox;
+  const { web_url: at, live } = sandbox;
   await page.route('**/sandbox-links', async (route) => {
     const told = await (await route.fetch()).json();
     const test = { ...told.test, secret_key: live.secret_key };

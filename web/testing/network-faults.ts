@@ -56,6 +56,22 @@ export async function holdRequests(page: Page, what: RegExp): Promise<Fault> {
   };
 }
 
+/** Changes the JSON in the service's responses to these requests. */
+export async function changeAnswers<Answer extends object>(
+  page: Page,
+  what: string | RegExp,
+  change: (answer: Answer) => object,
+): Promise<void> {
+  await page.route(what, async (route) => {
+    try {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: change(await response.json()) });
+    } catch {
+      // The window was closed while a request was in flight.
+    }
+  });
+}
+
 /** Freezes the page, as a phone does while its screen is off. */
 export async function sleep(page: Page, ms: number): Promise<void> {
   const session = await page.context().newCDPSession(page);

@@ -41,7 +41,11 @@ export interface OfflineWindow extends TillWindow {
   request(sum: string): Promise<string>;
   /** Types the answer and presses Enter. */
   answer(text: string): Promise<void>;
+  /** Sells to a wallet, while the till is offline. @returns the wallet's answer. */
+  sellTo(wallet: PrivateKeyAccount, sum: string): Promise<string>;
   cut(): Promise<void>;
+  /** Connects the till again, and waits until its only sale is forwarded. */
+  forward(): Promise<void>;
 }
 
 /** Opens a till that may sell offline, after the app is stored and its shift has started. */
@@ -56,7 +60,7 @@ export async function openOfflineTill(
     readonly limits?: object;
     readonly persists?: boolean;
     readonly options?: BrowserContextOptions;
-    readonly prepare?: (window: TestWindow) => Promise<void>;
+    readonly prepare?: (window: TestWindow) => Promise<unknown>;
   } = {},
 ): Promise<OfflineWindow> {
   const terminal = await addTestTerminal(sandbox);
@@ -105,9 +109,8 @@ export function hasTerms(): Promise<boolean> {
 /** Returns the controls of a till that may sell offline. */
 export function offlineControls(window: TestWindow, terminal: TestTerminal): OfflineWindow {
   const { page, context } = window;
-  const till = tillOf(window);
-  return {
-    ...till,
+  const till: OfflineWindow = {
+    ...tillOf(window),
     terminal,
     request: async (sum) => {
       await till.amount.fill(sum);
@@ -118,11 +121,22 @@ export function offlineControls(window: TestWindow, terminal: TestTerminal): Off
       await page.getByRole('textbox', { name: 'Answer' }).fill(text);
       await page.keyboard.press('Enter');
     },
+    sellTo: async (wallet, sum) => {
+      const answer = await signRequest(wallet, await till.request(sum));
+      await till.answer(answer);
+      await till.result('Accepted offline').waitFor();
+      return answer;
+    },
     cut: async () => {
       await context.setOffline(true);
       await page.getByText('Offline', { exact: true }).waitFor();
     },
+    forward: async () => {
+      await context.setOffline(false);
+      await page.getByText('1 sale waits', { exact: true }).waitFor({ state: 'hidden' });
+    },
   };
+  return till;
 }
 
 /** Returns the till to its keypad, from any screen. */

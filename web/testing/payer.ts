@@ -20,7 +20,7 @@ const ONE_COIN = '0xde0b6b3a7640000';
 export async function rpc(
   sandbox: SandboxFile,
   method: string,
-  params: readonly unknown[],
+  params: readonly unknown[] = [],
 ): Promise<unknown> {
   const response = await fetch(sandbox.test.rpc_url, {
     method: 'POST',
@@ -148,10 +148,19 @@ export async function askForPayment(
 ): Promise<{ readonly id: string; readonly url: string }> {
   const all = { amount: 2_500_000, terminal: terminal.id, ...body };
   const { id } = await postAsMerchant(sandbox, '/payment_intents', all);
+  return { id: String(id), url: await payLinkOf(sandbox, terminal, id) };
+}
+
+/** Returns the URL in the QR code that a till shows for an open payment. */
+export async function payLinkOf(
+  sandbox: SandboxFile,
+  terminal: TestTerminal,
+  id: unknown,
+): Promise<string> {
   const response = await fetch(`${sandbox.base_url}/device/v1/payment_intents/${id}`, {
     headers: { Authorization: `Bearer ${terminal.deviceKey}` },
   });
   const { payment_url: url } = (await response.json()) as { payment_url: string | null };
   assert.ok(url !== null, 'the till has no link');
-  return { id: String(id), url };
+  return url;
 }

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
-import { PHONE } from './browser.ts';
-import type { Stage } from './stage.ts';
-import { addTestTerminal, openTill, type TestTerminal, type TillWindow } from './till.ts';
 
 /** Formats amounts and checks pages, for tests with prices in the shop's currency. */
 
@@ -30,13 +27,4 @@ export async function shows(page: Page, ...texts: readonly string[]): Promise<vo
 export async function fits(page: Page): Promise<void> {
   const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
   assert.ok(Number(wide) <= 0, `${wide} px too wide`);
-}
-
-export async function newTill(
-  { sandbox, browser }: Stage,
-  options: BrowserContextOptions = PHONE,
-): Promise<{ till: TillWindow; terminal: TestTerminal }> {
-  const terminal = await addTestTerminal(sandbox);
-  const till = await openTill(browser, sandbox, { terminal, options });
-  return { till, terminal };
 }

@@ -1,11 +1,8 @@
-import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import type { TestBrowser, TestWindow } from './browser.ts';
+import type { TestWindow } from './browser.ts';
+import type { Stage } from './stage.ts';
 
 /** The stage for screenshots: a real sandbox and a real browser. */
-export interface Scene {
-  readonly sandbox: SandboxFile;
-  readonly browser: TestBrowser;
-}
+export type Scene = Stage;
 
 /**
  * A screen of which `npm run shots` takes pictures in every look. Each app exports its screens as

@@ -34,15 +34,20 @@ function kept<Set extends Stage>(open: () => Promise<Opened<Set>>): () => Set {
   };
 }
 
-/** Opens the run's shared sandbox and browser. */
-export function sharedStage(): () => Stage {
+/**
+ * Opens the run's shared sandbox and browser.
+ * @param prepare See {@link ownStage}.
+ */
+export function sharedStage(prepare: (stage: Stage) => Promise<void> = async () => {}) {
   return kept(async () => {
     const [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
     const close = async () => {
       await browser.close();
       await shared.close();
     };
-    return { stage: { sandbox: shared.sandbox, browser }, close };
+    const stage: Stage = { sandbox: shared.sandbox, browser };
+    await prepare(stage);
+    return { stage, close };
   });
 }
 
@@ -54,11 +59,15 @@ export interface OwnStage extends Stage {
  * Opens a private sandbox with its database for one file.
  * @param prepare Sets the sandbox up. A separate `before` hook could not wait for the sandbox,
  * because hooks start together.
+ * @param settings Returns further settings of the sandbox.
  */
-export function ownStage(prepare: (stage: OwnStage) => Promise<void> = async () => {}) {
+export function ownStage(
+  prepare: (stage: OwnStage) => Promise<void> = async () => {},
+  settings: () => Promise<Readonly<Record<string, string>>> = async () => ({}),
+) {
   return kept(async () => {
     const database = await testDatabase();
-    const started = startSharedSandbox({ DATABASE_URL: database.url });
+    const started = startSharedSandbox({ DATABASE_URL: database.url, ...(await settings()) });
     const [own, browser] = await Promise.all([started, openBrowser()]);
     const close = async () => {
       await browser.close();

@@ -2,14 +2,8 @@ import { deskShot } from './desk-shots.ts';
 import { askForPayment, fundedAccount, injectWallet } from './payer.ts';
 import type { Look, Scene, Shot } from './shots.ts';
 import { signInAsStaff } from './staff.ts';
-import {
-  addTestTerminal,
-  openDisplay,
-  openTill,
-  postAsMerchant,
-  type TestTerminal,
-  type TillWindow,
-} from './till.ts';
+import { addTestTerminal, type Counter, newTill, openDisplay, postAsMerchant } from './till.ts';
+import { tillShotsAt } from './till-shots.ts';
 import { readyWallet, tapPass } from './wallet.ts';
 
 /**
@@ -40,33 +34,20 @@ function addressShot(name: string, path: string, text: string): Shot {
   };
 }
 
-interface Counter extends Scene {
-  readonly terminal: TestTerminal;
-  readonly till: TillWindow;
-}
+const LABEL = 'Window';
 
-function tillShot(name: string, lead: (counter: Counter) => Promise<void>): Shot {
-  return {
-    name,
-    show: async (scene) => {
-      const terminal = await addTestTerminal(scene.sandbox, 'Window');
-      const till = await openTill(scene.browser, scene.sandbox, { terminal });
-      await lead({ ...scene, terminal, till });
-      return till;
-    },
-  };
-}
+const tillShot = tillShotsAt(LABEL);
 
 function displayShot(name: string, lead: (counter: Counter) => Promise<void>): Shot {
   return {
     name,
     show: async (scene) => {
-      const terminal = await addTestTerminal(scene.sandbox, 'Window');
-      const till = await openTill(scene.browser, scene.sandbox, { terminal });
+      const counter = await newTill(scene, undefined, { label: LABEL });
+      const { till } = counter;
       const page = await openDisplay(till);
       await till.page.getByRole('link', { name: 'Till' }).click();
       await till.ask('12.80');
-      await lead({ ...scene, terminal, till });
+      await lead(counter);
       return { ...till, page };
     },
   };
@@ -76,9 +57,7 @@ const TILL: readonly Shot[] = [
   tillShot('till', ({ till }) => till.amount.fill('12.80')),
   tillShot('till-waiting', ({ till }) => till.ask('12.80')),
   tillShot('till-paid', async ({ till }) => {
-    await till.ask('12.80');
-    await till.testPass.selectOption('ok');
-    await till.result('Paid').waitFor();
+    await till.sell('12.80');
   }),
   tillShot('till-declined', async ({ till }) => {
     await till.ask('12.80');
@@ -105,13 +84,12 @@ const TILL: readonly Shot[] = [
     await till.testPass.waitFor();
   }),
   displayShot('display-paid', async ({ till }) => {
-    await till.testPass.selectOption('ok');
-    await till.result('Paid').waitFor();
+    await till.pay();
   }),
 ];
 
 async function payLink({ browser, sandbox }: Scene) {
-  const terminal = await addTestTerminal(sandbox, 'Window');
+  const terminal = await addTestTerminal(sandbox, LABEL);
   const { id, url } = await askForPayment(sandbox, terminal, { amount: 12_800_000 });
   const window = await browser.open();
   await injectWallet(window, sandbox, await fundedAccount(sandbox, 20_000_000n));
@@ -147,7 +125,7 @@ const CUSTOMER: readonly Shot[] = [
     name,
     show: async ({ browser, sandbox }: Scene) => {
       const { wallet, pass } = await readyWallet(browser, sandbox);
-      const terminal = await addTestTerminal(sandbox, 'Window');
+      const terminal = await addTestTerminal(sandbox, LABEL);
       for (const amount of [4_200_000, 12_800_000, 7_350_000, 3_900_000, 8_100_000]) {
         await tapPass(sandbox, { terminal, amount, pass });
       }

@@ -7,6 +7,7 @@ import { CardChip, type CardSettings } from '#testing/card-chip.ts';
 import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import type { TestBrowser, TestWindow } from './browser.ts';
+import type { Stage } from './stage.ts';
 
 /** A terminal that only one test uses, so that tests can share a sandbox. */
 export interface TestTerminal {
@@ -22,9 +23,11 @@ export interface TestTerminal {
   managerCode(): Promise<string>;
   /** Creates a code that removes a forgotten PIN. Afterwards the demo owner has a second factor. */
   openingCode(): Promise<string>;
+  deactivate(): Promise<void>;
 }
 
-async function signIn(sandbox: SandboxFile): Promise<PersonClient> {
+/** Signs in the owner of the demo account. */
+export async function signInOwner(sandbox: SandboxFile): Promise<PersonClient> {
   const person = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
   const { status, text } = await person.post('/session', sandbox.dashboard);
   assert.ok(status < 300, text);
@@ -36,7 +39,7 @@ export async function addTestTerminal(
   label = 'Counter of a test',
   mode: 'test' | 'live' = 'test',
 ): Promise<TestTerminal> {
-  const person = await signIn(sandbox);
+  const person = await signInOwner(sandbox);
   const root = `/accounts/${sandbox.account}/${mode}/terminals`;
   const { body, text, status } = await person.post(root, { label });
   assert.equal(status, 201, text);
@@ -66,6 +69,10 @@ export async function addTestTerminal(
       await addFactorNow(person, sandbox.dashboard.password);
       return makeCode({ with_factor: true });
     },
+    deactivate: async () => {
+      const ended = await person.post(`${root}/${id}/deactivate`);
+      assert.equal(ended.status, 200, ended.text);
+    },
   };
 }
 
@@ -80,35 +87,54 @@ export interface TillWindow extends TestWindow {
   result(word: string): Locator;
   /** Types the amount, clicks Charge, and waits for the screen that takes passes. */
   ask(amount: string): Promise<void>;
+  /** Taps with a test pass that pays, and waits for `Paid`. */
+  pay(): Promise<void>;
+  /** Asks for the amount, which a test pass then pays. */
+  sell(amount: string): Promise<void>;
 }
 
 export function tillOf(window: TestWindow): TillWindow {
   const { page } = window;
   const button = (name: RegExp) => page.getByRole('button', { name });
-  const till = {
+  const till: TillWindow = {
     ...window,
     amount: page.getByRole('textbox', { name: 'Amount' }),
     charge: button(/^Charge/),
     cancel: button(/^Cancel payment/),
     newPayment: button(/^New payment/),
     testPass: page.getByRole('combobox', { name: 'Test pass' }),
-    result: (word: string) => regionOf(page, word),
-  };
-  return {
-    ...till,
+    result: (word: string) => resultIn(page, word),
     ask: async (amount) => {
       await till.amount.fill(amount);
       await till.charge.click();
       await till.testPass.waitFor();
     },
+    pay: async () => {
+      await till.testPass.selectOption('ok');
+      await till.result('Paid').waitFor();
+    },
+    sell: async (amount) => {
+      await till.ask(amount);
+      await till.pay();
+    },
   };
+  return till;
 }
 
-function regionOf(page: Page, word: string): Locator {
+/** Returns a page's result region once it shows this word. */
+export function resultIn(page: Page, word: string): Locator {
   return page
     .getByRole('status')
     .or(page.getByRole('alert'))
     .filter({ has: page.getByText(word, { exact: true }) });
+}
+
+/** How a till begins. */
+interface Opening {
+  /** Prepares the window before the till is loaded. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
+  /** Starts the shift, if the account has cashiers with PINs. */
+  readonly start?: (page: Page) => Promise<void>;
 }
 
 /** Opens a till whose shift has started. */
@@ -118,16 +144,16 @@ export async function openTill(
   {
     options,
     terminal,
+    prepare = async () => {},
     start = (page) => page.getByRole('button', { name: /^Start shift/ }).click(),
-  }: {
+  }: Opening & {
     readonly terminal: TestTerminal;
-    readonly options?: BrowserContextOptions;
-    /** Starts the shift, if the account has cashiers with PINs. */
-    readonly start?: (page: Page) => Promise<void>;
+    readonly options?: BrowserContextOptions | undefined;
   },
 ): Promise<TillWindow> {
   const window = await browser.open(options);
   const { page } = window;
+  await prepare(page);
   await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
   await start(page);
   const till = tillOf(window);
@@ -135,9 +161,29 @@ export async function openTill(
   return till;
 }
 
+/** A till with a terminal that only one test uses, and what such a test needs besides. */
+export interface Counter extends Stage {
+  readonly terminal: TestTerminal;
+  readonly till: TillWindow;
+  /** The till's page. */
+  readonly page: Page;
+}
+
+/** Adds a terminal, and opens its till. */
+export async function newTill(
+  { sandbox, browser }: Stage,
+  options?: BrowserContextOptions,
+  { label, ...opening }: Opening & { readonly label?: string } = {},
+): Promise<Counter> {
+  const terminal = await addTestTerminal(sandbox, label);
+  const till = await openTill(browser, sandbox, { ...opening, terminal, options });
+  return { sandbox, browser, terminal, till, page: till.page };
+}
+
 type Listed = readonly Record<string, unknown>[];
 
-async function listAsMerchant(sandbox: SandboxFile, path: string): Promise<Listed> {
+/** Reads a list with the merchant's secret key. */
+export async function listAsMerchant(sandbox: SandboxFile, path: string): Promise<Listed> {
   const response = await fetch(`${sandbox.base_url}/v1${path}`, {
     headers: { Authorization: `Bearer ${sandbox.test.secret_key}` },
   });
@@ -202,7 +248,7 @@ export async function setShop(
   sandbox: SandboxFile,
   settings: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const person = await signIn(sandbox);
+  const person = await signInOwner(sandbox);
   const path = `/accounts/${sandbox.account}`;
   const { version } = (await person.get(path)).body;
   const { status, text } = await person.patch(path, { version, ...settings });
@@ -214,7 +260,7 @@ export async function addCatalogueItem(
   sandbox: SandboxFile,
   item: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const person = await signIn(sandbox);
+  const person = await signInOwner(sandbox);
   const { status, text } = await person.post(`/accounts/${sandbox.account}/test/catalogue`, item);
   assert.equal(status, 201, text);
 }

@@ -1,3 +1,4 @@
+import { changeAnswers } from './network-faults.ts';
 import type { Scene, Shot } from './shots.ts';
 import { createWallet, openWallet, type WalletWindow } from './wallet.ts';
 
@@ -33,18 +34,17 @@ export function visitorShot(name: string, lead: (wallet: WalletWindow) => Promis
 
 export type Json = Record<string, unknown>;
 
+/** Makes the operator of each network issue pass files. */
+export function issuesPassFiles(body: Json): Json {
+  const pass_files = ['apple', 'google'];
+  return { ...body, data: (body.data as object[]).map((one) => ({ ...one, pass_files })) };
+}
+
 /** Replaces responses of the service with realistic worst cases. */
-export async function answerWith(
+export function answerWith(
   { page }: WalletWindow,
   path: string,
   change: (body: Json) => Json,
 ): Promise<void> {
-  await page.route(`**/api/payer/v1/${path}`, async (route) => {
-    try {
-      const response = await route.fetch();
-      await route.fulfill({ response, json: change((await response.json()) as Json) });
-    } catch {
-      // The window was closed while a long poll was in flight.
-    }
-  });
+  return changeAnswers(page, `**/api/payer/v1/${path}`, change);
 }

@@ -10,6 +10,8 @@ export interface WalletWindow extends TestWindow {
   button(name: RegExp): Locator;
   field(name: string): Locator;
   dialog(): Locator;
+  /** Returns a button of the open dialog. */
+  inDialog(name: RegExp): Locator;
   /** Waits until this text is visible somewhere. */
   sees(text: string | RegExp): Promise<void>;
   goTo(page: string): Promise<void>;
@@ -22,6 +24,7 @@ export function walletOf(window: TestWindow): WalletWindow {
     button: (name) => page.getByRole('button', { name }),
     field: (name) => page.getByLabel(name, { exact: true }),
     dialog: () => page.getByRole('dialog'),
+    inDialog: (name) => page.getByRole('dialog').getByRole('button', { name }),
     sees: (text) => page.getByText(text).first().waitFor(),
     goTo: (name) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click(),
   };
@@ -42,10 +45,7 @@ export async function createWallet(wallet: WalletWindow): Promise<void> {
   await wallet.button(/^Create wallet/).click();
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await wallet.field('Repeat wallet password').fill(WALLET_PASSWORD);
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Create wallet/ })
-    .click();
+  await wallet.inDialog(/^Create wallet/).click();
   await wallet.page.getByLabel('Balance').waitFor();
 }
 
@@ -56,10 +56,7 @@ export async function fundWallet(wallet: WalletWindow): Promise<void> {
 
 export async function allowPayments(wallet: WalletWindow): Promise<void> {
   await wallet.button(/^Allow payments/).click();
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Allow payments/ })
-    .click();
+  await wallet.inDialog(/^Allow payments/).click();
   await wallet.sees('Ready to pay');
 }
 
@@ -68,10 +65,7 @@ export async function addPass(wallet: WalletWindow, name: string): Promise<strin
   await wallet.goTo('Passes');
   await wallet.button(/^Add pass/).click();
   await wallet.field('Pass name').fill(name);
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Add pass/ })
-    .click();
+  await wallet.inDialog(/^Add pass/).click();
   const code = await wallet.field('Pass code').inputValue();
   await wallet.button(/^Done/).click();
   return code;

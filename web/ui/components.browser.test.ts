@@ -1,49 +1,29 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import {
-  DESKTOP,
-  NARROW,
-  openBrowser,
-  PHONE,
-  type TestBrowser,
-  type TestWindow,
-} from '../testing/browser.ts';
+import { DESKTOP, NARROW, PHONE, type TestWindow } from '../testing/browser.ts';
+import { checkFits } from '../testing/page-width.ts';
+import { sharedStage } from '../testing/stage.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const SIZES = { phone: PHONE, desktop: DESKTOP, narrow: NARROW };
 
 for (const [size, options] of Object.entries(SIZES)) {
   for (const colorScheme of ['light', 'dark'] as const) {
     test(`every component is accessible and fits: ${size}, ${colorScheme}`, async () => {
-      const window = await browser.open({ ...options, colorScheme });
-      await window.page.goto(`${shared.sandbox.web_url}/dev/ui`);
+      const window = await stage().browser.open({ ...options, colorScheme });
+      await window.page.goto(`${stage().sandbox.web_url}/dev/ui`);
       await window.page.getByRole('heading', { name: 'Components' }).waitFor();
       await window.checkAccessibility();
-      const overflow = await window.page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      );
-      assert.equal(overflow, 0, 'the page scrolls sideways');
-      window.checkClean();
-      await window.close();
+      await checkFits(window.page);
+      await window.closeClean();
     });
   }
 }
 
 test('serious mistakes on a page are found, at its first check and at later ones', async () => {
-  const window = await browser.open();
+  const window = await stage().browser.open();
   const { page } = window;
   const wrong = {
     'color-contrast': '<p style="color: #ccc; background: #fff">Pale</p>',
@@ -69,9 +49,9 @@ test('serious mistakes on a page are found, at its first check and at later ones
 });
 
 test('a dialog opens and closes by keyboard, and restores the focus', async () => {
-  const window = await browser.open();
+  const window = await stage().browser.open();
   const { page } = window;
-  await page.goto(`${shared.sandbox.web_url}/dev/ui`);
+  await page.goto(`${stage().sandbox.web_url}/dev/ui`);
   const opener = page.getByRole('button', { name: 'Open the dialog' });
   await opener.focus();
   await page.keyboard.press('Enter');
@@ -84,9 +64,9 @@ test('a dialog opens and closes by keyboard, and restores the focus', async () =
 });
 
 test('a dialog has a close button, and opens with its own first control in focus', async () => {
-  const window = await browser.open(PHONE);
+  const window = await stage().browser.open(PHONE);
   const { page } = window;
-  await page.goto(`${shared.sandbox.web_url}/dev/ui`);
+  await page.goto(`${stage().sandbox.web_url}/dev/ui`);
   await page.getByRole('button', { name: 'Open the dialog' }).click();
   const dialog = page.getByRole('dialog');
   await dialog
@@ -113,9 +93,9 @@ async function pull({ page }: TestWindow, grip: Locator, px: number): Promise<vo
 }
 
 test('sheets from below are pulled away by their grip, and stay after a nudge', async () => {
-  const window = await browser.open(PHONE);
+  const window = await stage().browser.open(PHONE);
   const { page } = window;
-  await page.goto(`${shared.sandbox.web_url}/dev/ui`);
+  await page.goto(`${stage().sandbox.web_url}/dev/ui`);
   await page.getByRole('button', { name: 'Open the dialog' }).click();
   const dialog = page.getByRole('dialog');
   await pull(window, dialog.locator('.sheet-grip'), 20);
@@ -126,14 +106,13 @@ test('sheets from below are pulled away by their grip, and stay after a nudge', 
   const sheet = page.locator('.shell-sheet:popover-open');
   await pull(window, sheet.locator('.sheet-grip'), 140);
   await sheet.waitFor({ state: 'detached' });
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('the first Tab stop skips the navigation', async () => {
-  const window = await browser.open();
+  const window = await stage().browser.open();
   const { page } = window;
-  await page.goto(`${shared.sandbox.web_url}/dev/ui`);
+  await page.goto(`${stage().sandbox.web_url}/dev/ui`);
   await page.getByRole('heading', { name: 'Components' }).waitFor();
   await page.keyboard.press('Tab');
   const skip = page.getByRole('link', { name: 'Skip to content' });
@@ -149,9 +128,9 @@ for (const [size, options] of [
   ['tablet', { viewport: { width: 820, height: 1180 } }],
 ] as const) {
   test(`a small screen has one bar, links to every page, and a sheet: ${size}`, async () => {
-    const window = await browser.open(options);
+    const window = await stage().browser.open(options);
     const { page } = window;
-    await page.goto(`${shared.sandbox.web_url}/dev/ui`);
+    await page.goto(`${stage().sandbox.web_url}/dev/ui`);
     await page.getByRole('heading', { name: 'Components' }).waitFor();
     assert.equal((await page.locator('.shell-bar').boundingBox())?.height, 52);
     const link = page.getByRole('navigation').getByRole('link', { name: 'Request log' });
@@ -163,7 +142,6 @@ for (const [size, options] of [
     await page.keyboard.press('Escape');
     await sheet.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Menu' }).and(page.locator(':focus')).waitFor();
-    window.checkClean();
-    await window.close();
+    await window.closeClean();
   });
 }

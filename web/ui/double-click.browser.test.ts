@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { signInAt } from '../testing/desk.ts';
 import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';
+import { openSignedIn } from '../testing/signed-in.ts';
 import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { createWallet, openWallet } from '../testing/wallet.ts';
@@ -87,11 +87,9 @@ test('a pay page pays once', async () => {
 });
 
 test('a dashboard creates one key', async () => {
-  const { browser, sandbox } = stage();
-  const window = await browser.open();
+  const window = await openSignedIn(stage(), 'dashboard/api-keys');
   const { page } = window;
   const dialog = page.getByRole('dialog');
-  await signInAt(window, { sandbox, path: 'dashboard/api-keys' });
   const keys = sentBy(page, /\/api_keys$/);
   await doubleClick(page, button(page, /^Create API key/).first());
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Double');

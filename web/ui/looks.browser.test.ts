@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { PHONE } from '../testing/browser.ts';
-import { payAt, signInAt } from '../testing/desk.ts';
+import { payAt } from '../testing/desk.ts';
+import { openSignedIn } from '../testing/signed-in.ts';
 import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, openTill } from '../testing/till.ts';
 import { createWallet, openWallet } from '../testing/wallet.ts';
@@ -47,9 +48,7 @@ function rowsOf(boxes: readonly Box[]): Box[][] {
 const endOf = ({ x, width }: Box) => x + width;
 
 async function openDesk(path: string): Promise<{ page: Page; close(): Promise<void> }> {
-  const { sandbox, browser } = stage();
-  const window = await browser.open();
-  await signInAt(window, { sandbox, path: `dashboard${path}` });
+  const window = await openSignedIn(stage(), `dashboard${path}`);
   await window.page.locator('search.filters').or(window.page.locator('.figures')).first().waitFor();
   return { page: window.page, close: window.close };
 }

@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
-import { signInAt } from '../testing/desk.ts';
+import { DESKTOP } from '../testing/browser.ts';
+import { openSignedIn } from '../testing/signed-in.ts';
+import { sharedStage } from '../testing/stage.ts';
 
 /** A window shorter than every page, so that all of them scroll. */
 const LOW = { ...DESKTOP, viewport: { width: 1280, height: 360 } };
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 function waitForFocus(page: Page, title: string) {
   return page.waitForFunction((text) => {
@@ -61,9 +51,8 @@ async function scrollTo(page: Page, px: number): Promise<void> {
 }
 
 test('a link leads to the top of a page and its heading, Back to the old position', async () => {
-  const window = await browser.open(LOW);
+  const window = await openSignedIn(stage(), 'dashboard/settings', LOW);
   const { page } = window;
-  await signInAt(window, { sandbox: shared.sandbox, path: 'dashboard/settings' });
   await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
   await scrollTo(page, 120);
   // Uses the keyboard, because the mouse would first scroll to the link.
@@ -81,14 +70,12 @@ test('a link leads to the top of a page and its heading, Back to the old positio
   await page.goForward();
   await page.getByRole('heading', { name: 'Risk rules', level: 1 }).waitFor();
   await waitForPlace(page, 60);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('changing a filter on the same page keeps the focus where it is', async () => {
-  const window = await browser.open(LOW);
+  const window = await openSignedIn(stage(), 'dashboard/payments', LOW);
   const { page } = window;
-  await signInAt(window, { sandbox: shared.sandbox, path: 'dashboard/payments' });
   await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor();
   const filter = page.getByRole('main').getByRole('combobox').first();
   await filter.focus();
@@ -96,6 +83,5 @@ test('changing a filter on the same page keeps the focus where it is', async () 
   await page.waitForURL(/\?/);
   const isKept = await filter.evaluate((select) => document.activeElement === select);
   assert.ok(isKept, 'the focus has gone');
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });

@@ -24,7 +24,7 @@ test('offline, a change fails with a message, and the input is kept', async () =
   await wallet.button(/^Add pass/).click();
   await wallet.field('Pass name').fill('Keyring');
   await context.setOffline(true);
-  const add = wallet.dialog().getByRole('button', { name: /^Add pass/ });
+  const add = wallet.inDialog(/^Add pass/);
   await add.click();
   await wallet.sees('Not sent: there is no connection. Nothing has changed.');
   await wallet.checkAccessibility();
@@ -42,10 +42,7 @@ test('a double click makes one pass', async () => {
   await createWallet(wallet);
   await wallet.goTo('Passes');
   await wallet.button(/^Add pass/).click();
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Add pass/ })
-    .dblclick();
+  await wallet.inDialog(/^Add pass/).dblclick();
   await wallet.field('Pass code').waitFor();
   await wallet.button(/^Done/).click();
   await wallet

@@ -1,26 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { test } from 'node:test';
 import { readTap, writeCard } from '../../reader/src/index.ts';
 import { emulatedChip, MAKER_KEY } from '../../test/reader/emulated-ntag424.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { PHONE } from '../testing/browser.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { readyWallet, tapPass } from '../testing/wallet.ts';
+import { answerWith, issuesPassFiles } from '../testing/wallet-shots.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 test('if the operator issues pass files, the wallet offers them', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   const open = async () => {
@@ -32,12 +23,7 @@ test('if the operator issues pass files, the wallet offers them', async () => {
   await wallet.button(/^Close/).click();
   // Responds as the service of an operator with certificates for pass files would. This sandbox has
   // none.
-  await page.route('**/api/payer/v1/networks', async (route) => {
-    const response = await route.fetch();
-    const { data, ...rest } = await response.json();
-    const named = data.map((one: object) => ({ ...one, pass_files: ['apple', 'google'] }));
-    await route.fulfill({ response, json: { ...rest, data: named } });
-  });
+  await answerWith(wallet, 'networks', issuesPassFiles);
   await page.reload();
   await page.getByRole('link', { name: 'Passes' }).click();
   await open();
@@ -50,12 +36,12 @@ test('if the operator issues pass files, the wallet offers them', async () => {
 });
 
 test('a code pays once, and a card pays until it is revoked', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await wallet.button(/^Show code of Keyring/).click();
-  await wallet.dialog().getByRole('button', { name: 'New code' }).click();
+  await wallet.inDialog(/^New code/).click();
   const code = { type: 'qr', value: await wallet.field('Code').inputValue() };
   await page.getByRole('img', { name: 'Code for the till' }).waitFor();
   await wallet.checkAccessibility();
@@ -69,10 +55,7 @@ test('a code pays once, and a card pays until it is revoked', async () => {
   await wallet.sees('No cards yet');
   await wallet.button(/^Add card/).click();
   await wallet.field('Card name').fill('Blue card');
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Add card/ })
-    .click();
+  await wallet.inDialog(/^Add card/).click();
   assert.match(await wallet.field('Meta read key').inputValue(), /^[0-9a-f]{32}$/);
   const line = await wallet.field('For tapline-reader').inputValue();
   const chip = emulatedChip();

@@ -1,31 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { caller } from '#testing/api-client.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { haloChip } from '../terminal/counter/virtual-halo-chip.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { PHONE } from '../testing/browser.ts';
 import { addChipDialog, addHeldChip } from '../testing/halo.ts';
 import { fund } from '../testing/payer.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { createWallet, walletOf } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const PIN = '4821';
 
 test('a chip is registered, and its limit and block hold at the till', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const account = privateKeyToAccount(generatePrivateKey());
   const wallet = walletOf(await browser.open(PHONE));
   const { page } = wallet;
@@ -76,7 +66,7 @@ test('a chip is registered, and its limit and block hold at the till', async () 
 });
 
 test('on an iPhone each hold of the chip begins with a tap on the screen', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const account = privateKeyToAccount(generatePrivateKey());
   const wallet = walletOf(await browser.open(PHONE));
   const { page } = wallet;

@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { createWallet, openWallet, readyWallet, tapPass } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const TOO_OLD = {
   error: {
@@ -29,7 +19,8 @@ const TOO_OLD = {
 };
 
 test('a new pass asks for the wallet’s signature if the last one is too old', async () => {
-  const wallet = await openWallet(browser, shared.sandbox, PHONE);
+  const { sandbox, browser } = stage();
+  const wallet = await openWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await createWallet(wallet);
   const asked: string[] = [];
@@ -44,7 +35,7 @@ test('a new pass asks for the wallet’s signature if the last one is too old', 
   });
   await wallet.goTo('Passes');
   await wallet.button(/^Add pass/).click();
-  const add = wallet.dialog().getByRole('button', { name: /^Add pass/ });
+  const add = wallet.inDialog(/^Add pass/);
   await add.click();
   const again = page.getByRole('dialog', { name: 'Sign again' });
   await again.getByRole('button', { name: 'Not now' }).click();
@@ -59,7 +50,7 @@ test('a new pass asks for the wallet’s signature if the last one is too old', 
 });
 
 test('a rotating code pays once, and keeps rotating offline', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   await wallet.button(/^Show code/).click();
@@ -80,7 +71,7 @@ test('a rotating code pays once, and keeps rotating offline', async () => {
 });
 
 test('the owner is notified of a payment by a static pass, and sees it marked', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox);
   await wallet.page.waitForFunction(() => localStorage.getItem('tapline.wallet.heardUntil'));

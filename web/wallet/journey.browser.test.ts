@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, looksToRun, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { DESKTOP, looksToRun, PHONE } from '../testing/browser.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import {
   addPass,
@@ -20,17 +20,7 @@ import {
  */
 const BUDGETS = { en: 127_600, qps: 130_000 } as const;
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const LOOKS = [
   { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
@@ -39,7 +29,7 @@ const LOOKS = [
 
 for (const { name, options } of looksToRun(LOOKS)) {
   test(`a stranger makes a wallet, allows payments, and pays with a tap: ${name}`, async () => {
-    const { sandbox } = shared;
+    const { sandbox, browser } = stage();
     const terminal = await addTestTerminal(sandbox);
     const wallet = await openWallet(browser, sandbox, options);
     await wallet.button(/^Import wallet/).waitFor();
@@ -77,13 +67,14 @@ for (const { name, options } of looksToRun(LOOKS)) {
 }
 
 test('the browser is asked to keep the wallet, and the page names one that was lost', async () => {
+  const { sandbox, browser } = stage();
   const wallet = walletOf(await browser.open(PHONE));
   const { page } = wallet;
   await page.addInitScript(`navigator.storage.persist = async () => {
     sessionStorage.setItem('asked to last', 'yes');
     return true;
   };`);
-  await page.goto(`${shared.sandbox.web_url}/wallet`);
+  await page.goto(`${sandbox.web_url}/wallet`);
   await createWallet(wallet);
   assert.equal(await page.evaluate(`sessionStorage.getItem('asked to last')`), 'yes');
   assert.equal(await wallet.button(/^Back up wallet/).count(), 0, 'there is nothing to lose');
@@ -102,8 +93,12 @@ test('the browser is asked to keep the wallet, and the page names one that was l
 });
 
 test('the first load stays within its budget, before and after there is a wallet', async () => {
-  const url = `${shared.sandbox.web_url}/wallet`;
-  const wallet = await openWallet(browser, shared.sandbox, { ...DESKTOP, serviceWorkers: 'block' });
+  const { sandbox, browser } = stage();
+  const url = `${sandbox.web_url}/wallet`;
+  const wallet = await openWallet(browser, sandbox, {
+    ...DESKTOP,
+    serviceWorkers: 'block',
+  });
   const fresh = await measureFirstLoad(wallet, url);
   await checkStill(wallet);
   await createWallet(wallet);
@@ -119,7 +114,8 @@ test('the first load stays within its budget, before and after there is a wallet
 });
 
 test('a session outlives a reload, and the password opens the next one', async () => {
-  const wallet = await openWallet(browser, shared.sandbox);
+  const { sandbox, browser } = stage();
+  const wallet = await openWallet(browser, sandbox);
   const { page } = wallet;
   await createWallet(wallet);
   await page.reload();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { addVirtualPasskeys, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { addVirtualPasskeys, PHONE } from '../testing/browser.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 import {
   addPass,
@@ -18,17 +18,7 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 /** Returns the browser's storage as text, which must never contain a key. */
 function storageOf({ page }: WalletWindow): Promise<string> {
@@ -41,9 +31,10 @@ async function endSessions({ page }: WalletWindow): Promise<void> {
 }
 
 test('an imported key is the same wallet; a wrong key is reported; by keyboard alone', async () => {
+  const { sandbox, browser } = stage();
   const privateKey = generatePrivateKey();
   const { address } = privateKeyToAccount(privateKey);
-  const wallet = await openWallet(browser, shared.sandbox);
+  const wallet = await openWallet(browser, sandbox);
   const { page } = wallet;
   await wallet.button(/^Import wallet/).focus();
   await page.keyboard.press('Enter');
@@ -80,8 +71,9 @@ test('an imported key is the same wallet; a wrong key is reported; by keyboard a
 });
 
 test('a passkey encrypts the wallet, and unlocks it again', async () => {
+  const { sandbox, browser } = stage();
   // Passkeys need a host name; a numeric IP address does not work.
-  const url = shared.sandbox.web_url.replace('127.0.0.1', 'localhost');
+  const url = sandbox.web_url.replace('127.0.0.1', 'localhost');
   const wallet = walletOf(await browser.open(PHONE));
   await addVirtualPasskeys(wallet);
   await wallet.page.goto(`${url}/wallet`);
@@ -100,7 +92,7 @@ test('a passkey encrypts the wallet, and unlocks it again', async () => {
 });
 
 test('a code takes one click, or the passkey each time if the user has set that', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const wallet = walletOf(await browser.open(PHONE));
   const { page } = wallet;
@@ -153,7 +145,7 @@ test('a code takes one click, or the passkey each time if the user has set that'
 });
 
 test('the wallet asks for a backup once it holds money, and checks that it was made', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
@@ -186,7 +178,8 @@ test('the wallet asks for a backup once it holds money, and checks that it was m
 });
 
 test('the wallet password opens a screen whose PIN was forgotten', async () => {
-  const wallet = await openWallet(browser, shared.sandbox);
+  const { sandbox, browser } = stage();
+  const wallet = await openWallet(browser, sandbox);
   await createWallet(wallet);
   await wallet.goTo('Settings');
   await wallet.field('PIN').fill('4711');
@@ -208,7 +201,8 @@ test('the wallet password opens a screen whose PIN was forgotten', async () => {
 });
 
 test('a PIN locks the screen; the network can be switched, and the wallet removed', async () => {
-  const wallet = await openWallet(browser, shared.sandbox);
+  const { sandbox, browser } = stage();
+  const wallet = await openWallet(browser, sandbox);
   const { page } = wallet;
   await createWallet(wallet);
   await wallet.goTo('Settings');
@@ -239,7 +233,7 @@ test('a PIN locks the screen; the network can be switched, and the wallet remove
   await wallet.button(/^Remove wallet/).click();
   await wallet.sees('This wallet is not backed up.');
   await wallet.checkAccessibility();
-  const remove = wallet.dialog().getByRole('button', { name: /^Remove wallet/ });
+  const remove = wallet.inDialog(/^Remove wallet/);
   await remove.click();
   await wallet.sees('Check the box first.');
   await wallet.dialog().getByRole('checkbox').check();
@@ -251,18 +245,19 @@ test('a PIN locks the screen; the network can be switched, and the wallet remove
 });
 
 test('a token for an agent is shown once and can be revoked', async () => {
-  const wallet = await openWallet(browser, shared.sandbox, PHONE);
+  const { sandbox, browser } = stage();
+  const wallet = await openWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await createWallet(wallet);
   await wallet.goTo('Passes');
   await page.getByRole('link', { name: /^Tokens for AI agents/ }).click();
   await wallet.sees('No tokens yet');
   await wallet.button(/^Create a token/).click();
-  const make = wallet.dialog().getByRole('button', { name: /^Create a token/ });
+  const make = wallet.inDialog(/^Create a token/);
   await make.click();
   await wallet.sees('That isn’t a valid account ID. Ask the shop for it.');
   await wallet.checkAccessibility();
-  await wallet.field('Shop').fill(shared.sandbox.account);
+  await wallet.field('Shop').fill(sandbox.account);
   await wallet.field('Amount').fill('3.50');
   await make.click();
   assert.match(await wallet.field('Agent token').inputValue(), /^agt_/);

@@ -1,25 +1,15 @@
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { test } from 'node:test';
 import { type TextKey, writerFor } from '#texts/text.ts';
-import { NARROW, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { NARROW } from '../testing/browser.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { TESTED_LANGUAGE } from '../testing/tested-language.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { tapPass, WALLET_PASSWORD, type WalletWindow, walletOf } from '../testing/wallet.ts';
 
 /** Tests the wallet screens in the pseudo-language, on a narrow phone. */
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const { text, locale } = writerFor(TESTED_LANGUAGE);
 const HUNDRED = new Intl.NumberFormat(locale, { minimumFractionDigits: 2 }).format(100);
@@ -54,8 +44,9 @@ function controlsOf(wallet: WalletWindow) {
 
 /** Opens a funded wallet with an approval that uses the pseudo-language. */
 async function openPseudoWallet() {
+  const { sandbox, browser } = stage();
   const wallet = walletOf(await browser.open(NARROW));
-  const url = shared.sandbox.web_url;
+  const url = sandbox.web_url;
   await wallet.context.addCookies([{ name: 'tapline_language', value: TESTED_LANGUAGE, url }]);
   await wallet.page.goto(`${url}/wallet`);
   return { wallet, ...controlsOf(wallet) };
@@ -70,7 +61,7 @@ async function createWallet({ named, wallet }: Awaited<ReturnType<typeof openPse
 }
 
 test('creating and funding a wallet, and approving a payment, are translated and fit', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const pseudo = await openPseudoWallet();
   const { wallet, named, result, click, follow, fill, check } = pseudo;
   await named('Import wallet').waitFor();
@@ -151,7 +142,7 @@ test('settings, approvals and contracts are translated and fit', async () => {
   await follow('wallet.end.link');
   await wallet.page.getByText(text('wallet.end.sign_heading'), { exact: true }).first().waitFor();
   await check();
-  await wallet.page.goto(`${shared.sandbox.web_url}/wallet/pay-offline`);
+  await wallet.page.goto(`${stage().sandbox.web_url}/wallet/pay-offline`);
   await named('Request').fill(`TLREQ1${'A'.repeat(200)}`);
   await wallet.page.getByText(text('wallet.pay_offline.problem.damaged')).waitFor();
   await check();
@@ -179,7 +170,7 @@ test('cards and agent tokens are translated and fit', async () => {
   await follow('wallet.passes.agents_link');
   await check();
   await click('wallet.agents.create.button');
-  await fill('wallet.agents.shop', shared.sandbox.account);
+  await fill('wallet.agents.shop', stage().sandbox.account);
   await named('Amount').fill('3.50');
   await check();
   await click('wallet.agents.create.button');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import {
   createWallet,
@@ -12,17 +12,7 @@ import {
   WALLET_PASSWORD,
 } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const APPROVALS = '**/payer/v1/approvals';
 
@@ -31,7 +21,7 @@ function declineOf(intent: Record<string, unknown>): unknown {
 }
 
 test('limits can be tightened immediately, changed on the chain, and set to zero', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
@@ -46,10 +36,7 @@ test('limits can be tightened immediately, changed on the chain, and set to zero
 
   await wallet.button(/^Change limits/).click();
   await wallet.field('Maximum per payment').fill('5');
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Change limits/ })
-    .click();
+  await wallet.inDialog(/^Change limits/).click();
   await page.getByRole('definition').getByText('5.00').waitFor();
 
   // A reload locks the key: the sheet asks for the password and rejects a wrong one.
@@ -57,7 +44,7 @@ test('limits can be tightened immediately, changed on the chain, and set to zero
   await wallet.button(/^Stop all payments/).click();
   await wallet.checkAccessibility();
   await wallet.field('Wallet password').fill('not that one, sorry');
-  const stop = wallet.dialog().getByRole('button', { name: /^Stop all payments/ });
+  const stop = wallet.inDialog(/^Stop all payments/);
   await stop.click();
   await wallet.sees('That isn’t this wallet’s password.');
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
@@ -70,7 +57,7 @@ test('limits can be tightened immediately, changed on the chain, and set to zero
 });
 
 test('an approval with a lost response, or cut off by a reload, is made once', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const wallet = await openWallet(browser, sandbox);
   const { page } = wallet;
   await createWallet(wallet);
@@ -82,10 +69,7 @@ test('an approval with a lost response, or cut off by a reload, is made once', a
     await route.abort();
   });
   await wallet.button(/^Allow payments/).click();
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Allow payments/ })
-    .click();
+  await wallet.inDialog(/^Allow payments/).click();
   await wallet.sees('Ready to pay');
 
   await wallet.goTo('Limits');
@@ -99,10 +83,7 @@ test('an approval with a lost response, or cut off by a reload, is made once', a
     await route.fetch();
     resolve();
   });
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Change limits/ })
-    .click();
+  await wallet.inDialog(/^Change limits/).click();
   await sent;
   await page.reload();
   await page.getByRole('definition').getByText('60.00').waitFor();

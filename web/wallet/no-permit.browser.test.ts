@@ -35,7 +35,7 @@ test('without permits in USDC, the wallet names the missing gas, approves, and p
   const { page } = wallet;
   await createWallet(wallet);
   await fundWallet(wallet);
-  const agree = wallet.dialog().getByRole('button', { name: /^Allow payments/ });
+  const agree = wallet.inDialog(/^Allow payments/);
   await wallet.button(/^Allow payments/).click();
   await agree.click();
   await wallet.sees(/there is no node to send it/);

@@ -1,23 +1,12 @@
+import { letAsk, PUSH_KEY } from '../testing/notifications.ts';
 import type { Shot } from '../testing/shots.ts';
 import { addPass, allowPayments, fundWallet, type WalletWindow } from '../testing/wallet.ts';
 import { answerWith, visitorShot, walletShot } from '../testing/wallet-shots.ts';
 
 const KEY = `0x${'4f'.repeat(32)}`;
-const PUSH_KEY =
-  'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
-
-/**
- * Makes the page believe that the browser can ask for permission: headless browsers refuse
- * notifications without asking.
- */
-async function letAsk({ page }: WalletWindow): Promise<void> {
-  await page.addInitScript(() => {
-    Object.defineProperty(Notification, 'permission', { get: () => 'default' });
-  });
-}
 
 async function showRings(wallet: WalletWindow, push: Readonly<Record<string, unknown>>) {
-  await letAsk(wallet);
+  await letAsk(wallet.page);
   await answerWith(wallet, 'push', (body) => ({ ...body, ...push }));
   await wallet.page.reload();
   await wallet.goTo('Settings');
@@ -61,13 +50,10 @@ export const OWN_SHOTS: readonly Shot[] = [
     await wallet.field('Private key').fill(KEY);
     await wallet.field('Wallet password').fill('long enough for it');
     await wallet.field('Repeat wallet password').fill('long enough for that');
-    await wallet
-      .dialog()
-      .getByRole('button', { name: /^Import wallet/ })
-      .click();
+    await wallet.inDialog(/^Import wallet/).click();
   }),
   walletShot('rings-question', async ({ wallet }) => {
-    await letAsk(wallet);
+    await letAsk(wallet.page);
     await addPass(wallet, 'Keyring');
     await wallet.page.reload();
     await wallet.sees('Notify this device?');
@@ -90,10 +76,7 @@ export const OWN_SHOTS: readonly Shot[] = [
   walletShot('remove', async ({ wallet }) => {
     await wallet.goTo('Settings');
     await wallet.button(/^Remove wallet/).click();
-    await wallet
-      .dialog()
-      .getByRole('button', { name: /^Remove wallet/ })
-      .click();
+    await wallet.inDialog(/^Remove wallet/).click();
     await wallet.sees('Check the box first.');
   }),
   walletShot('send-wrong', async ({ wallet }) => {
@@ -126,10 +109,7 @@ export const OWN_SHOTS: readonly Shot[] = [
     await wallet.page.getByRole('link', { name: /^Tokens for AI agents/ }).click();
     await wallet.button(/^Create a token/).click();
     await wallet.field('Shop').fill('Blue Door');
-    await wallet
-      .dialog()
-      .getByRole('button', { name: /^Create a token/ })
-      .click();
+    await wallet.inDialog(/^Create a token/).click();
   }),
   walletShot('offline', async ({ wallet }) => {
     await wallet.context.setOffline(true);

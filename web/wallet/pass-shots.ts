@@ -1,6 +1,6 @@
 import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Shot } from '../testing/shots.ts';
 import { addPass, type WalletWindow } from '../testing/wallet.ts';
-import { answerWith, walletShot } from '../testing/wallet-shots.ts';
+import { answerWith, issuesPassFiles, walletShot } from '../testing/wallet-shots.ts';
 
 /** The limit that the card gets. */
 const MOST = '1000000';
@@ -19,10 +19,7 @@ async function addCard(wallet: WalletWindow, name: string, limit: string): Promi
   await wallet.button(/^Add card/).click();
   await wallet.field('Card name').fill(name);
   await wallet.field('Maximum per payment').fill(limit);
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Add card/ })
-    .click();
+  await wallet.inDialog(/^Add card/).click();
   await wallet.field('Meta read key').waitFor();
 }
 
@@ -33,7 +30,7 @@ async function openCode(wallet: WalletWindow, name: string, expiresAt: () => Dat
     expires_at: expiresAt().toISOString(),
   }));
   await wallet.button(/^Show code/).click();
-  await wallet.dialog().getByRole('button', { name: 'New code' }).click();
+  await wallet.inDialog(/^New code/).click();
 }
 
 const CHIP = {
@@ -134,10 +131,7 @@ const CODES: readonly Shot[] = [
     await wallet.field('Rotating code').waitFor();
   }),
   walletShot('pass-files', async ({ wallet }) => {
-    await answerWith(wallet, 'networks', (body) => ({
-      ...body,
-      data: (body.data as object[]).map((one) => ({ ...one, pass_files: ['apple', 'google'] })),
-    }));
+    await answerWith(wallet, 'networks', issuesPassFiles);
     await addPass(wallet, 'Keyring');
     await wallet.page.reload();
     await wallet.button(/^Show code/).click();

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
+import { changeAnswers } from '../testing/network-faults.ts';
 import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 import {
   allowPayments,
@@ -15,31 +16,18 @@ import {
 
 const STRANGER = `0x${'66'.repeat(20)}`;
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 /** Makes the service name these contracts. @returns a function that restores its responses. */
 async function nameOthers({ page }: WalletWindow, change: Readonly<Record<string, unknown>>) {
   const path = '**/api/payer/v1/approvals';
-  await page.route(path, async (route) => {
-    if (route.request().method() !== 'GET') return route.continue();
-    const response = await route.fetch();
-    await route.fulfill({ response, json: { ...(await response.json()), ...change } });
-  });
+  await changeAnswers(page, path, (answer) => ({ ...answer, ...change }));
   return () => page.unroute(path);
 }
 
 test('a permit for an unknown contract is never signed: the change is shown instead', async () => {
-  const wallet = await openWallet(browser, shared.sandbox, PHONE);
+  const { sandbox, browser } = stage();
+  const wallet = await openWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   const sent: string[] = [];
   page.on('request', (request) => {
@@ -77,7 +65,8 @@ test('a permit for an unknown contract is never signed: the change is shown inst
 });
 
 test('new contracts are trusted after a comparison, with a check box and a click', async () => {
-  const wallet = await openWallet(browser, shared.sandbox);
+  const { sandbox, browser } = stage();
+  const wallet = await openWallet(browser, sandbox);
   const { page } = wallet;
   await createWallet(wallet);
   await fundWallet(wallet);
@@ -89,15 +78,9 @@ test('new contracts are trusted after a comparison, with a check box and a click
   }, STRANGER);
   await page.reload();
   await wallet.button(/^Allow payments/).click();
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Allow payments/ })
-    .click();
+  await wallet.inDialog(/^Allow payments/).click();
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Allow payments/ })
-    .click();
+  await wallet.inDialog(/^Allow payments/).click();
   await wallet
     .dialog()
     .getByText(/nothing was signed/)
@@ -105,7 +88,7 @@ test('new contracts are trusted after a comparison, with a check box and a click
   await wallet.button(/^Not now/).click();
   await page.getByRole('link', { name: /^Compare contracts/ }).click();
   await wallet.button(/^Trust the new contracts/).click();
-  const trust = wallet.dialog().getByRole('button', { name: /^Trust the new contracts/ });
+  const trust = wallet.inDialog(/^Trust the new contracts/);
   await trust.click();
   await wallet.sees('Check the box first.');
   await wallet.checkAccessibility();
@@ -121,7 +104,7 @@ test('new contracts are trusted after a comparison, with a check box and a click
 });
 
 test('raised fees stop the wallet and the pay page, and are shown', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const wallet = await openWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await createWallet(wallet);
@@ -163,7 +146,7 @@ test('raised fees stop the wallet and the pay page, and are shown', async () => 
 });
 
 test('the pay page asks no wallet to sign for contracts that are new to this browser', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const window = await browser.open(PHONE);
   const { page } = window;
@@ -178,14 +161,16 @@ test('the pay page asks no wallet to sign for contracts that are new to this bro
 
   // Responds with terms that are consistent, so that the page alone could not distinguish them from
   // honest ones.
-  await page.route('**/api/pay/v1/**', async (route) => {
-    const response = await route.fetch();
-    const link = await response.json();
-    const typed = link.typed_data;
-    const message = { ...typed?.message, to: STRANGER };
-    const data = typed === null ? null : { ...typed, message };
-    await route.fulfill({ response, json: { ...link, settlement: STRANGER, typed_data: data } });
-  });
+  await changeAnswers(
+    page,
+    '**/api/pay/v1/**',
+    (link: { typed_data: { message: object } | null }) => {
+      const typed = link.typed_data;
+      const message = { ...typed?.message, to: STRANGER };
+      const data = typed === null ? null : { ...typed, message };
+      return { ...link, settlement: STRANGER, typed_data: data };
+    },
+  );
   const second = await askForPayment(sandbox, terminal);
   await page.goto(second.url);
   await pay.click();

@@ -1,34 +1,25 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
-import { askNode, giveCoins, passToNode } from '../testing/browser-wallet.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
+import { giveCoins, passToNode } from '../testing/browser-wallet.ts';
+import { rpc } from '../testing/payer.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { readyWallet, tapPass, WALLET_PASSWORD, type WalletWindow } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 /** Opens the page without the service, from the service worker's cache. */
 async function openWithoutService({ page, context }: WalletWindow): Promise<void> {
   const isKept = () => navigator.serviceWorker.controller !== null;
   await page.waitForFunction(isKept);
   await context.route('**/*', (route) => route.abort());
-  await page.goto(`${shared.sandbox.web_url}/wallet/take-back`);
+  await page.goto(`${stage().sandbox.web_url}/wallet/take-back`);
   await page.getByRole('heading', { name: 'Without this service' }).waitFor();
 }
 
 test('the browser wallet’s node shows the allowance, and revokes it', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
@@ -58,7 +49,7 @@ test('the browser wallet’s node shows the allowance, and revokes it', async ()
 });
 
 test('a public node shows the allowance if there is no browser wallet', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { wallet } = await readyWallet(browser, sandbox);
   const { page } = wallet;
   // Simulates a node of the operator, on the page's own origin because of the CSP.
@@ -72,7 +63,7 @@ test('a public node shows the allowance if there is no browser wallet', async ()
   await wallet.context.route(node, async (route) => {
     const { method, params } = route.request().postDataJSON();
     await route.fulfill({
-      json: { jsonrpc: '2.0', id: 1, result: await askNode(sandbox, method, params) },
+      json: { jsonrpc: '2.0', id: 1, result: await rpc(sandbox, method, params) },
     });
   });
   await wallet.sees(/a node that this service does not run/);
@@ -86,7 +77,7 @@ test('a public node shows the allowance if there is no browser wallet', async ()
 });
 
 test('without a browser wallet the signed transaction can be copied', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { wallet } = await readyWallet(browser, sandbox);
   const { page } = wallet;
   await giveCoins(page, sandbox);
@@ -99,9 +90,9 @@ test('without a browser wallet the signed transaction can be copied', async () =
   await wallet.button(/^Sign the transaction/).click();
   const raw = await wallet.field('Signed transaction').inputValue();
   await wallet.checkAccessibility();
-  const hash = await askNode(sandbox, 'eth_sendRawTransaction', [raw]);
+  const hash = await rpc(sandbox, 'eth_sendRawTransaction', [raw]);
   await page.waitForTimeout(2_500);
-  const receipt = (await askNode(sandbox, 'eth_getTransactionReceipt', [hash])) as {
+  const receipt = (await rpc(sandbox, 'eth_getTransactionReceipt', [hash])) as {
     status: string;
     gasUsed: string;
   };

@@ -1,25 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { PHONE } from '../testing/browser.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, paymentsOf, postAsMerchant, type TestTerminal } from '../testing/till.ts';
 import { askFirst, readyWallet, tapPass, type WalletWindow } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 async function paid(terminal: TestTerminal): Promise<number> {
-  return (await paymentsOf(shared.sandbox, terminal)).length;
+  return (await paymentsOf(stage().sandbox, terminal)).length;
 }
 
 interface Scene {
@@ -31,7 +21,7 @@ interface Scene {
 
 /** Opens a wallet whose owner must confirm the first payment at a merchant. */
 async function askingWallet(): Promise<Scene> {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
   await askFirst(wallet);
@@ -52,7 +42,7 @@ test('every window rings; after one has answered, the other shows the answer', a
   const { wallet, terminal, tap } = await askingWallet();
   const { page } = wallet;
   const other = await wallet.context.newPage();
-  await other.goto(`${shared.sandbox.web_url}/wallet/history`);
+  await other.goto(`${stage().sandbox.web_url}/wallet/history`);
   await other.getByText('No payments yet').waitFor();
   await tap();
   await approve(page).waitFor();
@@ -137,7 +127,7 @@ test('a stale window cannot answer a request again', async () => {
   const intent = await tap();
   await approve(page).waitFor();
   const path = `/test_helpers/payment_intents/${intent}/payer_confirm`;
-  await postAsMerchant(shared.sandbox, path, { approve: false });
+  await postAsMerchant(stage().sandbox, path, { approve: false });
   await approve(page).click();
   await ended(page, 'Not paid').waitFor();
   assert.equal(await paid(terminal), 0);

@@ -1,49 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { PHONE } from '../testing/browser.ts';
+import { changeAnswers } from '../testing/network-faults.ts';
+import { letAsk, PUSH_KEY } from '../testing/notifications.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { askFirst, readyWallet, tapPass, type WalletWindow } from '../testing/wallet.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
+const stage = sharedStage();
 
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
-
-const KEY =
-  'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
 const ENDPOINT = 'https://push.example.com/send/1';
-
-/**
- * Simulates a permission prompt and its answer, because headless browsers refuse without a prompt.
- */
-async function letAsk(page: Page, permission: NotificationPermission = 'default'): Promise<void> {
-  await page.addInitScript((first) => {
-    let present = first;
-    Object.defineProperty(Notification, 'permission', { get: () => present });
-    Notification.requestPermission = async () => {
-      present = 'granted';
-      return present;
-    };
-  }, permission);
-}
 
 /** Simulates an operator with Web Push, and the browser vendor's push service. */
 async function setUp(page: Page): Promise<void> {
-  await page.route('**/api/payer/v1/push', async (route) => {
-    if (route.request().method() !== 'GET') return route.fallback();
-    const response = await route.fetch();
-    await route.fulfill({ response, json: { ...(await response.json()), public_key: KEY } });
-  });
+  const push = '**/api/payer/v1/push';
+  await changeAnswers(page, push, (answer) => ({ ...answer, public_key: PUSH_KEY }));
   await letAsk(page);
   await page.addInitScript((endpoint) => {
     PushManager.prototype.getSubscription = async () => null;
@@ -55,7 +28,7 @@ async function setUp(page: Page): Promise<void> {
 }
 
 test('the settings let this device ring while the wallet is closed', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await setUp(page);
@@ -80,7 +53,7 @@ test('the settings let this device ring while the wallet is closed', async () =>
 });
 
 test('once there is a pass, the wallet asks once whether it may ring', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { wallet } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await letAsk(page);
@@ -110,7 +83,7 @@ test('once there is a pass, the wallet asks once whether it may ring', async () 
 });
 
 test('a browser that blocks notifications is not asked, and the settings say so', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { wallet } = await readyWallet(browser, sandbox);
   const { page } = wallet;
   // A headless browser refuses without a prompt.
@@ -153,7 +126,7 @@ const RING = {
 };
 
 test('a wallet behind another window rings until the request is answered', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
   const { page } = wallet;
@@ -182,7 +155,7 @@ const PUSH = {
 };
 
 test('a push notification reveals no amount and no merchant', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { wallet } = await readyWallet(browser, sandbox);
   const { page, context } = wallet;
   const { origin } = new URL(sandbox.web_url);

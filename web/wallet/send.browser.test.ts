@@ -1,29 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
-import { addressIn, askNode, giveCoins, passToNode } from '../testing/browser-wallet.ts';
+import { test } from 'node:test';
+import { PHONE } from '../testing/browser.ts';
+import { addressIn, giveCoins, passToNode } from '../testing/browser-wallet.ts';
+import { rpc } from '../testing/payer.ts';
+import { sharedStage } from '../testing/stage.ts';
 import { createWallet, fundWallet, openWallet, WALLET_PASSWORD } from '../testing/wallet.ts';
 import { answerWith } from '../testing/wallet-shots.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 /** Returns this address's on-chain balance in atoms. */
 async function balanceOf(address: string): Promise<bigint> {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const data = `0x70a08231${address.slice(2).padStart(64, '0')}`;
   const call = [{ to: sandbox.test.usdc, data }, 'latest'];
-  return BigInt(String(await askNode(sandbox, 'eth_call', call)));
+  return BigInt(String(await rpc(sandbox, 'eth_call', call)));
 }
 
 /** An unused address, with a valid checksum. */
@@ -31,7 +22,7 @@ const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const SEND_BUTTON = { name: /^Send 2\.50 USDC/ };
 
 test('sending USDC takes two clicks, checks the address, and never pays twice', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const wallet = await openWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await createWallet(wallet);
@@ -83,7 +74,7 @@ test('sending USDC takes two clicks, checks the address, and never pays twice', 
 });
 
 test('without a sponsor the wallet pays the gas, and reports when it has no coin', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const wallet = await openWallet(browser, sandbox);
   const { page } = wallet;
   await passToNode(page, sandbox);

@@ -58,20 +58,14 @@ const STARTING: readonly Shot[] = [
   visitorShot('create-short-password', async (wallet) => {
     await wallet.button(/^Create wallet/).click();
     await wallet.field('Wallet password').fill('short');
-    await wallet
-      .dialog()
-      .getByRole('button', { name: /^Create wallet/ })
-      .click();
+    await wallet.inDialog(/^Create wallet/).click();
   }),
   visitorShot('import-bad-key', async (wallet) => {
     await wallet.button(/^Import wallet/).click();
     await wallet.field('Private key').fill('0x1234');
     await wallet.field('Wallet password').fill('long enough for it');
     await wallet.field('Repeat wallet password').fill('long enough for it');
-    await wallet
-      .dialog()
-      .getByRole('button', { name: /^Import wallet/ })
-      .click();
+    await wallet.inDialog(/^Import wallet/).click();
     await wallet.sees(/A private key has 64 characters/);
   }),
   walletShot('sign-in-wrong-password', async ({ wallet }) => {
@@ -110,10 +104,7 @@ const LIVING: readonly Shot[] = [
   walletShot('pass-made', async ({ wallet }) => {
     await wallet.goTo('Passes');
     await wallet.button(/^Add pass/).click();
-    await wallet
-      .dialog()
-      .getByRole('button', { name: /^Add pass/ })
-      .click();
+    await wallet.inDialog(/^Add pass/).click();
     await wallet.field('Pass code').waitFor();
   }),
   walletShot('card-made', async ({ wallet }) => {
@@ -121,10 +112,7 @@ const LIVING: readonly Shot[] = [
     await wallet.page.getByRole('link', { name: 'Cards with a chip' }).click();
     await wallet.button(/^Add card/).click();
     await wallet.field('Card name').fill('Blue card');
-    await wallet
-      .dialog()
-      .getByRole('button', { name: /^Add card/ })
-      .click();
+    await wallet.inDialog(/^Add card/).click();
     await wallet.field('Meta read key').waitFor();
   }),
   walletShot('passes', async ({ wallet }) => {
@@ -231,10 +219,7 @@ const LOOKED_AFTER: readonly Shot[] = [
     await wallet.button(/^Create a token/).click();
     await wallet.field('Shop').fill(sandbox.account);
     await wallet.field('Amount').fill('3.50');
-    await wallet
-      .dialog()
-      .getByRole('button', { name: /^Create a token/ })
-      .click();
+    await wallet.inDialog(/^Create a token/).click();
     await wallet.button(/^Done/).click();
     await wallet.sees('Active');
   }),

@@ -15,8 +15,8 @@ import {
 } from '#apis/dashboard/account-schema.ts';
 import {
   actorOf,
+  changeBy,
   MODE,
-  type PersonRequest,
   type PersonRoute,
   personRoute,
 } from '#apis/dashboard/person-route.ts';
@@ -44,11 +44,6 @@ function keyView(row: ApiKeyRow, now: Date) {
     ...rest,
     status: statusOf(row, now),
   };
-}
-
-function keyRef({ caller, params, requestId, now }: PersonRequest) {
-  const { tenant } = caller;
-  return { tenant, id: params.id ?? '', actor: actorOf(caller, requestId), now };
 }
 
 function listRoute({ db }: ApiContext) {
@@ -148,7 +143,7 @@ function editRoute({ db }: ApiContext) {
           ? {}
           : { expiresAt: expires === null ? null : new Date(expires) }),
       };
-      const row = await db.transaction((tx) => editApiKey(tx, keyRef(request), edit));
+      const row = await db.transaction((tx) => editApiKey(tx, changeBy(request), edit));
       return isRefusal(row) ? row : answerWith(200, keyView(row, now));
     },
   });
@@ -179,7 +174,7 @@ function rotateRoute({ db }: ApiContext) {
     handle: async (request) => {
       const { body, now } = request;
       const issued = await db.transaction((tx) =>
-        rotateApiKey(tx, keyRef(request), body.overlap_seconds),
+        rotateApiKey(tx, changeBy(request), body.overlap_seconds),
       );
       if (isRefusal(issued)) return issued;
       return answerWith(201, { ...keyView(issued.row, now), secret: issued.secret });
@@ -200,7 +195,7 @@ function revokeRoute({ db }: ApiContext) {
     params: { id: 'apiKey' },
     response: ApiKeySchema,
     handle: async (request) => {
-      const row = await db.transaction((tx) => revokeApiKey(tx, keyRef(request)));
+      const row = await db.transaction((tx) => revokeApiKey(tx, changeBy(request)));
       return isRefusal(row) ? row : answerWith(200, keyView(row, request.now));
     },
   });

@@ -1,19 +1,7 @@
 import Type from 'typebox';
 import { selectBrand } from '#accounts/brand-queries.ts';
-import {
-  type BrandRef,
-  MAX_LOGO_BYTES,
-  removeLogo,
-  setBrandColor,
-  setLogo,
-} from '#accounts/set-brand.ts';
-import {
-  ACCOUNT,
-  actorOf,
-  type PersonRequest,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MAX_LOGO_BYTES, removeLogo, setBrandColor, setLogo } from '#accounts/set-brand.ts';
+import { ACCOUNT, changeBy, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { type Answer, answerWith, isRefusal } from '#core/answer.ts';
 import { brandPath, inkOn } from '#core/brand-styles.ts';
 import type { Database } from '#db/database.ts';
@@ -50,10 +38,6 @@ async function answerBrand(db: Database, accountId: string): Promise<Answer> {
   });
 }
 
-function refOf({ caller, requestId, now }: PersonRequest): BrandRef {
-  return { accountId: caller.tenant.accountId, actor: actorOf(caller, requestId), now };
-}
-
 function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
@@ -83,7 +67,7 @@ function colorRoute({ db }: ApiContext) {
     response: BrandSchema,
     handle: async (request) => {
       const color = request.body.color?.slice(1) ?? null;
-      const ref = refOf(request);
+      const ref = changeBy(request);
       await db.transaction((tx) => setBrandColor(tx, ref, color));
       return answerBrand(db, ref.accountId);
     },
@@ -104,7 +88,7 @@ function logoRoute({ db }: ApiContext) {
     response: BrandSchema,
     errors: ['body_too_large', 'content_type_unsupported'],
     handle: async (request) => {
-      const ref = refOf(request);
+      const ref = changeBy(request);
       const refused = await db.transaction((tx) => setLogo(tx, ref, request.bytes));
       return isRefusal(refused) ? refused : answerBrand(db, ref.accountId);
     },
@@ -122,7 +106,7 @@ function removeRoute({ db }: ApiContext) {
     access: 'admin',
     response: BrandSchema,
     handle: async (request) => {
-      const ref = refOf(request);
+      const ref = changeBy(request);
       await db.transaction((tx) => removeLogo(tx, ref));
       return answerBrand(db, ref.accountId);
     },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addMember, addOwner, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
+import type { AuditEntry, PersonClient } from '#testing/person-client.ts';
 
 let server: DashboardServer;
 let owner: PersonClient;
@@ -27,10 +27,7 @@ interface Item {
   readonly version: number;
 }
 
-async function items(by = owner, at = path): Promise<Item[]> {
-  return (await by.get(at)).body.data as Item[];
-}
-
+const items = (by = owner, at = path) => by.list<Item>(at);
 const names = async () => (await items()).map(({ name }) => name);
 
 async function add(item: object): Promise<Item> {
@@ -128,10 +125,9 @@ test('a deleted item disappears, and the audit log has its last values', async (
   assert.deepEqual(gone.body, { id, object: 'catalogue_item', deleted: true });
   assert.equal((await owner.delete(`${path}/${id}`)).status, 404);
   assert.equal((await owner.patch(`${path}/${id}`, { version: 1, name: 'B' })).status, 404);
-  const { body } = await owner.get(`${account}/audit_log?limit=1`);
-  const [entry] = body.data as { action: string; before: { name: string }; after: null }[];
+  const [entry] = await owner.list<AuditEntry>(`${account}/audit_log?limit=1`);
   assert.deepEqual(
-    [entry?.action, entry?.before.name, entry?.after],
+    [entry?.action, entry?.before?.name, entry?.after],
     ['catalogue_item.deleted', 'A', null],
   );
 });

@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData, numberToHex, parseEther, type TypedDataDefinition } from 'viem';
+import { encodeFunctionData, numberToHex, parseEther } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { silentLog } from '#core/log.ts';
 import { applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { followAllWallets, followWallets } from '#payouts/follow-wallets.ts';
 import { readMerchantWallets } from '#settlement/chain/merchant-wallets.ts';
 import { merchantReference, walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { merchantConsent, walletConsent } from '#settlement/contract/signed-messages.ts';
-import { startRelayer } from '#settlement/relayer/relayer.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { CHAIN_WAIT_MS, openDashboardOnChain, signConsent } from '#testing/dashboard-on-chain.ts';
+import type { DashboardServer } from '#testing/dashboard-server.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { addOwner, addTotp, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 import { chainContext } from '#testing/store.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { eventually } from '#testing/webhooks.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
@@ -27,7 +26,7 @@ const WALLET_DELAY_S = 60;
 
 let network: TestNetwork;
 let server: DashboardServer;
-const stops: (() => Promise<unknown>)[] = [];
+let close: () => Promise<void>;
 
 interface Shop {
   readonly email: string;
@@ -51,30 +50,15 @@ let merchantNumber: bigint;
 
 before(async () => {
   network = await startTestNetwork();
-  server = await startDashboardServer([network.chain]);
-  server.clock.advance(Date.now() - server.clock.now().getTime());
-  // Uses the registrar's key now, because the relayer manages that key's nonces once it has
-  // started.
+  const opened = await openDashboardOnChain(network);
+  ({ server, close } = opened);
+  // Uses the registrar's key before the relayer starts.
   for (let n = 0; n < SHOPS; n++) shops.push(await openShop(`owner-${n}@shop.test`));
   foreign = await register('acct_of_another_service', privateKeyToAccount(generatePrivateKey()));
-  const { db, wakeups, clock } = server;
-  const relayer = startRelayer({ chain: network.chain, db, wakeups, clock, log: silentLog });
-  stops.push(network.mineEvery(50), () => relayer.stop());
+  opened.startRelayer();
 });
 
-after(async () => {
-  for (const stop of stops.reverse()) await stop();
-  await server.close();
-  await network.stop();
-});
-
-async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await sleep(20)) {
-    const found = await look();
-    if (found !== null) return found;
-  }
-  throw new Error(`waited for ${what}`);
-}
+after(() => close());
 
 async function openShop(address: string): Promise<Shop> {
   const { accountId } = await addOwner(server, address);
@@ -187,10 +171,13 @@ async function applyOutcomes(): Promise<void> {
   while (await applyWalletOutcomes(ctx()));
 }
 
-async function canceledOnChain(): Promise<true | null> {
-  await applyOutcomes();
-  const [found] = await readMerchantWallets(network.chain, [merchantNumber]);
-  return found?.announced === null ? true : null;
+async function untilCanceledOnChain(): Promise<void> {
+  const look = async () => {
+    await applyOutcomes();
+    const [found] = await readMerchantWallets(network.chain, [merchantNumber]);
+    return found?.announced === null;
+  };
+  await eventually('the contract to drop it', look, CHAIN_WAIT_MS);
 }
 
 test('a change that the merchant’s own wallet announced is shown and mailed', async () => {
@@ -229,21 +216,20 @@ test('DELETE cancels a change that was announced outside, and payouts continue',
   await announceOutside();
   const answer = await owner.delete(path('settlement_wallet'));
   assert.equal(answer.status, 202, answer.text);
-  await until('the contract to drop it', canceledOnChain);
+  await untilCanceledOnChain();
   assert.equal((await shown()).change?.status, 'canceled');
   assert.equal((await withdraw()).body.error?.code, 'amount_too_large');
 });
 
 test('a change announced by the dashboard and lost from the database is found again', async () => {
   const next = privateKeyToAccount(generatePrivateKey());
-  const asked = await owner.get(path(`settlement_wallet/consent?wallet=${next.address}`));
-  const signature = await next.signTypedData(asked.body.typed_data as TypedDataDefinition);
-  const body = { wallet: next.address, deadline: asked.body.deadline, signature };
+  const body = await signConsent(owner, path('settlement_wallet'), next);
   assert.equal((await owner.post(path('settlement_wallet'), body)).status, 202);
-  await until('the announcement', async () => {
+  const isAnnounced = async () => {
     await applyOutcomes();
-    return (await inRows())[1] === 'announced' ? true : null;
-  });
+    return (await inRows())[1] === 'announced';
+  };
+  await eventually('the announcement', isAnnounced, CHAIN_WAIT_MS);
   await server.db.query('delete from wallet_changes where account_id = $1', [account]);
   await server.db.query('delete from merchant_wallet_blocks');
   assert.equal((await shown()).change?.wallet, next.address);
@@ -252,7 +238,7 @@ test('a change announced by the dashboard and lost from the database is found ag
   assert.deepEqual(await inRows(), [wallet.address, 'announced']);
   assert.equal((await owner.post(path('settlement_wallet'), body)).status, 409, 'one at a time');
   assert.equal((await owner.delete(path('settlement_wallet'))).status, 202);
-  await until('the contract to drop it', canceledOnChain);
+  await untilCanceledOnChain();
   await reconcile();
   assert.deepEqual(await inRows(), [wallet.address, 'canceled']);
 });

@@ -1,4 +1,5 @@
 import { selectTimeZone } from '#accounts/account-queries.ts';
+import { readFewAtOnce } from '#apis/dashboard/statistics-hours.ts';
 import {
   type DayOf,
   type DayRow,
@@ -19,12 +20,6 @@ import { daysBetween } from '#core/check-day-range.ts';
 import type { Tenant } from '#core/mode.ts';
 import { accountTime } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
-
-/**
- * Number of days that are computed concurrently: few, so that the database has capacity for other
- * work.
- */
-const AT_ONCE = 4;
 
 async function readDay(db: Database, asked: DayOf, now: Date): Promise<DayRow[]> {
   await storeHours(db, asked, now);
@@ -56,15 +51,12 @@ export async function readStatistics(
   const missing = daysBetween(asked.from, asked.to).filter(
     (day) => !known.has(day) && first !== null && day >= first && day <= today,
   );
-  const rows = [...stored];
-  for (let at = 0; at < missing.length; at += AT_ONCE) {
-    const group = missing.slice(at, at + AT_ONCE);
-    const found = await Promise.all(
-      group.map((day) => readDay(db, { tenant, timeZone, day }, now)),
-    );
-    rows.push(...found.flat());
-  }
-  return rows.sort((a, b) => (`${a.day} ${a.terminal_id}` < `${b.day} ${b.terminal_id}` ? -1 : 1));
+  const counted = await readFewAtOnce(missing, (day) =>
+    readDay(db, { tenant, timeZone, day }, now),
+  );
+  return [...stored, ...counted].sort((a, b) =>
+    `${a.day} ${a.terminal_id}` < `${b.day} ${b.terminal_id}` ? -1 : 1,
+  );
 }
 
 /** Returns one day's additions to the balance, by terminal, and its deductions. */

@@ -5,12 +5,12 @@ import { auditRoutes } from '#apis/dashboard/audit-routes.ts';
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { brandRoutes } from '#apis/dashboard/brand-routes.ts';
 import { catalogueRoutes } from '#apis/dashboard/catalogue-routes.ts';
-import { declinedRoutes } from '#apis/dashboard/declined-routes.ts';
+import { declinedRoute } from '#apis/dashboard/declined-routes.ts';
 import { endpointRoutes } from '#apis/dashboard/endpoint-routes.ts';
 import { exportRoutes } from '#apis/dashboard/export-routes.ts';
 import { feedRoutes } from '#apis/dashboard/feed-routes.ts';
 import { goLiveRoutes } from '#apis/dashboard/go-live-routes.ts';
-import { healthRoutes } from '#apis/dashboard/health-routes.ts';
+import { healthRoute } from '#apis/dashboard/health-routes.ts';
 import { holdRoutes } from '#apis/dashboard/hold-routes.ts';
 import { kybRoutes } from '#apis/dashboard/kyb-routes.ts';
 import { locationRoutes } from '#apis/dashboard/location-routes.ts';
@@ -26,10 +26,10 @@ import { meRoutes } from '#apis/dashboard/own-profile-routes.ts';
 import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
-import { receiverRoutes } from '#apis/dashboard/receiver-routes.ts';
+import { receiverCheckRoute } from '#apis/dashboard/receiver-routes.ts';
 import { refundRoutes } from '#apis/dashboard/refund-routes.ts';
 import { requestLogRoutes } from '#apis/dashboard/request-log-routes.ts';
-import { riskPreviewRoutes } from '#apis/dashboard/risk-preview-routes.ts';
+import { riskPreviewRoute } from '#apis/dashboard/risk-preview-routes.ts';
 import { riskRoutes } from '#apis/dashboard/risk-routes.ts';
 import { scheduleRoutes } from '#apis/dashboard/schedule-routes.ts';
 import { searchRoutes } from '#apis/dashboard/search-routes.ts';
@@ -38,9 +38,9 @@ import { signUpRoutes } from '#apis/dashboard/sign-up-routes.ts';
 import { statisticsRoutes } from '#apis/dashboard/statistics-routes.ts';
 import { teamRoutes } from '#apis/dashboard/team-routes.ts';
 import { managedTerminalRoutes } from '#apis/dashboard/terminal-routes.ts';
-import { timelineRoutes } from '#apis/dashboard/timeline-routes.ts';
+import { timelineRoute } from '#apis/dashboard/timeline-routes.ts';
 import { totalsRoutes } from '#apis/dashboard/totals-routes.ts';
-import { undeliveredRoutes } from '#apis/dashboard/undelivered-routes.ts';
+import { undeliveredRoute } from '#apis/dashboard/undelivered-routes.ts';
 import { walletRoutes } from '#apis/dashboard/wallet-routes.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -72,19 +72,19 @@ function accountRoutesOf(ctx: ApiContext, { merchantRoutes }: DashboardParts): P
     ...holdRoutes(ctx),
     ...walletRoutes(ctx),
     ...riskRoutes(ctx),
-    ...riskPreviewRoutes(ctx),
+    riskPreviewRoute(ctx),
     ...searchRoutes(ctx),
-    ...declinedRoutes(ctx),
+    declinedRoute(ctx),
     ...exportRoutes(ctx),
     ...scheduleRoutes(ctx),
     ...statisticsRoutes(ctx),
-    ...healthRoutes(ctx),
+    healthRoute(ctx),
     ...totalsRoutes(ctx),
     ...feedRoutes(ctx),
     ...requestLogRoutes(ctx),
-    ...timelineRoutes(ctx),
-    ...receiverRoutes(ctx),
-    ...undeliveredRoutes(ctx),
+    timelineRoute(ctx),
+    receiverCheckRoute(ctx),
+    undeliveredRoute(ctx),
     ...mountedRoutes(ctx, merchantRoutes),
   ];
 }

@@ -1,43 +1,26 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { getAddress } from 'viem';
-import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { searchPayments } from '#apis/dashboard/search-queries.ts';
-import { isRefusal } from '#core/answer.ts';
 import { dayAfter, dayIn, dayStart } from '#core/calendar.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addOwner, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
 
 /** Tests search, exports, statistics and the live feed with an account that has many payments. */
 
-const PASSWORD = 'correct horse battery';
+const OWNER = 'olga@data.test';
 const COUNT = 30_000;
 const actor = { type: 'system', name: 'test' } as const;
+/** A day in the middle of the sales. */
+const DAY = 'created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z';
 const PAYER = getAddress('0x00000000000000000000000000000000000000aa');
 
 let server: DashboardServer;
 let client: PersonClient;
 let stranger: PersonClient;
 let account = '';
-
-async function addOwner(name: string): Promise<string> {
-  const owner = { email: `${name}@data.test`, password: PASSWORD, name };
-  const input = { accountName: `${name} shop`, owner, actor, now: server.clock.now() };
-  const made = await createAccountWithOwner(server.db, input);
-  assert.ok(!isRefusal(made));
-  return made.accountId;
-}
-
-async function signIn(name: string): Promise<PersonClient> {
-  const signedIn = new PersonClient(server.dashboard);
-  const answer = await signedIn.post('/session', {
-    email: `${name}@data.test`,
-    password: PASSWORD,
-  });
-  assert.equal(answer.status, 200);
-  return signedIn;
-}
 
 /**
  * Inserts twenty days of sales. Every third intent expires, every fifth of them after a decline.
@@ -86,11 +69,11 @@ async function seed(): Promise<void> {
 
 before(async () => {
   server = await startDashboardServer();
-  account = await addOwner('olga');
-  await addOwner('stranger');
+  account = (await addOwner(server, OWNER)).accountId;
+  await addOwner(server, 'stranger@data.test');
   await seed();
-  client = await signIn('olga');
-  stranger = await signIn('stranger');
+  client = await signInAs(server, OWNER);
+  stranger = await signInAs(server, 'stranger@data.test');
 });
 
 after(() => server.close());
@@ -99,9 +82,8 @@ const path = (rest: string) => `/accounts/${account}/test/${rest}`;
 
 async function found(q: string, amount?: number): Promise<string[]> {
   const sum = amount === undefined ? '' : `&amount=${amount}`;
-  const { status, body, text } = await client.get(path(`search?q=${encodeURIComponent(q)}${sum}`));
-  assert.equal(status, 200, text);
-  return (body.data as { id: string }[]).map((row) => row.id);
+  const rows = await client.list<{ id: string }>(path(`search?q=${encodeURIComponent(q)}${sum}`));
+  return rows.map(({ id }) => id);
 }
 
 const idOf = (prefix: string, i: number) => `${prefix}${String(i).padStart(22, '0')}`;
@@ -124,11 +106,10 @@ test('a payment is found by any of its identifiers', async () => {
 });
 
 test('a member of another account finds none of these payments', async () => {
-  const { body } = await stranger.get('/accounts');
-  const own = (body.data as { id: string }[])[0]?.id;
+  const [own] = await stranger.list<{ id: string }>('/accounts');
   for (const q of [idOf('pay_', 1001), 'o1001', '1.001001', PAYER]) {
-    const answer = await stranger.get(`/accounts/${own}/test/search?q=${q}&amount=1001001`);
-    assert.deepEqual(answer.body.data, [], q);
+    const path = `/accounts/${own?.id}/test/search?q=${q}&amount=1001001`;
+    assert.deepEqual(await stranger.list(path), [], q);
   }
 });
 
@@ -170,12 +151,7 @@ test('an export has every row once, in both formats', async () => {
   assert.equal(lines.length, COUNT + 1);
   assert.equal(new Set(lines).size, COUNT + 1);
   assert.ok(lines.some((line) => line.includes(`"'=HYPERLINK(`)));
-  const part = await client.get(
-    path(
-      'exports/payments?format=jsonl' +
-        '&created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z',
-    ),
-  );
+  const part = await client.get(path(`exports/payments?format=jsonl&${DAY}`));
   const rows = part.text.trim().split('\n');
   assert.equal(rows.length, (COUNT / 20) * (2 / 3));
   for (const row of rows) assert.match(JSON.parse(row).created, /^2026-09-02/);
@@ -190,9 +166,8 @@ test("the accountants' file has decimals, local times and labels", async () => {
      from generate_series(0, 2) i`,
     [account],
   );
-  const day = '&created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z';
   const read = async (format: string) => {
-    const { text } = await client.get(path(`exports/payments?format=${format}${day}`));
+    const { text } = await client.get(path(`exports/payments?format=${format}&${DAY}`));
     const [header = '', first = ''] = text.replace(/^\uFEFF/, '').split('\r\n');
     const cells = first.split(',');
     return Object.fromEntries(header.split(',').map((name, at) => [name, cells[at] ?? '']));
@@ -213,9 +188,8 @@ test("the accountants' file has decimals, local times and labels", async () => {
 });
 
 test('the export of a payment in the shop’s currency has both amounts and the tax', async () => {
-  const day = '&created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z';
   const read = async (format: string) => {
-    const { text } = await client.get(path(`exports/payments?format=${format}${day}`));
+    const { text } = await client.get(path(`exports/payments?format=${format}&${DAY}`));
     return text
       .replace(/^\uFEFF/, '')
       .split('\r\n')
@@ -253,9 +227,8 @@ test('the export of a payment in the shop’s currency has both amounts and the 
 });
 
 test('only the file for accountants has a byte order mark, and only its first part', async () => {
-  const day = 'created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z';
   const begin = async (query: string) => {
-    const url = `${server.dashboard}${path(`exports/payments?${day}&${query}`)}`;
+    const url = `${server.dashboard}${path(`exports/payments?${DAY}&${query}`)}`;
     const response = await fetch(url, { headers: client.headers() });
     const bytes = Buffer.from(await response.arrayBuffer());
     return { bytes: bytes.subarray(0, 3).toString('hex'), text: bytes.toString('utf8') };
@@ -275,12 +248,8 @@ test('an export waits for a slow client instead of filling the memory', async (t
   const pagesRead = () =>
     queries.mock.calls.filter(({ arguments: [text] }) => /from payment_intents(?! i )/.test(text))
       .length;
-  const response = await fetch(
-    `${server.dashboard}${path('exports/payment_intents?format=jsonl')}`,
-    {
-      headers: client.headers(),
-    },
-  );
+  const url = `${server.dashboard}${path('exports/payment_intents?format=jsonl')}`;
+  const response = await fetch(url, { headers: client.headers() });
   const reader = response.body?.getReader();
   await reader?.read();
   // Waits until the socket buffers are full. Then the server must stop reading pages for this
@@ -557,7 +526,7 @@ async function soldAt(at: Date, read: () => Promise<void>): Promise<void> {
 
 test('around midnight, every view puts a sale on the day that its receipt shows', async () => {
   server.clock.advance(60 * 86_400_000);
-  client = await signIn('olga');
+  client = await signInAs(server, OWNER);
   // Zones in which PostgreSQL and the runtime may disagree: their time zone data differ, or a day
   // has two midnights.
   const cases = [

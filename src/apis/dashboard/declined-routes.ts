@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { MODE, personRoute } from '#apis/dashboard/person-route.ts';
 import { selectDeclinedIntents } from '#apis/dashboard/search-queries.ts';
 import { PaymentIntentList } from '#apis/merchant/payment-schema.ts';
-import { isRefusal } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/cursors.ts';
+import type { Page } from '#db/paging.ts';
+import { answerList } from '#http/cursors.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { DECLINES } from '#payments/decline-codes.ts';
@@ -16,7 +16,7 @@ const DeclinedQuery = Type.Object({
   terminal: Type.Optional(idOf('tml_', 'terminal')),
 });
 
-function declinedRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
+export function declinedRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
   return personRoute<typeof DeclinedQuery>({
     method: 'GET',
     path: `${MODE}/declined_payment_intents`,
@@ -31,20 +31,10 @@ function declinedRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query, now }) => {
       const pagination = { list: 'declined intents', tenant, query, cursorKey };
-      const page = readPage(pagination, query);
-      if (isRefusal(page)) return page;
       const { decline_code: code, terminal = null } = query;
       const wanted = { tenant, code, terminal, now };
-      return answerPage(
-        pagination,
-        page,
-        await selectDeclinedIntents(db, wanted, page),
-        renderIntent,
-      );
+      const read = (page: Page) => selectDeclinedIntents(db, wanted, page);
+      return answerList(pagination, read, renderIntent);
     },
   });
-}
-
-export function declinedRoutes(ctx: ApiContext): PersonRoute[] {
-  return [declinedRoute(ctx)];
 }

@@ -1,12 +1,6 @@
 import Type from 'typebox';
 import { VersionOut } from '#apis/dashboard/account-schema.ts';
-import {
-  actorOf,
-  MODE,
-  type PersonRequest,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute, recordChange } from '#apis/dashboard/person-route.ts';
 import { Version } from '#apis/dashboard/person-schema.ts';
 import { changeOf, newEndpointOf } from '#apis/merchant/webhook-endpoint-routes.ts';
 import {
@@ -16,10 +10,8 @@ import {
   EndpointWithSecretSchema,
   UpdateEndpointBody,
 } from '#apis/merchant/webhook-schema.ts';
-import { type Entry, recordEntry } from '#audit/audit.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import type { Tx } from '#db/database.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { createEndpoint } from '#webhooks/create-endpoint.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
@@ -73,20 +65,6 @@ function hostOf({ url }: EndpointRow): string {
   return new URL(url).host;
 }
 
-/**
- * Writes the audit log entry for a change of an endpoint; `detail` is a sentence for the owners'
- * mail.
- */
-function recordChange(
-  { caller, requestId, now }: PersonRequest,
-  tx: Tx,
-  change: Pick<Entry, 'action' | 'objectId' | 'before' | 'after'> & { readonly detail: string },
-): Promise<void> {
-  const { accountId: auditLog, livemode } = caller.tenant;
-  const actor = actorOf(caller, requestId);
-  return recordEntry(tx, { ...change, auditLog, actor, livemode, now });
-}
-
 function createRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof CreateEndpointBody>({
     method: 'POST',
@@ -105,7 +83,7 @@ function createRoute(ctx: ApiContext) {
       const { caller, body, now } = request;
       const input = newEndpointOf(body, caller.apiVersion);
       const made = await createEndpoint(ctx, caller.tenant, input, now, (tx, row) =>
-        recordChange(request, tx, {
+        recordChange(tx, request, {
           action: 'webhook_endpoint.created',
           objectId: row.id,
           before: null,
@@ -150,7 +128,7 @@ function updateRoute(ctx: ApiContext) {
         edit: {
           version: body.version,
           note: (tx, { before, after }) =>
-            recordChange(request, tx, {
+            recordChange(tx, request, {
               action: 'webhook_endpoint.updated',
               objectId: after.id,
               before: editable(before),
@@ -184,7 +162,7 @@ function deleteRoute(ctx: ApiContext) {
       const { caller, params, now } = request;
       const id = params.id ?? '';
       const removed = await removeEndpoint(ctx, caller.tenant, id, now, (tx, row) =>
-        recordChange(request, tx, {
+        recordChange(tx, request, {
           action: 'webhook_endpoint.deleted',
           objectId: id,
           before: editable(row),
@@ -214,7 +192,7 @@ function rotateRoute(ctx: ApiContext) {
       const { caller, params, now } = request;
       const made = await rotateSecret(ctx, caller.tenant, params.id ?? '', now, (tx, row) => {
         const until = present(row.previous_secret_until, 'end of the old secret').toISOString();
-        return recordChange(request, tx, {
+        return recordChange(tx, request, {
           action: 'webhook_endpoint.secret_rotated',
           objectId: row.id,
           before: null,

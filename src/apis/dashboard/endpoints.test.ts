@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAccountWithOwner } from '#accounts/create-account.ts';
-import { isRefusal } from '#core/answer.ts';
 import { caller } from '#testing/api-client.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addOwner, signInAs, stoppableNews } from '#testing/people.ts';
+import type { AuditEntry, PersonClient } from '#testing/person-client.ts';
 
-const OWNER = { email: 'owner@endpoints.test', password: 'correct horse battery' };
+const OWNER = 'owner@endpoints.test';
 const ADDRESS = 'https://93.184.216.34/hook';
-const actor = { type: 'system', name: 'test' } as const;
 
 let server: DashboardServer;
 let owner: PersonClient;
@@ -16,13 +14,8 @@ let account = '';
 
 before(async () => {
   server = await startDashboardServer();
-  const person = { ...OWNER, name: 'Ada' };
-  const input = { accountName: 'Some Shop', owner: person, actor, now: server.clock.now() };
-  const made = await createAccountWithOwner(server.db, input);
-  assert.ok(!isRefusal(made));
-  account = made.accountId;
-  owner = new PersonClient(server.dashboard);
-  await owner.post('/session', OWNER);
+  account = (await addOwner(server, OWNER)).accountId;
+  owner = await signInAs(server, OWNER);
 });
 
 after(() => server.close());
@@ -74,8 +67,7 @@ test("the audit log has an endpoint's state before and after", async () => {
   const endpoint = await addEndpoint();
   const id = endpoint.split('/').at(-1);
   await owner.patch(endpoint, { version: 1, status: 'disabled', enabled_events: ['refund.*'] });
-  const { body } = await owner.get(path('audit_log'));
-  const entries = body.data as { object_id: string; action: string }[];
+  const entries = await owner.list<AuditEntry>(path('audit_log'));
   const entry = entries.find(({ object_id }) => object_id === id);
   const same = { url: ADDRESS, description: null };
   assert.deepEqual(
@@ -89,12 +81,7 @@ test("the audit log has an endpoint's state before and after", async () => {
   );
 });
 
-async function mailsToOwner(): Promise<readonly string[]> {
-  await server.sendMails();
-  return server.mails
-    .filter(({ to, text }) => to === OWNER.email && text.includes('/by-mail/'))
-    .map(({ text }) => text.split('\n')[0] ?? '');
-}
+const mailsToOwner = () => stoppableNews(server, OWNER);
 
 async function proveFactor(): Promise<void> {
   await server.db.query('update sessions set second_factor_at = $1', [server.clock.now()]);
@@ -142,7 +129,7 @@ test('a live endpoint is redirected with a fresh factor only, and owners are mai
     const done = await send();
     assert.ok(done.status < 300, done.text);
     const until = new Date(server.clock.now().getTime() + 24 * 3_600_000).toISOString();
-    const expected = `${OWNER.email} made a change in the account “Some Shop”: ${says}`;
+    const expected = `${OWNER} made a change in the account “Some Shop”: ${says}`;
     assert.deepEqual((await mailsToOwner()).slice(before), [expected.replace('UNTIL', until)]);
   }
   goStale();

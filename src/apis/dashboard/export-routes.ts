@@ -21,15 +21,32 @@ import { createdParameters, Day, oneOf, text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 
-export function fileName(
-  name: string,
-  tenant: Tenant,
-  file: { format: string; day: string },
-): string {
+function fileName({ name, tenant, format }: Wanted, day: string): string {
   const mode = tenant.livemode ? 'live' : 'test';
-  const kind = file.format === 'csv_atoms' ? `${name}-atoms` : name;
-  const type = file.format === 'jsonl' ? 'jsonl' : 'csv';
-  return `tapline-${mode}-${kind}-${file.day}.${type}`;
+  const kind = format === 'csv_atoms' ? `${name}-atoms` : name;
+  const type = format === 'jsonl' ? 'jsonl' : 'csv';
+  return `tapline-${mode}-${kind}-${day}.${type}`;
+}
+
+type Oldest = Awaited<ReturnType<typeof selectOldest>>;
+
+/** Returns the response with an export that was made on this day. `oldest` is its last row. */
+export function exportFile(
+  written: AsyncGenerator<string>,
+  wanted: Wanted,
+  { day, oldest }: { readonly day: string; readonly oldest: Oldest },
+): Stream {
+  return {
+    status: 200,
+    stream: Readable.from(written, { highWaterMark: 1 }),
+    headers: {
+      'Content-Type': TYPES[wanted.format],
+      'Content-Disposition': `attachment; filename="${fileName(wanted, day)}"`,
+      'X-Content-Type-Options': 'nosniff',
+      'Oldest-Row': oldest?.id ?? 'none',
+      ...(oldest === null ? {} : { 'Oldest-Row-Created': oldest.created.toISOString() }),
+    },
+  };
 }
 
 export const ExportQuery = Type.Object({
@@ -126,22 +143,8 @@ function exportRoute(
       const oldest = await selectOldest(db.standby, { table, tenant, since, until });
       const format = query.format ?? 'csv';
       const wanted = { name, format, tenant, receipts, now, timeZone };
-      const day = dayIn(timeZone, now);
-      const file = fileName(name, tenant, { format, day });
-      const stream: Stream = {
-        status: 200,
-        stream: Readable.from(lines(db, wanted, { ...page, after, limit: CHUNK }), {
-          highWaterMark: 1,
-        }),
-        headers: {
-          'Content-Type': TYPES[format],
-          'Content-Disposition': `attachment; filename="${file}"`,
-          'X-Content-Type-Options': 'nosniff',
-          'Oldest-Row': oldest?.id ?? 'none',
-          ...(oldest === null ? {} : { 'Oldest-Row-Created': oldest.created.toISOString() }),
-        },
-      };
-      return stream;
+      const written = lines(db, wanted, { ...page, after, limit: CHUNK });
+      return exportFile(written, wanted, { day: dayIn(timeZone, now), oldest });
     },
   });
 }

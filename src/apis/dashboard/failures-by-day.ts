@@ -6,6 +6,7 @@ import {
   storeCallHours,
   storeCalls,
 } from '#apis/dashboard/health-queries.ts';
+import { readFewAtOnce } from '#apis/dashboard/statistics-hours.ts';
 import type { DayOf, Span } from '#apis/dashboard/statistics-queries.ts';
 import { dayIn } from '#core/calendar.ts';
 import { daysBetween } from '#core/check-day-range.ts';
@@ -17,11 +18,6 @@ import {
   storeDeliveryDays,
 } from '#webhooks/count-deliveries-by-day.ts';
 
-/**
- * Number of days that are counted concurrently: few, so that the database has capacity for other
- * work.
- */
-const AT_ONCE = 4;
 /** Time after which an event is certainly committed and queued for its endpoints. */
 const WRITTEN_AFTER_MS = 600_000;
 
@@ -50,13 +46,8 @@ async function readCalls(db: Database, asked: Span, now: Date): Promise<Map<stri
   const missing = daysBetween(asked.from, asked.to).filter(
     (day) => !found.has(day) && day <= today,
   );
-  for (let at = 0; at < missing.length; at += AT_ONCE) {
-    const days = missing.slice(at, at + AT_ONCE);
-    const rows = await Promise.all(
-      days.map((day) => readCallsOf(db, { tenant, timeZone, day }, now)),
-    );
-    for (const row of rows.flat()) found.set(row.day, row);
-  }
+  const read = (day: string) => readCallsOf(db, { tenant, timeZone, day }, now);
+  for (const row of await readFewAtOnce(missing, read)) found.set(row.day, row);
   return found;
 }
 

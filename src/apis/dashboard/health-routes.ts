@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { MODE, personRoute } from '#apis/dashboard/person-route.ts';
 import { count, listed } from '#apis/dashboard/person-schema.ts';
 import { openCharts } from '#apis/dashboard/share-chart-reads.ts';
 import { answerWith, refuse } from '#core/answer.ts';
@@ -23,7 +23,7 @@ const HealthSchema = Type.Object({
 
 const HealthQuery = Type.Object({ from: Day, to: Day });
 
-function healthRoute({ db }: ApiContext) {
+export function healthRoute({ db }: ApiContext) {
   const charts = openCharts(db);
   return personRoute<typeof HealthQuery>({
     method: 'GET',
@@ -47,8 +47,4 @@ function healthRoute({ db }: ApiContext) {
       return answerWith(200, { object: 'list', data });
     },
   });
-}
-
-export function healthRoutes(ctx: ApiContext): PersonRoute[] {
-  return [healthRoute(ctx)];
 }

@@ -1,29 +1,31 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Secret, TOTP } from 'otpauth';
-import { decodeFunctionResult, encodeFunctionData, type TypedDataDefinition } from 'viem';
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { isRefusal } from '#core/answer.ts';
-import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
-import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { mailProposal } from '#payouts/foreign-wallet-mails.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
-import { createOperator } from '#people/create-operator.ts';
 import { ownerChanges } from '#people/owner-change-queries.ts';
 import { decodeView } from '#settlement/chain/decode-call-answers.ts';
-import { requestPayments } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
-import { startRelayer } from '#settlement/relayer/relayer.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import {
+  CHAIN_WAIT_MS,
+  type DashboardOnChain,
+  openDashboardOnChain,
+  sellOnChain,
+  signConsent,
+  untilLive,
+} from '#testing/dashboard-on-chain.ts';
+import type { DashboardServer } from '#testing/dashboard-server.ts';
 import { heldAccount } from '#testing/held-key.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addStaff, addTotp, PASSWORD } from '#testing/people.ts';
+import { type AuditEntry, PersonClient } from '#testing/person-client.ts';
 import { chainContext } from '#testing/store.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { eventually } from '#testing/webhooks.ts';
 import { carryOut } from '#watch/pause-contract.ts';
 import { noteLook } from '#watch/watch-queries.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
@@ -33,15 +35,12 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
  * wallet.
  */
 
-const PASSWORD = 'correct horse battery';
 const SALE = 5_000_000;
 /**
  * Atoms that stay for the last withdrawal, because sales no longer settle after the test has
  * advanced its clock.
  */
 const LEFT = 1_000;
-/** A signature in a valid format that verifies for no one. */
-const SIGNATURE = `0x${'00'.repeat(65)}`;
 const DETAILS = {
   legal_name: 'Nina’s Café GmbH',
   registration_number: 'HRB 12345',
@@ -51,47 +50,23 @@ const DETAILS = {
   representative: 'Nina New',
 };
 
+let ground: DashboardOnChain;
 let network: TestNetwork;
 let server: DashboardServer;
 let merchant: PersonClient;
 let staff: PersonClient;
 let account = '';
-let code: () => string;
+let totp: Awaited<ReturnType<typeof addTotp>>;
 const wallet: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
-const stops: (() => Promise<unknown>)[] = [];
 
 before(async () => {
   network = await startTestNetwork();
-  server = await startDashboardServer([network.chain]);
-  // The contract checks deadlines by the chain's clock, so this test uses the real time.
-  server.clock.advance(Date.now() - server.clock.now().getTime());
-  const { db, wakeups, clock } = server;
-  const relayer = startRelayer({ chain: network.chain, db, wakeups, clock, log: silentLog });
-  stops.push(network.mineEvery(50), () => relayer.stop());
+  ground = await openDashboardOnChain(network);
+  ({ server } = ground);
+  ground.startRelayer();
 });
 
-after(async () => {
-  for (const stop of stops.reverse()) await stop();
-  await server.close();
-  await network.stop();
-});
-
-async function addTotp(client: PersonClient): Promise<() => string> {
-  const begun = await client.post('/me/totp', { current_password: PASSWORD });
-  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-  const next = () => totp.generate({ timestamp: server.clock.now().getTime() });
-  const confirmed = await client.post('/me/totp/confirm', { code: next() });
-  assert.equal(confirmed.status, 200, confirmed.text);
-  return next;
-}
-
-async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  for (const deadline = Date.now() + 15_000; Date.now() < deadline; await sleep(20)) {
-    const found = await look();
-    if (found !== null) return found;
-  }
-  throw new Error(`waited for ${what}`);
-}
+after(() => ground.close());
 
 const path = (rest: string) => `/accounts/${account}/${rest}`;
 const eventsOf = (type: string) =>
@@ -150,16 +125,9 @@ test('the verification accepts only details and real documents', async () => {
 });
 
 test('an operator decides, with a reason, and both modes get the event', async () => {
-  const actor = { type: 'system', name: 'test' } as const;
-  const person = { email: 'ops@tapline.test', password: PASSWORD, name: 'Otto Ops' };
-  assert.ok(
-    !isRefusal(await createOperator(server.db, { person, actor, now: server.clock.now() })),
-  );
-  staff = new PersonClient(server.operator);
-  await staff.post('/session', { email: person.email, password: PASSWORD });
-  await addTotp(staff);
-  const queue = await staff.get('/kyb');
-  assert.equal((queue.body.data as { account: string }[])[0]?.account, account);
+  ({ client: staff } = await addStaff(server, 'ops@tapline.test'));
+  const [waiting] = await staff.list<{ account: string }>('/kyb');
+  assert.equal(waiting?.account, account);
   const decide = (body: object) => staff.post(`/accounts/${account}/kyb/decision`, body);
   assert.equal((await decide({ decision: 'rejected' })).status, 400);
   const rejected = await decide({ decision: 'rejected', reason: 'The extract is too old.' });
@@ -209,75 +177,32 @@ test('an operator resolves alarms and accepts differences, once and with a reaso
 });
 
 test('going live needs the consent of the wallet itself, and the chain', async () => {
-  const asked = await merchant.get(path(`test/go_live/consent?wallet=${wallet.address}`));
-  assert.equal(asked.status, 200, asked.text);
-  const typedData = asked.body.typed_data as TypedDataDefinition;
-  const body = { wallet: wallet.address, deadline: asked.body.deadline };
-  const early = await merchant.post(path('test/go_live'), { ...body, signature: SIGNATURE });
+  const page = path('test/go_live');
+  const consent = await signConsent(merchant, page, wallet);
+  const early = await merchant.post(page, consent);
   assert.equal(early.body.error?.code, 'second_factor_required');
-  code = await addTotp(merchant);
+  totp = await addTotp(server, merchant);
   const stranger = privateKeyToAccount(generatePrivateKey());
-  const forged = { ...body, signature: await stranger.signTypedData(typedData) };
-  const refused = await merchant.post(path('test/go_live'), forged);
-  assert.equal(refused.body.error?.param, 'signature');
-  const consent = { ...body, signature: await wallet.signTypedData(typedData) };
-  const other = { ...consent, wallet: stranger.address };
-  assert.equal((await merchant.post(path('test/go_live'), other)).body.error?.param, 'signature');
-  assert.equal((await merchant.post(path('test/go_live'), consent)).status, 202);
-  assert.equal((await merchant.post(path('test/go_live'), consent)).status, 409);
+  const forged = await signConsent(merchant, page, { ...stranger, address: wallet.address });
+  for (const wrong of [forged, { ...consent, wallet: stranger.address }]) {
+    assert.equal((await merchant.post(page, wrong)).body.error?.param, 'signature');
+  }
+  assert.equal((await merchant.post(page, consent)).status, 202);
+  assert.equal((await merchant.post(page, consent)).status, 409);
   const inTest = await merchant.post(path('test/go_live/test_wallet'));
   assert.equal(inTest.body.error?.code, 'unexpected_state', 'a single click replaces no wallet');
   const inLive = await merchant.post(path('live/go_live/test_wallet'));
   assert.equal(inLive.body.error?.code, 'route_missing');
-  const live = await until('the registration', async () => {
-    await applyRegistrations({ ...server, log: silentLog });
-    const { body: view } = await merchant.get(path('test/go_live'));
-    return view.live === true ? view : null;
-  });
+  const live = await untilLive(server, merchant, page);
   assert.equal(live.settlement_wallet, wallet.address);
   assert.equal((live.request as { status: string }).status, 'succeeded');
 });
-
-/** Settles a sale on the chain only, because this test needs no payment rows. */
-async function sell(amount: number): Promise<void> {
-  const [payer] = await network.addPayers(1);
-  const rows = await server.db.query<{ merchant_number: bigint }>(
-    'select merchant_number from account_modes where account_id = $1 and not livemode',
-    [account],
-  );
-  const merchantNumber = rows[0]?.merchant_number ?? 0n;
-  assert.ok(payer);
-  await server.db.transaction((tx) =>
-    requestPayments(
-      tx,
-      [
-        {
-          livemode: false,
-          number: null,
-          settleWithinS: 60,
-          subjectId: newId('paymentIntent', server.clock.now()),
-          payload: {
-            merchantNumber: merchantNumber.toString(),
-            payer: payer.address,
-            amount: String(amount),
-            orderId: 'A-1',
-          },
-        },
-      ],
-      server.clock.now(),
-    ),
-  );
-  server.wakeups.send('chain-requests', 'testnet');
-  await until('the sale', async () =>
-    (await network.merchantBalance(merchantNumber)) === BigInt(amount) ? true : null,
-  );
-}
 
 const withdraw = (amount: number, key: string) =>
   merchant.post(path('test/withdrawals'), { amount }, { 'Idempotency-Key': key });
 
 test('a withdrawal needs a second factor verified just now', async () => {
-  await sell(SALE + LEFT);
+  await sellOnChain(ground, account, SALE + LEFT);
   server.clock.advance(6 * 60_000);
   const stale = await withdraw(1_000_000, 'first');
   assert.equal(stale.body.error?.code, 'second_factor_required');
@@ -285,16 +210,16 @@ test('a withdrawal needs a second factor verified just now', async () => {
 
 /** Waits until this many withdrawals have reached the merchant's wallet. */
 async function payouts(count: number): Promise<void> {
-  await until('the payouts', async () => {
+  const arePaid = async () => {
     await applyWithdrawalOutcomes({ ...server, log: silentLog });
-    const { body } = await merchant.get(path('test/withdrawals'));
-    const rows = body.data as { status: string }[];
-    return rows.filter((row) => row.status === 'succeeded').length === count ? true : null;
-  });
+    const rows = await merchant.list<{ status: string }>(path('test/withdrawals'));
+    return rows.filter((row) => row.status === 'succeeded').length === count;
+  };
+  await eventually('the payouts', arePaid, CHAIN_WAIT_MS);
 }
 
 test('ten concurrent withdrawals never exceed the balance; a repeated one pays once', async () => {
-  assert.equal((await merchant.post('/session/second_factor', { code: code() })).status, 200);
+  await totp.prove();
   assert.equal((await withdraw(SALE + LEFT + 1, 'too much')).body.error?.code, 'amount_too_large');
   const tries = Array.from({ length: 10 }, (_, i) => withdraw(2_000_000, `race ${i}`));
   const statuses = (await Promise.all(tries)).map((answer) => answer.status);
@@ -319,7 +244,7 @@ test('a hold stops payouts and an announced wallet until it is lifted', async ()
     const hold = { id: 'hold_test', account_id: account, change_id: 'och_test' };
     assert.ok(await insertHold(tx, { ...hold, held_by: 'nina@cafe.test', created: now }));
   });
-  await merchant.post('/session/second_factor', { code: await nextCode() });
+  await totp.prove();
   assert.equal((await withdraw(LEFT, 'held')).body.error?.code, 'unexpected_state');
   const next = privateKeyToAccount(generatePrivateKey());
   assert.equal((await announce(next)).body.error?.code, 'unexpected_state');
@@ -328,22 +253,13 @@ test('a hold stops payouts and an announced wallet until it is lifted', async ()
   await payouts(4);
 });
 
-/** Advances the clock by 30 seconds and returns the new code, because each code works only once. */
-async function nextCode(): Promise<string> {
-  server.clock.advance(30_000);
-  return code();
-}
-
 async function announce(to: PrivateKeyAccount) {
-  const asked = await merchant.get(path(`test/settlement_wallet/consent?wallet=${to.address}`));
-  assert.equal(asked.status, 200, asked.text);
-  const signature = await to.signTypedData(asked.body.typed_data as TypedDataDefinition);
-  const { deadline } = asked.body;
-  return merchant.post(path('test/settlement_wallet'), { wallet: to.address, deadline, signature });
+  const page = path('test/settlement_wallet');
+  return merchant.post(page, await signConsent(merchant, page, to));
 }
 
 async function walletStatus(wanted: string): Promise<string> {
-  return until(`the wallet to be ${wanted}`, async () => {
+  const look = async () => {
     await applyWalletOutcomes(chainContext(server, [network.chain]));
     const { body } = await merchant.get(path('test/settlement_wallet'));
     const { status } = body.change as { status: string };
@@ -351,8 +267,9 @@ async function walletStatus(wanted: string): Promise<string> {
     const [row] = await server.db.query<{ status: string }>(
       'select status from wallet_changes order by created desc limit 1',
     );
-    return status === wanted && row?.status === wanted ? String(body.wallet) : null;
-  });
+    return status === wanted && row?.status === wanted && String(body.wallet);
+  };
+  return eventually(`the wallet to be ${wanted}`, look, CHAIN_WAIT_MS);
 }
 
 test('another wallet is announced, can be stopped, and waits before it is paid', async () => {
@@ -402,21 +319,21 @@ async function stopPage(subject: string) {
 
 test('a mail about a wallet change has the link, and two clicks count once', async () => {
   const next = privateKeyToAccount(generatePrivateKey());
-  await merchant.post('/session/second_factor', { code: await nextCode() });
+  await totp.prove();
   assert.equal((await announce(next)).status, 202);
   await walletStatus('announced');
   const { link } = await stopPage('A new settlement wallet is announced');
   assert.equal((await merchant.delete(path('test/settlement_wallet'))).status, 202);
   assert.equal((await fetch(link, { method: 'POST' })).status, 200);
   await walletStatus('canceled');
-  await merchant.post('/session/second_factor', { code: await nextCode() });
+  await totp.prove();
   assert.equal((await merchant.delete(`/accounts/${account}/payout_hold`)).status, 200);
   server.clock.advance(1_000);
 });
 
 test('a wallet that a stranger applied is the merchant’s from then on', async () => {
   const next = privateKeyToAccount(generatePrivateKey());
-  await merchant.post('/session/second_factor', { code: await nextCode() });
+  await totp.prove();
   assert.equal((await announce(next)).status, 202);
   await walletStatus('announced');
   await network.rpc.call('evm_increaseTime', [3600]);
@@ -476,10 +393,11 @@ test('owners stop a wallet that a stranger announced, with the link in their mai
   // The thief has the registrar's key, so its sender was stopped. The watchtower's key cancels the
   // change.
   const tower = { chains: [network.chain], db, clock, log: silentLog };
-  await until('the contract to drop it', async () => {
+  const isDropped = async () => {
     await carryOut(tower, tower.chains, network.watchKey);
-    return BigInt(await announcedOnChain()) === 0n ? true : null;
-  });
+    return BigInt(await announcedOnChain()) === 0n;
+  };
+  await eventually('the contract to drop it', isDropped, CHAIN_WAIT_MS);
   const [request] = await db.query<{ status: string }>(
     `select status from chain_requests where kind = 'wallet_change' and subject_id like '%:cancel'
      order by id desc limit 1`,
@@ -489,8 +407,8 @@ test('owners stop a wallet that a stranger announced, with the link in their mai
 });
 
 test('everything is in the audit log', async () => {
-  const { body } = await merchant.get(path('audit_log?limit=100'));
-  const actions = (body.data as { action: string; address: string }[]).map((row) => row.action);
+  const entries = await merchant.list<AuditEntry>(path('audit_log?limit=100'));
+  const actions = entries.map(({ action }) => action);
   for (const action of [
     'account.created',
     'api_key.created',

@@ -12,13 +12,7 @@ import {
 import { type DocumentRow, selectDocuments, selectSubmission } from '#accounts/kyb-queries.ts';
 import { saveKybDetails, submitKyb } from '#accounts/kyb-review.ts';
 import { DocumentSchema, KybDetails, KybSchema } from '#apis/dashboard/account-schema.ts';
-import {
-  ACCOUNT,
-  actorOf,
-  type PersonRequest,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { ACCOUNT, changeBy, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { Done } from '#apis/dashboard/person-schema.ts';
 import { type Answer, answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -80,10 +74,6 @@ export function fileAnswer(row: DocumentRow, bytes: Buffer): Stream {
   };
 }
 
-function kybRef({ caller, requestId, now }: PersonRequest) {
-  return { accountId: caller.tenant.accountId, actor: actorOf(caller, requestId), now };
-}
-
 function readRoute({ db }: ApiContext) {
   return personRoute({
     method: 'GET',
@@ -121,7 +111,7 @@ function saveRoute({ db }: ApiContext) {
     handle: async (request) => {
       const { version, details } = request.body;
       const edit = { version, details: { ...details } };
-      const row = await db.transaction((tx) => saveKybDetails(tx, kybRef(request), edit));
+      const row = await db.transaction((tx) => saveKybDetails(tx, changeBy(request), edit));
       if (isRefusal(row)) return row;
       return answerKyb(db, row.account_id);
     },
@@ -141,7 +131,7 @@ function submitRoute({ db }: ApiContext) {
     response: KybSchema,
     errors: ['unexpected_state'],
     handle: async (request) => {
-      const row = await db.transaction((tx) => submitKyb(tx, kybRef(request)));
+      const row = await db.transaction((tx) => submitKyb(tx, changeBy(request)));
       if (isRefusal(row)) return row;
       return answerKyb(db, row.id);
     },
@@ -173,7 +163,7 @@ function uploadRoute({ db, keys }: ApiContext) {
       const secretKey = keys.people;
       const document = { kind: query.kind, fileName: query.file_name, contentType, bytes };
       const row = await db.transaction((tx) =>
-        addDocument(tx, { ...kybRef(request), secretKey }, document),
+        addDocument(tx, { ...changeBy(request), secretKey }, document),
       );
       return isRefusal(row) ? row : answerWith(201, documentView(row));
     },
@@ -215,7 +205,7 @@ function removeRoute({ db }: ApiContext) {
     errors: ['unexpected_state'],
     handle: async (request) => {
       const id = request.params.id ?? '';
-      const refused = await db.transaction((tx) => removeDocument(tx, kybRef(request), id));
+      const refused = await db.transaction((tx) => removeDocument(tx, changeBy(request), id));
       return refused ?? answerWith(200, { status: 'removed' });
     },
   });

@@ -2,10 +2,11 @@ import Type from 'typebox';
 import { WithdrawalSchema } from '#apis/dashboard/account-schema.ts';
 import { Waiting, waitingOf } from '#apis/dashboard/blocked-transfer.ts';
 import { actorOf, MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
-import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { answerWith, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
-import { answerPage, readPage } from '#http/cursors.ts';
+import type { Page } from '#db/paging.ts';
+import { answerList } from '#http/cursors.ts';
 import { createdParameters, listOf, nullable, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { withdrawalObject } from '#payouts/render.ts';
@@ -80,10 +81,8 @@ function listRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const pagination = { list: 'withdrawals', tenant, query, cursorKey };
-      const page = readPage(pagination, query);
-      if (isRefusal(page)) return page;
-      const rows = await selectWithdrawalPage(db, tenant, page);
-      return answerPage(pagination, page, rows, withdrawalObject);
+      const read = (page: Page) => selectWithdrawalPage(db, tenant, page);
+      return answerList(pagination, read, withdrawalObject);
     },
   });
 }

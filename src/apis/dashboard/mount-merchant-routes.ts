@@ -1,12 +1,11 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import {
-  actorOf,
   impliedErrors,
   MODE,
   type PersonRequest,
   type PersonRoute,
+  recordChange,
 } from '#apis/dashboard/person-route.ts';
-import { recordEntry } from '#audit/audit.ts';
 import { refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
@@ -72,17 +71,13 @@ function inTestOnly(work: Work): Work {
  */
 function audited(ctx: ApiContext, route: AnyRoute<MerchantCaller>, work: Work): Work {
   return async (request: PersonRequest<never, never>) => {
-    const { caller, params, requestId, now } = request;
+    const { caller, params } = request;
     await ctx.db.transaction((tx) =>
-      recordEntry(tx, {
-        auditLog: caller.tenant.accountId,
-        actor: actorOf(caller, requestId),
+      recordChange(tx, request, {
         action: `requested.${route.operationId}`,
         objectId: params.id ?? caller.tenant.accountId,
-        livemode: caller.tenant.livemode,
         before: null,
         after: (request.body ?? null) as { [key: string]: Json } | null,
-        now,
       }),
     );
     return work(request);

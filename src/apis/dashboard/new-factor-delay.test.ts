@@ -6,7 +6,14 @@ import { type Mail, startMailWorker } from '#people/mail-outbox.ts';
 import { FACTOR_AGE_MS, FACTORS_END_MS } from '#people/new-factor-delay.ts';
 import { Authenticator } from '#testing/authenticator.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
+import {
+  addOwner,
+  addTotp,
+  PASSWORD,
+  signInAs,
+  stoppableMails,
+  stoppableNews,
+} from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
 let server: DashboardServer;
@@ -23,8 +30,7 @@ after(() => server.close());
  * not me”.
  */
 async function linksOf(to: string): Promise<readonly string[]> {
-  await server.sendMails();
-  const mail = server.mails.findLast((sent) => sent.to === to && sent.text.includes('/by-mail/'));
+  const mail = (await stoppableMails(server, to)).at(-1);
   assert.ok(mail, `a mail to ${to}`);
   return [...mail.text.matchAll(/\/by-mail\/\S+/g)].map(([path]) => path);
 }
@@ -106,18 +112,13 @@ test('“this was not me” ends every access that a thief has gained, and holds
 
 test('every change of factors and codes sends a mail with a way to stop it', async () => {
   const { client, email } = await personWith('told');
-  const mails = async () => {
-    await server.sendMails();
-    return server.mails.filter((mail) => mail.to === email && mail.text.includes('/by-mail/'));
-  };
   await addTotp(server, client);
   const renewed = await client.post('/me/recovery_codes');
   const [code] = renewed.body.recovery_codes as string[];
   const used = await client.post('/session/second_factor', { code });
   assert.equal(used.status, 200, used.text);
   assert.equal((await client.delete('/me/totp')).status, 200);
-  const texts = (await mails()).map(({ text }) => text.split('\n')[0]);
-  assert.deepEqual(texts.toSorted(), [
+  assert.deepEqual((await stoppableNews(server, email)).toSorted(), [
     'A recovery code for your Tapline sign-in was used. It does not work again.',
     'An authenticator app was set up for your Tapline sign-in.',
     'New recovery codes were created for your Tapline sign-in. The old ones no longer work.',

@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { actorOf, MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { MODE, type PersonRoute, personRoute, recordChange } from '#apis/dashboard/person-route.ts';
 import { ForwardBody, ForwardedList, recordsOf } from '#apis/merchant/offline-schema.ts';
-import { recordEntry } from '#audit/audit.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { AtomsOut, nullable, objectType } from '#http/schema.ts';
@@ -111,7 +110,8 @@ function handInRoute(ctx: ApiContext) {
     body: ForwardBody,
     response: ForwardedList,
     errors: ['offline_not_allowed', 'kyb_required', 'account_not_live', 'service_unavailable'],
-    handle: async ({ caller, params, body, requestId, now }) => {
+    handle: async (request) => {
+      const { caller, params, body, now } = request;
       const records = recordsOf(body.payments);
       if (isRefusal(records)) return records;
       const { merchant, tenant } = caller;
@@ -120,18 +120,14 @@ function handInRoute(ctx: ApiContext) {
       // Logged before the sales are accepted, so that refused requests are logged too. The log
       // leaves out the signatures, because they can be used to pay until they are settled.
       await ctx.db.transaction((tx) =>
-        recordEntry(tx, {
-          auditLog: tenant.accountId,
-          actor: actorOf(caller, requestId),
+        recordChange(tx, request, {
           action: 'terminal.offline_payments_handed_in',
           objectId: terminal.id,
-          livemode: tenant.livemode,
           before: null,
           after: {
             payments: records.length,
             nonces: records.map((one) => one.authorization.nonce),
           },
-          now,
         }),
       );
       return forwardOffline(ctx, { merchant, terminalId: terminal.id, records, now });

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { issueApiKey } from '#accounts/create-api-key.ts';
-import { isRefusal } from '#core/answer.ts';
-import { createOperator } from '#people/create-operator.ts';
 import { caller } from '#testing/api-client.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addTestKey } from '#testing/merchants.ts';
 import { WIDE_LIMITS } from '#testing/offline-sales.ts';
-import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addMember, addOwner, addStaff, addTotp, signInAs } from '#testing/people.ts';
+import type { AuditEntry, PersonClient } from '#testing/person-client.ts';
 
 /** Tests the limits of offline sales, the operator's caps on them, and handing in a till's file. */
 
@@ -15,20 +13,13 @@ let server: DashboardServer;
 let account: string;
 let owner: PersonClient;
 let staff: PersonClient;
-const ACTOR = { type: 'system', name: 'test' } as const;
 
 before(async () => {
   server = await startDashboardServer();
   account = (await addOwner(server, 'nina@offline.test')).accountId;
   owner = await signInAs(server, 'nina@offline.test');
   await addTotp(server, owner);
-  const person = { email: 'ops@offline.test', password: PASSWORD, name: 'Ops' };
-  const now = server.clock.now();
-  const made = await createOperator(server.db, { person, role: 'operator', actor: ACTOR, now });
-  assert.ok(!isRefusal(made));
-  staff = new PersonClient(server.operator);
-  await staff.post('/session', { email: person.email, password: PASSWORD });
-  await addTotp(server, staff);
+  ({ client: staff } = await addStaff(server, 'ops@offline.test'));
 });
 
 after(() => server.close());
@@ -50,10 +41,6 @@ const change = (
 const said = ({ status, body }: Awaited<ReturnType<typeof change>>) =>
   `${status} ${body.error?.code ?? ''}`.trim();
 
-interface Listed {
-  readonly data: readonly Record<string, unknown>[];
-}
-
 test('an admin with a fresh factor sets the limits, and the former ones are recorded', async () => {
   const terminal = await addTerminal();
   const on = await change(owner, terminal, WIDE_LIMITS);
@@ -66,18 +53,20 @@ test('an admin with a fresh factor sets the limits, and the former ones are reco
   assert.deepEqual(changed.body.offline, narrower);
   const off = await change(owner, { ...terminal, version: Number(changed.body.version) }, null);
   assert.equal(off.body.offline, null);
-  const listed = await owner.get(`/accounts/${account}/test/events?type=terminal.updated`);
-  const events = (listed.body as unknown as Listed).data.map(({ data }) => {
-    const { object, previous_attributes: previous } = data as Record<string, { offline: unknown }>;
-    return [previous?.offline, object?.offline];
-  });
+  interface Updated {
+    readonly data: Record<'object' | 'previous_attributes', { readonly offline: unknown }>;
+  }
+  const path = `/accounts/${account}/test/events?type=terminal.updated`;
+  const events = (await owner.list<Updated>(path)).map(({ data }) => [
+    data.previous_attributes.offline,
+    data.object.offline,
+  ]);
   assert.deepEqual(events, [
     [narrower, null],
     [WIDE_LIMITS, narrower],
     [null, WIDE_LIMITS],
   ]);
-  const { body } = await owner.get(`/accounts/${account}/audit_log`);
-  const [entry] = (body as unknown as Listed).data;
+  const [entry] = await owner.list<AuditEntry>(`/accounts/${account}/audit_log`);
   assert.deepEqual(
     [entry?.action, entry?.before, entry?.after],
     ['terminal.updated', { offline: narrower }, { offline: null }],
@@ -146,8 +135,7 @@ test('the operator caps or forbids a network, and the merchant’s own limits st
   assert.deepEqual([body.allowed, body.per_payment], [false, 7_000_000]);
   const { body: kept } = await owner.get(terminals(`/${terminal.id}`));
   assert.deepEqual(kept.offline, WIDE_LIMITS);
-  const log = await staff.get('/audit_log');
-  const entries = (log.body as unknown as Listed).data;
+  const entries = await staff.list<AuditEntry>('/audit_log');
   const entry = entries.find(({ action }) => action === 'network.offline_changed');
   assert.deepEqual(
     [entry?.before, entry?.after],
@@ -181,28 +169,19 @@ test('a file is handed in by admins alone, and is logged without its signatures'
   assert.equal(said(await handIn(member)), '403 role_missing');
   assert.equal(said(await handIn(owner, 'tml_0000000000000000000000')), '404 resource_missing');
   assert.equal(said(await handIn(owner)), '403 offline_not_allowed');
-  const { body, text } = await owner.get(`/accounts/${account}/audit_log`);
-  const [entry] = (body as unknown as Listed).data;
+  const [entry] = await owner.list<AuditEntry>(`/accounts/${account}/audit_log`);
   assert.deepEqual(
-    [entry?.action, entry?.object, entry?.after],
-    [
-      'terminal.offline_payments_handed_in',
-      entry?.object,
-      { payments: 1, nonces: [RECORD.authorization.nonce] },
-    ],
+    [entry?.action, entry?.after],
+    ['terminal.offline_payments_handed_in', { payments: 1, nonces: [RECORD.authorization.nonce] }],
   );
+  const { text } = await owner.get(`/accounts/${account}/audit_log`);
   assert.ok(!text.includes('33'.repeat(65)), 'a signature can pay until it is settled');
 });
 
 test('no key of live mode reaches the test helper', async () => {
   const terminal = await addTerminal();
-  const key = await server.db.transaction((tx) =>
-    issueApiKey(tx, {
-      ...{ tenant: { accountId: account, livemode: true }, name: 'server' },
-      ...{ scopes: ['payments:write'], ipAllowlist: [], expiresAt: null },
-      ...{ actor: ACTOR, now: server.clock.now(), rotatedFrom: null },
-    }),
-  );
+  const tenant = { accountId: account, livemode: true };
+  const key = await addTestKey(server.db, tenant, { now: server.clock.now() });
   const merchant = caller(server.merchantApi, key.secret);
   const path = `/test_helpers/terminals/${terminal.id}/offline_payment`;
   assert.equal((await merchant.post(path, { amount: 1_000_000 })).status, 404);

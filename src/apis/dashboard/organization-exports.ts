@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { accountingHeader } from '#apis/dashboard/accountant-columns.ts';
 import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/export-kinds.ts';
@@ -6,8 +5,8 @@ import { selectOldest, selectPlace } from '#apis/dashboard/export-queries.ts';
 import {
   CHUNK,
   ExportQuery,
+  exportFile,
   FORMATS,
-  fileName,
   headerOf,
   noSuchRow,
   rowsOf,
@@ -137,21 +136,11 @@ async function answerExport(
   const oldest = await findOldest(db, all);
   const { livemode } = caller.tenant;
   const tenant = { accountId: params.org ?? '', livemode };
-  const file = fileName(name, tenant, { format, day: dayIn('UTC', now) });
   const empty = { name, format, tenant, receipts: ctx.pages, now, timeZone: 'UTC' };
   const first = headerOf({ ...empty, extra: { account: null } });
   const header = query.after === undefined ? first : '';
-  return {
-    status: 200,
-    stream: Readable.from(linesOf(db, header, parts), { highWaterMark: 1 }),
-    headers: {
-      'Content-Type': TYPES[format],
-      'Content-Disposition': `attachment; filename="${file}"`,
-      'X-Content-Type-Options': 'nosniff',
-      'Oldest-Row': oldest?.id ?? 'none',
-      ...(oldest === null ? {} : { 'Oldest-Row-Created': oldest.created.toISOString() }),
-    },
-  };
+  const day = dayIn('UTC', now);
+  return exportFile(linesOf(db, header, parts), empty, { day, oldest });
 }
 
 /**

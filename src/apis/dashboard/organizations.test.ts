@@ -28,6 +28,13 @@ const put = (client: PersonClient, account: string, to: string | null) =>
   client.send('PUT', `/accounts/${account}/organization`, { organization: to });
 const inOrganization = (rest = '') => `/organizations/${organization}${rest}`;
 
+interface Member {
+  readonly user: string;
+  readonly email: string;
+  readonly role: string;
+  readonly organization: string | null;
+}
+
 async function join(email: string, role: string): Promise<PersonClient> {
   const invited = await olga.post(inOrganization('/invitations'), { email, role });
   assert.equal(invited.status, 201, invited.text);
@@ -52,8 +59,7 @@ test('an account belongs to the organization into which an owner of both puts it
   const { body } = await olga.get(inOrganization());
   const accounts = body.accounts as { id: string }[];
   assert.deepEqual(accounts.map(({ id }) => id).toSorted(), [...shops].toSorted());
-  const mine = await olga.get('/organizations');
-  assert.deepEqual(mine.body.data, [body]);
+  assert.deepEqual(await olga.list('/organizations'), [body]);
 });
 
 test('an organization of others and one that does not exist look the same', async () => {
@@ -71,8 +77,7 @@ test('an organization of others and one that does not exist look the same', asyn
       { ...(missing.body.error as object), request_id: '' },
     );
   }
-  const { body } = await mallory.get('/accounts');
-  const [own] = body.data as { id: string }[];
+  const [own] = await mallory.list<{ id: string }>('/accounts');
   for (const to of [organization, 'org_0000000000000000000000']) {
     const moved = await put(mallory, own?.id ?? '', to);
     assert.deepEqual([moved.status, moved.body.error?.param], [404, 'organization'], moved.text);
@@ -115,8 +120,7 @@ test('a person with a role in one account too has the higher of both roles there
 });
 
 test('the team of an account names the people who come with the organization', async () => {
-  const { body } = await olga.get(`/accounts/${shops[0]}/members`);
-  const members = body.data as { email: string; role: string; organization: string | null }[];
+  const members = await olga.list<Member>(`/accounts/${shops[0]}/members`);
   const of = (email: string) =>
     members
       .filter((one) => one.email === `${email}@organizations.test`)
@@ -157,8 +161,7 @@ test("adding an owner needs a fresh factor, and every account's owners are maile
 });
 
 test('a removed person has no role in any of the accounts', async () => {
-  const { body } = await olga.get(inOrganization('/members'));
-  const members = body.data as { user: string; email: string }[];
+  const members = await olga.list<Member>(inOrganization('/members'));
   const userOf = (name: string) => members.find(({ email }) => email.startsWith(name))?.user;
   const vera = await signInAs(server, 'vera@organizations.test');
   const refused = await vera.delete(inOrganization(`/members/${userOf('max')}`));
@@ -173,10 +176,8 @@ test('a removed person has no role in any of the accounts', async () => {
 });
 
 test('an organization never loses its last owner', async () => {
-  const { body } = await olga.get(inOrganization('/members'));
-  const owners = (body.data as { user: string; role: string; email: string }[]).filter(
-    ({ role }) => role === 'owner',
-  );
+  const members = await olga.list<Member>(inOrganization('/members'));
+  const owners = members.filter(({ role }) => role === 'owner');
   const [otto, self] = ['otto', 'olga'].map(
     (name) => owners.find(({ email }) => email.startsWith(name))?.user ?? '',
   );
@@ -210,7 +211,7 @@ test('a location inherits those settings of its account that it does not set', a
     olga.patch(inOrganization(`/locations/${id}`), { version, name: 'The Harbor' });
   assert.equal((await edit(1)).body.name, 'The Harbor');
   assert.equal((await edit(1)).body.error?.code, 'version_conflict');
-  const listed = (await olga.get(inOrganization('/locations'))).body.data as { name: string }[];
+  const listed = await olga.list<{ name: string }>(inOrganization('/locations'));
   assert.deepEqual(listed.map(({ name }) => name).toSorted(), ['Main Street', 'The Harbor']);
 });
 
@@ -238,10 +239,11 @@ test('an admin assigns a terminal to a location of the terminal’s account', as
   const terminal = await olga.post(`/accounts/${account}/test/terminals`, { label: 'Till' });
   assert.equal(terminal.body.location, null);
   const path = `/accounts/${account}/test/terminals/${terminal.body.id}`;
-  const listed = (await olga.get(inOrganization('/locations'))).body.data as {
+  interface Location {
     readonly id: string;
     readonly account: string;
-  }[];
+  }
+  const listed = await olga.list<Location>(inOrganization('/locations'));
   const locationOf = (shop: string) => listed.find((one) => one.account === shop)?.id;
   const edit = (client: PersonClient, location: unknown, version: number) =>
     client.patch(path, { version, location });
@@ -281,11 +283,8 @@ test('an invitation to an organization can be revoked, and the newer one replace
   assert.equal((await lookup(first)).status, 400);
   const token = await server.mailedToken(email);
   assert.equal((await lookup(token)).body.account_name, 'Olga Cafés');
-  const open = (await olga.get(inOrganization('/invitations'))).body.data as { id: string }[];
-  assert.deepEqual(
-    open.map(({ id }) => id),
-    [second.body.id],
-  );
+  const [open, ...others] = await olga.list<{ id: string }>(inOrganization('/invitations'));
+  assert.deepEqual([open?.id, others], [second.body.id, []]);
   assert.equal((await olga.delete(inOrganization(`/invitations/${second.body.id}`))).status, 200);
   assert.equal((await lookup(token)).status, 400);
 });

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { createAccountWithOwner } from '#accounts/create-account.ts';
-import { isRefusal } from '#core/answer.ts';
-import { createOperator } from '#people/create-operator.ts';
 import { Authenticator } from '#testing/authenticator.ts';
+import { addOwner, addStaff, PASSWORD, signInAs } from '#testing/people.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
-
-const PASSWORD = 'correct horse battery';
-const actor = { type: 'system', name: 'test' } as const;
 
 let server: PeopleServer;
 let count = 0;
@@ -41,11 +36,8 @@ async function challenge(person: PersonClient, path = '/session/passkey_options'
 
 beforeEach(async () => {
   email = `key-${++count}@demo.test`;
-  const owner = { email, password: PASSWORD, name: 'Karla Key' };
-  const input = { accountName: 'Key Shop', owner, actor, now: server.clock.now() };
-  assert.ok(!isRefusal(await createAccountWithOwner(server.db, input)));
-  client = browser();
-  assert.equal((await client.post('/session', { email, password: PASSWORD })).status, 200);
+  await addOwner(server, email);
+  client = await signInAs(server, email);
   key = new Authenticator({ rpId: 'localhost', origin: server.origin });
 });
 
@@ -100,15 +92,11 @@ test('an account with a passkey requires it in addition to the password', async 
 
 test("another person's passkey does not verify my second factor", async () => {
   await addPasskey(client, key);
-  const mallory = browser();
-  const owner = { email: `m-${email}`, password: PASSWORD, name: 'Mallory' };
-  const input = { accountName: 'M', owner, actor, now: server.clock.now() };
-  assert.ok(!isRefusal(await createAccountWithOwner(server.db, input)));
-  await mallory.post('/session', { email: owner.email, password: PASSWORD });
+  await addOwner(server, `m-${email}`);
+  const mallory = await signInAs(server, `m-${email}`);
   const theirs = new Authenticator({ rpId: 'localhost', origin: server.origin });
   await addPasskey(mallory, theirs);
-  const victim = browser();
-  await victim.post('/session', { email, password: PASSWORD });
+  const victim = await signInAs(server, email);
   const path = '/session/second_factor/passkey_options';
   const response = theirs.use(await challenge(victim, path));
   const refused = await victim.post('/session/second_factor/passkey', { response });
@@ -133,11 +121,7 @@ test('adding a factor needs the password, or the existing factor', async () => {
 });
 
 test('staff sign in with passkeys of their own realm, and keep the last factor', async () => {
-  const person = { email, password: PASSWORD, name: 'Stan Staff' };
-  const input = { person, actor, now: server.clock.now() };
-  assert.ok(!isRefusal(await createOperator(server.db, input)));
-  const staff = new PersonClient(server.operator);
-  await staff.post('/session', { email, password: PASSWORD });
+  const { client: staff } = await addStaff(server, email, { hasFactor: false });
   const id = await addPasskey(staff, key);
   assert.equal((await staff.delete(`/me/passkeys/${id}`)).status, 409);
   const merchant = browser();

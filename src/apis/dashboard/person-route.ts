@@ -1,9 +1,10 @@
 import type { TSchema } from 'typebox';
 import type { Access, PersonCaller } from '#apis/dashboard/authorize-person.ts';
-import type { Actor } from '#audit/audit.ts';
+import { type Actor, type Entry, recordEntry } from '#audit/audit.ts';
 import { assert, present } from '#core/assert.ts';
 import type { ErrorCode } from '#core/error-codes.ts';
 import type { IdKind } from '#core/ids.ts';
+import type { Tx } from '#db/database.ts';
 import { type AnyRoute, defineRoute, type Handled, type Route } from '#http/route.ts';
 import { ROLES } from '#people/role-order.ts';
 import type { SessionRow } from '#people/session-queries.ts';
@@ -131,4 +132,24 @@ export function actorOf(caller: PersonCaller, requestId: string): Actor {
   const type = caller.realm === 'operator' ? 'operator' : 'user';
   const { visit, onEntry } = caller;
   return { type, userId, email, requestId, address: visit.address, onEntry };
+}
+
+type Change = Pick<PersonRequest<never, never>, 'caller' | 'params' | 'requestId' | 'now'>;
+
+/** Returns who changes which object of which account, and when. The path names the object. */
+export function changeBy({ caller, params, requestId, now }: Change) {
+  const { tenant } = caller;
+  const object = { tenant, accountId: tenant.accountId, id: params.id ?? '' };
+  return { ...object, actor: actorOf(caller, requestId), now };
+}
+
+/** Records a person's change of an account. `detail` is a sentence for the owners' mail. */
+export function recordChange(
+  tx: Tx,
+  request: Change,
+  change: Pick<Entry, 'action' | 'objectId' | 'before' | 'after' | 'detail'>,
+): Promise<void> {
+  const { tenant, actor, now } = changeBy(request);
+  const { accountId: auditLog, livemode } = tenant;
+  return recordEntry(tx, { ...change, auditLog, actor, livemode, now });
 }

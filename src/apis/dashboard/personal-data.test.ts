@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isRefusal } from '#core/answer.ts';
-import { createOperator } from '#people/create-operator.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { findText } from '#testing/find-text.ts';
-import { addMember, addOwner, addTotp, mailedUrl, PASSWORD, signInAs } from '#testing/people.ts';
+import {
+  addMember,
+  addOwner,
+  addStaff,
+  addTotp,
+  mailedUrl,
+  PASSWORD,
+  signInAs,
+} from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-const actor = { type: 'system', name: 'test' } as const;
 /** Audit log columns that keep personal data forever. No other column may keep any. */
 const KEPT = ['audit_log.actor', 'audit_log.after', 'audit_log.before'];
 
@@ -149,13 +154,7 @@ test('staff can be erased too, except the last one', async () => {
   const emails = ['one@staff.test', 'two@staff.test'];
   const clients: PersonClient[] = [];
   for (const email of emails) {
-    const person = { email, password: PASSWORD, name: 'Staff Person' };
-    const made = await createOperator(server.db, { person, actor, now: server.clock.now() });
-    assert.ok(!isRefusal(made));
-    const client = new PersonClient(server.operator);
-    await client.post('/session', { email, password: PASSWORD });
-    await addTotp(server, client);
-    clients.push(client);
+    clients.push((await addStaff(server, email)).client);
   }
   // A merchant's user with the same email address is a different person.
   await addMember(server, { email: 'one@staff.test', accountId: account, role: 'viewer' });

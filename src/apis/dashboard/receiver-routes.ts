@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { actorOf, MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { MODE, personRoute, recordChange } from '#apis/dashboard/person-route.ts';
 import { DeliverySchema } from '#apis/merchant/webhook-schema.ts';
-import { recordEntry } from '#audit/audit.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { nullable, objectType, oneOf, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -38,7 +37,7 @@ const CheckSchema = Type.Object(
   { description: 'The receiver’s responses, and the conclusion.' },
 );
 
-function checkRoute(ctx: ApiContext) {
+export function receiverCheckRoute(ctx: ApiContext) {
   return personRoute({
     method: 'POST',
     path: `${MODE}/webhook_endpoints/{id}/check_receiver`,
@@ -54,28 +53,20 @@ function checkRoute(ctx: ApiContext) {
     params: { id: 'webhookEndpoint' },
     response: CheckSchema,
     errors: ['resource_missing'],
-    handle: async ({ caller, params, requestId, now }) => {
-      const { tenant } = caller;
+    handle: async (request) => {
+      const { caller, params } = request;
       const objectId = params.id ?? '';
-      const checked = await checkReceiver(ctx, tenant, objectId, ctx.clock);
+      const checked = await checkReceiver(ctx, caller.tenant, objectId, ctx.clock);
       if (isRefusal(checked)) return checked;
       await ctx.db.transaction((tx) =>
-        recordEntry(tx, {
-          auditLog: tenant.accountId,
-          actor: actorOf(caller, requestId),
+        recordChange(tx, request, {
           action: 'webhook_endpoint.receiver_checked',
           objectId,
-          livemode: tenant.livemode,
           before: null,
           after: { verdict: checked.verdict },
-          now,
         }),
       );
       return answerWith(200, renderReceiverCheck(checked));
     },
   });
-}
-
-export function receiverRoutes(ctx: ApiContext): PersonRoute[] {
-  return [checkRoute(ctx)];
 }

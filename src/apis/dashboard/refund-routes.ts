@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { Waiting, waitingOf } from '#apis/dashboard/blocked-transfer.ts';
 import {
-  actorOf,
   MODE,
   type PersonRequest,
   type PersonRoute,
   personRoute,
+  recordChange,
   sessionOf,
 } from '#apis/dashboard/person-route.ts';
 import { factorRefusal } from '#apis/dashboard/require-second-factor.ts';
@@ -15,7 +15,6 @@ import {
   RefundSchema,
   refundAskedFor,
 } from '#apis/merchant/refund-schema.ts';
-import { recordEntry } from '#audit/audit.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { Abandon, type Tx } from '#db/database.ts';
@@ -79,21 +78,17 @@ function endRoute({ db, wakeups, pages: receipts }: ApiContext) {
     params: { id: 'refund' },
     response: RefundSchema,
     errors: ['unexpected_state'],
-    handle: async ({ caller, params, requestId, now }) => {
-      const { tenant } = caller;
-      const refund = await selectRefund(db, tenant, params.id ?? '');
+    handle: async (request) => {
+      const { caller, params } = request;
+      const refund = await selectRefund(db, caller.tenant, params.id ?? '');
       if (refund === null) return resourceMissing('refund');
       const ended = await db.transaction(async (tx) => {
         if (!(await endBlockedRefund(tx, refund.id))) return false;
-        await recordEntry(tx, {
-          auditLog: tenant.accountId,
-          actor: actorOf(caller, requestId),
+        await recordChange(tx, request, {
           action: 'refund.given_up',
           objectId: refund.id,
-          livemode: tenant.livemode,
           before: null,
           after: null,
-          now,
         });
         return true;
       });
@@ -174,15 +169,11 @@ function refundRoute(ctx: ApiContext): PersonRoute {
       const refused = await ctx.db.transaction<Refusal | null>(async (tx) => {
         const stale = await refundRefusal(tx, request, asked);
         if (stale !== null) return new Abandon(stale);
-        await recordEntry(tx, {
-          auditLog: tenant.accountId,
-          actor: actorOf(caller, requestId),
+        await recordChange(tx, request, {
           action: 'refund.requested',
           objectId: asked.paymentId,
-          livemode: tenant.livemode,
           before: null,
           after: { ...inEntry(asked.amount), reason: asked.reason },
-          now,
         });
         return null;
       });

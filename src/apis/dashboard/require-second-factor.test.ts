@@ -5,18 +5,25 @@ import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { Done } from '#apis/dashboard/person-schema.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { consentOf } from '#apis/dashboard/require-second-factor.ts';
-import { answerWith, isRefusal } from '#core/answer.ts';
+import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { type IdKind, newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { checkMayGoLive } from '#payouts/may-go-live.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { FACTOR_AGE_MS } from '#people/new-factor-delay.ts';
 import { hasRole, ROLES, type Role } from '#people/role-order.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, PASSWORD, signInAs } from '#testing/people.ts';
+import {
+  addMember,
+  addOwner,
+  addStaff,
+  PASSWORD,
+  signInAs,
+  stoppableMails,
+} from '#testing/people.ts';
 import { type ServerContext, startPeopleServer } from '#testing/people-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+import { callRoute, pathOf } from '#testing/person-routes.ts';
 
 /**
  * `stale`: verified too long ago. `young`: verified just now, but not trusted yet. `fresh`:
@@ -32,6 +39,7 @@ const REFUSED: Record<Exclude<Factor, 'fresh'>, string> = {
 
 let server: DashboardServer;
 let account = '';
+let staff: PersonClient;
 const clients = new Map<Role, PersonClient>();
 
 before(async () => {
@@ -57,22 +65,8 @@ async function putFactors(factor: Factor): Promise<void> {
   await server.db.query('update users set factor_trusted_from = $1', [trustedFrom]);
 }
 
-function pathOf(route: PersonRoute, mode: string): string {
-  return route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
-    if (name === 'account') return account;
-    if (name === 'mode') return mode;
-    const kind = route.params?.[name] ?? 'text';
-    return kind === 'text' ? 'nothing' : newId(kind as IdKind, server.clock.now());
-  });
-}
-
-function send(client: PersonClient, route: PersonRoute, mode: string) {
-  const isUpload = route.upload !== undefined;
-  const body = isUpload ? Buffer.from('%PDF-1.7') : route.method === 'GET' ? undefined : {};
-  const type = isUpload ? { 'Content-Type': 'application/pdf' } : {};
-  const headers = { 'Idempotency-Key': 'consent', ...type };
-  return client.send(route.method, pathOf(route, mode), body, headers);
-}
+const send = (client: PersonClient, route: PersonRoute, mode: string) =>
+  callRoute(client, route, pathOf(route, { account, mode }, server.clock.now()));
 
 /** Routes that are not called, because they would end the memberships that these tests need. */
 const LEFT_OUT = ['leaveTeam'];
@@ -119,12 +113,7 @@ test('each route × mode × factor: a factor is required where the declaration s
 });
 
 test('staff confirm every change with a fresh, trusted factor', async () => {
-  const person = { email: 'staff@consent.test', password: PASSWORD, name: 'Stan Staff' };
-  const actor = { type: 'system', name: 'test' } as const;
-  const made = await createOperator(server.db, { person, actor, now: server.clock.now() });
-  assert.ok(!isRefusal(made));
-  const staff = new PersonClient(server.operator);
-  await staff.post('/session', { email: person.email, password: PASSWORD });
+  staff = (await addStaff(server, 'staff@consent.test', { hasFactor: false })).client;
   const routes = server.operatorRoutes.filter(({ access }) => access === 'operator');
   for (const factor of ['stale', 'young'] as const) {
     await putFactors(factor);
@@ -142,8 +131,6 @@ test('outside a sandbox a colleague counts before the first sign-in', async () =
   const person = { email: 'colleague@consent.test', password: PASSWORD, name: 'Cora Colleague' };
   const actor = { type: 'system', name: 'test' } as const;
   await createOperator(server.db, { person, actor, now: server.clock.now() });
-  const staff = new PersonClient(server.operator);
-  await staff.post('/session', { email: 'staff@consent.test', password: PASSWORD });
   await putFactors('fresh');
   const asked = await staff.post(`/accounts/${account}/disable`, { reason: 'A complaint.' });
   assert.match(String(asked.body.proposal), /^prop_/, asked.text);
@@ -190,6 +177,14 @@ test('a route with a false declaration fails in every test, and nothing is writt
   assert.match(inspect(errors), /says it moves nothing has written accounts/);
 });
 
+/** Gives a user a second factor. */
+const enrol = (email: string) =>
+  server.db.query(
+    `update users set totp_secret = 'x', totp_begun_at = $2, totp_confirmed_at = $2
+     where email = $1`,
+    [email, server.clock.now()],
+  );
+
 test('no account goes live on mainnet while an owner or admin has a password only', async () => {
   const { accountId } = await addOwner(server, 'owner@mainnet.test');
   await addMember(server, { email: 'admin@mainnet.test', accountId, role: 'admin' });
@@ -201,12 +196,6 @@ test('no account goes live on mainnet while an owner or admin has a password onl
     );
     return refused?.message.match(/\w+@mainnet.test/g)?.sort() ?? null;
   };
-  const enrol = (email: string) =>
-    server.db.query(
-      `update users set totp_secret = 'x', totp_begun_at = $2, totp_confirmed_at = $2
-       where email = $1`,
-      [email, server.clock.now()],
-    );
   assert.deepEqual(await why(true), ['admin@mainnet.test', 'owner@mainnet.test']);
   await enrol('owner@mainnet.test');
   assert.deepEqual(await why(true), ['admin@mainnet.test']);
@@ -219,11 +208,7 @@ test('moving to another contract keeps the live wallet, and waits for all worker
   const { accountId } = await addOwner(server, 'owner@moving.test');
   const [OWN, OTHERS] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`];
   await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [accountId]);
-  await server.db.query(
-    `update users set totp_secret = 'x', totp_begun_at = $1, totp_confirmed_at = $1
-     where email = 'owner@moving.test'`,
-    [server.clock.now()],
-  );
+  await enrol('owner@moving.test');
   await server.db.query(
     `update account_modes set merchant_number = 4711, live_at = now(), settlement_wallet = $2
      where account_id = $1`,
@@ -306,14 +291,9 @@ test('a live key, or a refund limit, is mailed to the owners with a link to stop
   const keys = `/accounts/${account}/live/api_keys`;
   const key = await admin?.post(keys, { name: 'Server', scopes: ['payments:read'] });
   assert.equal(key?.status, 201, key?.text);
-  const mails = async () => {
-    await server.sendMails();
-    return server.mails.filter(
-      ({ to, text }) => to === 'owner@consent.test' && /by-mail/.test(text),
-    );
-  };
   const did = /^admin@consent.test made a change in the account “Some Shop”: /;
-  const mail = (await mails()).find(({ text }) => did.test(text));
+  const mails = await stoppableMails(server, 'owner@consent.test');
+  const mail = mails.find(({ text }) => did.test(text));
   assert.ok(mail !== undefined);
   const path = /\/by-mail\/\S+/g;
   const link = mail.text.match(path)?.at(-1);

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { MODE, personRoute } from '#apis/dashboard/person-route.ts';
 import { answerWith } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
@@ -52,7 +52,7 @@ function toLimit(value: number | undefined) {
   return value === undefined ? null : atoms(value);
 }
 
-function previewRoute({ db }: ApiContext) {
+export function riskPreviewRoute({ db }: ApiContext) {
   return personRoute<typeof PreviewQuery>({
     method: 'GET',
     path: `${MODE}/risk_settings/preview`,
@@ -81,8 +81,4 @@ function previewRoute({ db }: ApiContext) {
       return answerWith(200, { since, ...counts, by_rule: byRule, truncated });
     },
   });
-}
-
-export function riskPreviewRoutes(ctx: ApiContext): PersonRoute[] {
-  return [previewRoute(ctx)];
 }

@@ -2,14 +2,13 @@ import Type from 'typebox';
 import { getAddress } from 'viem';
 import { VersionOut } from '#apis/dashboard/account-schema.ts';
 import {
-  actorOf,
   MODE,
   type PersonRequest,
   type PersonRoute,
   personRoute,
+  recordChange,
 } from '#apis/dashboard/person-route.ts';
 import { Done, listed } from '#apis/dashboard/person-schema.ts';
-import { recordEntry } from '#audit/audit.ts';
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { type Atoms, atoms, MAX_AMOUNT, toJsonAtoms } from '#core/money.ts';
@@ -91,7 +90,7 @@ async function saveSettings(
   tx: Tx,
   request: PersonRequest<unknown, Type.Static<typeof SettingsBody>>,
 ): Promise<{ readonly version: number; readonly settings: RiskSettings } | Refusal> {
-  const { caller, body, now, requestId } = request;
+  const { caller, body, now } = request;
   const { tenant } = caller;
   const before = await selectRiskSettings(tx, tenant);
   const limit = (value: number | null) => (value === null ? null : atoms(value));
@@ -104,15 +103,11 @@ async function saveSettings(
   if ((before?.version ?? 0) !== body.version) return staleVersion(before?.version ?? 0);
   const version = await saveRiskSettings(tx, tenant, { settings, version: body.version, now });
   if (version === null) return staleVersion(before?.version ?? 0);
-  await recordEntry(tx, {
-    auditLog: tenant.accountId,
-    actor: actorOf(caller, requestId),
+  await recordChange(tx, request, {
     action: 'risk.settings_changed',
     objectId: tenant.accountId,
-    livemode: tenant.livemode,
     before: view(toRiskSettings(before)),
     after: view(settings),
-    now,
   });
   return { version, settings };
 }
@@ -160,24 +155,6 @@ function blockedRoute({ db }: ApiContext) {
   });
 }
 
-async function recordBlock(
-  tx: Tx,
-  request: PersonRequest,
-  change: { readonly action: string; readonly address: string; readonly note: string | null },
-): Promise<void> {
-  const { caller, requestId, now } = request;
-  await recordEntry(tx, {
-    auditLog: caller.tenant.accountId,
-    actor: actorOf(caller, requestId),
-    action: change.action,
-    objectId: change.address,
-    livemode: caller.tenant.livemode,
-    before: null,
-    after: { note: change.note },
-    now,
-  });
-}
-
 const BlockBody = Type.Object({ address: Wallet, note: Type.Optional(text(200, 'Why.')) });
 
 function blockRoute({ db }: ApiContext) {
@@ -199,7 +176,8 @@ function blockRoute({ db }: ApiContext) {
       const note = body.note ?? '';
       await db.transaction(async (tx) => {
         await insertBlockedPayer(tx, caller.tenant, { address, note, now });
-        await recordBlock(tx, request, { action: 'payer.blocked_here', address, note });
+        const change = { action: 'payer.blocked_here', objectId: address };
+        await recordChange(tx, request, { ...change, before: null, after: { note } });
       });
       return answerWith(201, { address, note, created: now });
     },
@@ -223,7 +201,8 @@ function unblockRoute({ db }: ApiContext) {
       const address = getAddress(text.toLowerCase());
       const removed = await db.transaction(async (tx) => {
         if (!(await deleteBlockedPayer(tx, request.caller.tenant, address))) return false;
-        await recordBlock(tx, request, { action: 'payer.unblocked_here', address, note: null });
+        const change = { action: 'payer.unblocked_here', objectId: address };
+        await recordChange(tx, request, { ...change, before: null, after: { note: null } });
         return true;
       });
       return removed

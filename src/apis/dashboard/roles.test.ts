@@ -1,41 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Secret, TOTP } from 'otpauth';
-import { createAccountWithOwner } from '#accounts/create-account.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
-import { isRefusal } from '#core/answer.ts';
-import { type IdKind, newId } from '#core/ids.ts';
-import { createOperator } from '#people/create-operator.ts';
+import { newId } from '#core/ids.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import { organizationMembers, organizations } from '#people/organization-queries.ts';
 import { hasRole, ROLES, type Role } from '#people/role-order.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addOwner, addStaff, addTotp, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
+import { callRoute, pathOf } from '#testing/person-routes.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
-
-const PASSWORD = 'correct horse battery';
-const actor = { type: 'system', name: 'test' } as const;
 
 let network: TestNetwork;
 let server: DashboardServer;
 let account = '';
 const people = new Map<Role | 'foreign', PersonClient>();
 const userIds = new Map<Role, string>();
-
-async function addPerson(name: string): Promise<{ accountId: string; userId: string }> {
-  const owner = { email: `${name}@roles.test`, password: PASSWORD, name };
-  const input = { accountName: `${name} shop`, owner, actor, now: server.clock.now() };
-  const made = await createAccountWithOwner(server.db, input);
-  assert.ok(!isRefusal(made));
-  return made;
-}
-
-async function signIn(name: string): Promise<PersonClient> {
-  const client = new PersonClient(server.dashboard);
-  const answer = await client.post('/session', { email: `${name}@roles.test`, password: PASSWORD });
-  assert.equal(answer.status, 200, answer.text);
-  return client;
-}
 
 /** The people have the same roles in another organization, to which the account does not belong. */
 const organization = newId('organization', new Date());
@@ -56,19 +36,21 @@ async function join(role: Role): Promise<void> {
 before(async () => {
   network = await startTestNetwork();
   server = await startDashboardServer([network.chain]);
-  const owner = await addPerson('owner');
+  const owner = await addOwner(server, 'owner@roles.test');
   account = owner.accountId;
   userIds.set('owner', owner.userId);
   const made = { id: organization, name: 'Roles', created: server.clock.now() };
   await server.db.transaction((tx) => organizations.insert(tx, made));
   await joinOrganization('owner');
   for (const role of ['admin', 'member', 'viewer', 'cashier'] as const) {
-    userIds.set(role, (await addPerson(role)).userId);
+    userIds.set(role, (await addOwner(server, `${role}@roles.test`)).userId);
     await join(role);
     await joinOrganization(role);
   }
-  await addPerson('foreign');
-  for (const name of [...ROLES, 'foreign'] as const) people.set(name, await signIn(name));
+  await addOwner(server, 'foreign@roles.test');
+  for (const name of [...ROLES, 'foreign'] as const) {
+    people.set(name, await signInAs(server, `${name}@roles.test`));
+  }
 });
 
 after(async () => {
@@ -76,26 +58,9 @@ after(async () => {
   await network.stop();
 });
 
-/** Returns a path whose IDs have the right format, but belong to no object. */
-function pathOf(route: PersonRoute): string {
-  const now = server.clock.now();
-  return route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
-    if (name === 'account') return account;
-    if (name === 'org') return organization;
-    if (name === 'mode') return 'test';
-    const kind = route.params?.[name] ?? 'text';
-    return kind === 'text' ? 'nothing' : newId(kind as IdKind, now);
-  });
-}
-
 function send(client: PersonClient, route: PersonRoute) {
-  const isUpload = route.upload !== undefined;
-  const body = isUpload ? Buffer.from('%PDF-1.7') : route.method === 'GET' ? undefined : {};
-  const headers = {
-    'Idempotency-Key': 'roles',
-    ...(isUpload ? { 'Content-Type': 'application/pdf' } : {}),
-  };
-  return client.send(route.method, pathOf(route), body, headers);
+  const values = { account, org: organization, mode: 'test' };
+  return callRoute(client, route, pathOf(route, values, server.clock.now()));
 }
 
 const inAccount = () =>
@@ -196,7 +161,7 @@ test('a cashier reads the session, who they are, and what the account is called'
   );
   const cashier = people.get('cashier');
   const { body } = (await cashier?.get(`/accounts/${account}`)) ?? {};
-  const shop = { id: account, object: 'account', name: 'owner shop', time_zone: 'UTC' };
+  const shop = { id: account, object: 'account', name: 'Some Shop', time_zone: 'UTC' };
   assert.deepEqual(body, shop);
   assert.equal((await cashier?.get('/session'))?.status, 200);
   const me = await cashier?.get('/me');
@@ -224,16 +189,11 @@ test('a disabled account can be read and not changed', async () => {
 });
 
 describe('operators', () => {
-  const email = 'staff@roles.test';
   const staffRoutes = () => server.operatorRoutes.filter((route) => route.access === 'operator');
   let staff: PersonClient;
 
   before(async () => {
-    const person = { email, password: PASSWORD, name: 'Stan Staff' };
-    const input = { person, actor, now: server.clock.now() };
-    assert.ok(!isRefusal(await createOperator(server.db, input)));
-    staff = new PersonClient(server.operator);
-    assert.equal((await staff.post('/session', { email, password: PASSWORD })).status, 200);
+    ({ client: staff } = await addStaff(server, 'staff@roles.test', { hasFactor: false }));
   });
 
   test('nothing opens without a second factor, and nothing to merchants', async () => {
@@ -249,10 +209,7 @@ describe('operators', () => {
   });
 
   test('every route opens with one', async () => {
-    const begun = await staff.post('/me/totp', { current_password: PASSWORD });
-    const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-    const code = totp.generate({ timestamp: server.clock.now().getTime() });
-    assert.equal((await staff.post('/me/totp/confirm', { code })).status, 200);
+    await addTotp(server, staff);
     for (const route of staffRoutes()) {
       const answer = await send(staff, route);
       const what = `${route.method} ${route.path}: ${answer.text.slice(0, 300)}`;
@@ -276,8 +233,7 @@ describe('operators', () => {
     const races = await Promise.all([save({ valid_days: 30 }), save({ valid_days: 60 })]);
     assert.deepEqual(races.map((answer) => answer.status).sort(), [200, 409]);
     assert.equal((await staff.get('/spending_policy_defaults/other')).status, 404);
-    const { body } = await staff.get('/audit_log?limit=1');
-    const [entry] = body.data as { action: string }[];
+    const [entry] = await staff.list<{ action: string }>('/audit_log?limit=1');
     assert.equal(entry?.action, 'spending_policy_defaults.changed');
   });
 });

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { readStatistics } from '#apis/dashboard/daily-statistics.ts';
 import { readHealth } from '#apis/dashboard/failures-by-day.ts';
 import { storeCalls } from '#apis/dashboard/health-queries.ts';
 import { openCharts } from '#apis/dashboard/share-chart-reads.ts';
 import { isRefusal } from '#core/answer.ts';
-import { newId } from '#core/ids.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addOwner } from '#testing/people.ts';
+import {
+  insertCall,
+  insertDelivery,
+  insertEndpoint,
+  insertIntent,
+  STORED_ENDPOINT,
+} from '#testing/shop-rows.ts';
 import { retryDelivery } from '#webhooks/retry-delivery.ts';
 
 /**
@@ -22,44 +28,13 @@ let accountId = '';
 
 before(async () => {
   server = await startDashboardServer();
-  const owner = { email: 'uma@hours.test', password: 'correct horse battery', name: 'Uma' };
-  const actor = { type: 'system', name: 'test' } as const;
-  const input = { accountName: 'Hours', owner, actor, now: at('00:00') };
-  const made = await createAccountWithOwner(server.db, input);
-  assert.ok(!isRefusal(made));
-  accountId = made.accountId;
+  accountId = (await addOwner(server, 'uma@hours.test')).accountId;
 });
 
 after(() => server.close());
 
-async function addPaid(n: number, created: Date, ms: number): Promise<void> {
-  await server.db.query(
-    `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
-       order_id, metadata, source, expires_at, tapped_at, status, attempt, payment_id, tx_hash)
-     values ($1, $2, false, $3, $4, 2000000, 'tml_1', $5, '{}', 'api', $4, $4, 'succeeded', '{}',
-       $6, '0x')`,
-    [`pi_${n}`, accountId, n, created, `n${n}`, `pay_${n}`],
-  );
-  await server.db.query(
-    `insert into payments (id, account_id, livemode, position, created, payment_intent_id,
-       terminal_id, payer_id, payer_address, order_id, method_type, credential_type, amount,
-       fee_acquirer, fee_protocol, fee_cashback, chain_id, settlement_number, batch_number, tx_hash,
-       block_number, log_index, settled_at, refundable_until)
-     values ($1, $2, false, $3, $4, $5, 'tml_1', 'pyr_1', '0x', $6, 'wallet_pass', 'nfc_id',
-       2000000, 3, 2, 1, 31337, $3, $3, '0x', $3, 0, $4, $4)`,
-    [`pay_${n}`, accountId, n, new Date(created.getTime() + ms), `pi_${n}`, `n${n}`],
-  );
-}
-
-async function addOpen(n: number, created: Date): Promise<void> {
-  await server.db.query(
-    `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
-       order_id, metadata, source, expires_at, status)
-     values ($1, $2, false, $3, $4, 1000000, 'tml_1', $5, '{}', 'api', $4,
-       'requires_payment_method')`,
-    [`pi_${n}`, accountId, n, created, `n${n}`],
-  );
-}
+const addPaid = (n: number, created: Date, settleMs: number) =>
+  insertIntent(server.db, accountId, { n, created, status: 'succeeded', settleMs });
 
 async function look(now: Date) {
   const tenant = { accountId, livemode: false };
@@ -77,7 +52,8 @@ async function keptHours(table: 'statistics_hours' | 'health_hours'): Promise<st
 
 test('a complete hour is counted once, unless one of its intents is still open', async () => {
   await addPaid(1, at('00:10'), 1_234);
-  await addOpen(2, at('01:10'));
+  const open = { n: 2, created: at('01:10'), status: 'requires_payment_method' } as const;
+  await insertIntent(server.db, accountId, open);
   await addPaid(3, at('02:10'), 700);
   await addPaid(4, at('03:10'), 12_345);
   const first = await look(at('03:20'));
@@ -111,17 +87,8 @@ test('a complete day is stored as a whole, and its hours are deleted', async () 
   assert.deepEqual(await look(next), before);
 });
 
-async function addDelivery(n: number, status: 'succeeded' | 'failed'): Promise<string> {
-  const created = at('05:00');
-  const id = newId('webhookDelivery', created);
-  await server.db.query(
-    `insert into webhook_deliveries (endpoint_id, status, event_created, event_position, id,
-       account_id, livemode, event_id, event_type, created, updated, attempt)
-     values ('we_hours', $1, $2, $3, $4, $5, false, $6, 'ping', $2, $2, 12)`,
-    [status, created, n, id, accountId, `evt_${n}`],
-  );
-  return id;
-}
+const addDelivery = (n: number, status: 'succeeded' | 'failed') =>
+  insertDelivery(server.db, accountId, { n, created: at('05:00'), status });
 
 async function health(now: Date) {
   const tenant = { accountId, livemode: false };
@@ -129,13 +96,7 @@ async function health(now: Date) {
 }
 
 test('deliveries of a day are counted once, and again after a resend', async () => {
-  await server.db.query(
-    `insert into webhook_endpoints (id, account_id, livemode, url, enabled_events, api_version,
-       secret, created, updated)
-     values ('we_hours', $1, false, 'https://shop.example/', '{*}', '2026-09-28', '', $2, $2)`,
-    [accountId, at('00:00')],
-  );
-  await server.db.query(`insert into webhook_endpoint_leases (endpoint_id) values ('we_hours')`);
+  await insertEndpoint(server.db, accountId, at('00:00'));
   await addDelivery(1, 'succeeded');
   const failed = await addDelivery(2, 'failed');
   const now = new Date('2026-10-03T08:00:00.000Z');
@@ -149,25 +110,20 @@ test('deliveries of a day are counted once, and again after a resend', async () 
   const again = await retryDelivery({ db, wakeups }, tenant, failed, now);
   assert.ok(!isRefusal(again));
   assert.deepEqual(await health(now), [{ ...counts, delivered: 2, undelivered: 1 }]);
-  await server.db.query(`delete from webhook_due where endpoint_id = 'we_hours'`);
+  await server.db.query(`delete from webhook_due where endpoint_id = '${STORED_ENDPOINT}'`);
   await addDelivery(2, 'succeeded');
   assert.deepEqual(await health(now), [{ ...counts, delivered: 3, undelivered: 0 }]);
   const days = await server.db.query<{ delivered: number }>(
-    `select delivered from delivery_days where endpoint_id = 'we_hours'`,
+    `select delivered from delivery_days where endpoint_id = '${STORED_ENDPOINT}'`,
   );
   assert.deepEqual(days, [{ delivered: 3 }]);
 });
 
 test('calls of complete hours are counted once', async () => {
+  const tenant = { accountId, livemode: true };
   const call = (time: string, status: number) =>
-    server.db.query(
-      `insert into request_log (id, created, account_id, livemode, method, path, status,
-         api_version, duration_ms, address)
-       values ($1, $2, $3, true, 'GET', '/api/v1/balance', $4, '2026-09-28', 3, '127.0.0.1')`,
-      [newId('request', at(time)), at(time), accountId, status],
-    );
+    insertCall(server.db, tenant, { at: at(time), status });
   const read = async (time: string) => {
-    const tenant = { accountId, livemode: true };
     const [day] = await readHealth(server.db, { tenant, from: DAY, to: DAY }, at(time));
     return [day?.requests, day?.refused, day?.failed];
   };

@@ -46,8 +46,7 @@ after(() => server.close());
 async function edit(by: PersonClient, settings: object) {
   const { version } = (await by.get(path())).body;
   const { status, body } = await by.patch(path(), { version, ...settings });
-  const code = (body.error as { code: string } | undefined)?.code;
-  return status === 200 ? '200' : `${status} ${code}`;
+  return status === 200 ? '200' : `${status} ${body.error?.code}`;
 }
 
 async function countMails(): Promise<number> {
@@ -65,13 +64,8 @@ test('only an owner with a fresh factor enables automatic payouts; owners get a 
   assert.equal(await edit(owner, { automatic_payout: 'daily' }), '200');
   assert.equal(await countMails(), mails + 1);
   assert.equal((await admin.get(path())).body.automatic_payout, 'daily');
-  const { body } = await admin.get(`${path()}/test/automatic_payouts`);
-  const [first] = body.data as {
-    period: string;
-    status: string;
-    reason: string;
-    message: string;
-  }[];
+  type Skipped = Record<'period' | 'status' | 'reason' | 'message', string>;
+  const [first] = await admin.list<Skipped>(`${path()}/test/automatic_payouts`);
   assert.equal(first?.period, dayAfter(today(), -1));
   assert.deepEqual([first?.status, first?.reason], ['skipped', 'enabled_later']);
   assert.match(first?.message ?? '', /enabled after/);

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
-import { Secret, TOTP } from 'otpauth';
-import { createAccountWithOwner } from '#accounts/create-account.ts';
-import { isRefusal } from '#core/answer.ts';
 import { newSecret } from '#core/bearer-secrets.ts';
 import { createOperator } from '#people/create-operator.ts';
+import { accepted } from '#testing/accepted.ts';
+import { addOwner, addTotp, PASSWORD } from '#testing/people.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
-
-const actor = { type: 'system', name: 'test' } as const;
-const PASSWORD = 'correct horse battery';
 
 let server: PeopleServer;
 let count = 0;
@@ -24,9 +20,7 @@ after(() => server.close());
 
 beforeEach(async () => {
   email = `owner-${++count}@demo.test`;
-  const owner = { email, password: PASSWORD, name: 'Olga Owner' };
-  const account = { accountName: 'Demo Store', owner, actor, now: server.clock.now() };
-  assert.ok(!isRefusal(await createAccountWithOwner(server.db, account)));
+  await addOwner(server, email);
 });
 
 const browser = () => new PersonClient(server.dashboard);
@@ -35,16 +29,6 @@ async function signedIn(client = browser()): Promise<PersonClient> {
   const answer = await client.post('/session', { email, password: PASSWORD });
   assert.equal(answer.status, 200, answer.text);
   return client;
-}
-
-async function withTotp(client: PersonClient) {
-  const begun = await client.post('/me/totp', { current_password: PASSWORD });
-  assert.equal(begun.status, 200, begun.text);
-  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-  const code = () => totp.generate({ timestamp: server.clock.now().getTime() });
-  const confirmed = await client.post('/me/totp/confirm', { code: code() });
-  assert.equal(confirmed.status, 200, confirmed.text);
-  return { code, recoveryCodes: confirmed.body.recovery_codes as string[] };
 }
 
 test('a session opens with the right password and ends at sign-out', async () => {
@@ -68,7 +52,7 @@ test('a secret in the name of a browser is not stored', async () => {
     );
     assert.equal(rows.length, 0, table);
   }
-  const [session] = (await client.get('/sessions')).body.data as { user_agent: string }[];
+  const [session] = await client.list<{ user_agent: string }>('/sessions');
   assert.match(String(session?.user_agent), /^Tool\/1\.0 \(tlsk_live_…\) x+$/);
 });
 
@@ -143,7 +127,7 @@ test('twenty parallel guesses count as twenty', async () => {
 
 test('with an authenticator app, the password alone gives no access', async () => {
   const first = await signedIn();
-  const { code, recoveryCodes } = await withTotp(first);
+  const { code, recoveryCodes } = await addTotp(server, first);
   assert.equal(recoveryCodes.length, 10);
   server.clock.advance(60_000);
   const client = browser();
@@ -161,7 +145,7 @@ test('with an authenticator app, the password alone gives no access', async () =
 
 test('an app code and a recovery code each work once', async () => {
   const client = await signedIn();
-  const { code, recoveryCodes } = await withTotp(client);
+  const { code, recoveryCodes } = await addTotp(server, client);
   server.clock.advance(30_000);
   const now = code();
   // Apps show the code with a space, which people copy.
@@ -175,7 +159,7 @@ test('an app code and a recovery code each work once', async () => {
 
 test('recovery codes have 112 bits, and one of 80 bits from before is still valid', async () => {
   const client = await signedIn();
-  const { recoveryCodes } = await withTotp(client);
+  const { recoveryCodes } = await addTotp(server, client);
   for (const code of recoveryCodes) {
     // The code has 112 bits: 22 characters of 5 bits and one of 2 bits.
     assert.match(code, /^(?:[A-Z2-7]{4}-){5}[A-Z2-7]{3}$/);
@@ -199,7 +183,7 @@ test('recovery codes have 112 bits, and one of 80 bits from before is still vali
 
 test('a thief with the password cannot lock the owner out by guessing codes', async () => {
   const owner = await signedIn();
-  const { code } = await withTotp(owner);
+  const { code } = await addTotp(server, owner);
   const thief = browser();
   await thief.post('/session', { email, password: PASSWORD });
   let last = 401;
@@ -215,7 +199,7 @@ test('a thief with the password cannot lock the owner out by guessing codes', as
 
 test('codes cannot be guessed: ten tries an hour', async () => {
   const client = await signedIn();
-  await withTotp(client);
+  await addTotp(server, client);
   let answer = await client.post('/session/second_factor', { code: '000001' });
   for (let i = 0; i < 10; i++) {
     answer = await client.post('/session/second_factor', { code: '000001' });
@@ -281,9 +265,7 @@ test('sign-up and reset respond the same for known and unknown addresses', async
   // A real network for comparison: only a sandbox returns the mailed link.
   const live = await startPeopleServer(undefined, undefined, { factorAgeMs: 1 });
   try {
-    const owner = { email, password: PASSWORD, name: 'Olga Owner' };
-    const account = { accountName: 'Demo Store', owner, actor, now: live.clock.now() };
-    assert.ok(!isRefusal(await createAccountWithOwner(live.db, account)));
+    await addOwner(live, email);
     const stranger = new PersonClient(live.dashboard);
     for (const path of ['/sign_up', '/password_reset']) {
       const known = await stranger.post(path, { email });
@@ -298,7 +280,7 @@ test('sign-up and reset respond the same for known and unknown addresses', async
 
 test('a reset link sets the password once and leaves the second factor in place', async () => {
   const before = await signedIn();
-  await withTotp(before);
+  await addTotp(server, before);
   const client = browser();
   await client.post('/password_reset', { email });
   const token = await server.mailedToken(email);
@@ -320,8 +302,9 @@ test('a reset link is invalid after half an hour', async () => {
 
 test("a merchant's session opens no operator route, nor the other way round", async () => {
   const staff = { email, password: 'staff passphrase one', name: 'Stan Staff' };
-  const input = { person: staff, actor, now: server.clock.now() };
-  assert.ok(!isRefusal(await createOperator(server.db, input)));
+  const actor = { type: 'system', name: 'test' } as const;
+  const now = server.clock.now();
+  accepted(await createOperator(server.db, { person: staff, actor, now }));
   const operator = new PersonClient(server.operator);
   const wrong = await operator.post('/session', { email, password: PASSWORD });
   assert.equal(wrong.status, 401);

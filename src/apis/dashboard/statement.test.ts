@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
-import { isRefusal } from '#core/answer.ts';
 import { addMovements, addSales, parseJsonl } from '#testing/books.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addOwner, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
 
 /** Statements over HTTP. */
-
-const PASSWORD = 'correct horse battery';
-const actor = { type: 'system', name: 'test' } as const;
-const owner = { email: 'olga@books.test', password: PASSWORD, name: 'Olga' };
 
 let server: DashboardServer;
 let client: PersonClient;
@@ -22,12 +17,8 @@ const path = (query: string) => `/accounts/${accountId}/test/exports/statement?$
 
 before(async () => {
   server = await startDashboardServer();
-  const now = server.clock.now();
-  const made = await createAccountWithOwner(server.db, { accountName: 'Shop', owner, actor, now });
-  assert.ok(!isRefusal(made));
-  accountId = made.accountId;
-  client = new PersonClient(server.dashboard);
-  await client.post('/session', { email: owner.email, password: PASSWORD });
+  accountId = (await addOwner(server, 'olga@books.test')).accountId;
+  client = await signInAs(server, 'olga@books.test');
   const at = (time: string) => new Date(`2026-09-${time}:00.000Z`);
   await addSales(server.db, tenant(), [
     { at: at('01T10:00'), amount: 2_500_000n, description: '=HYPERLINK("http://evil.example")' },
@@ -40,7 +31,7 @@ after(() => server.close());
 
 async function refusal(query: string) {
   const { status, body } = await client.get(path(query));
-  return `${status} ${(body.error as { code: string } | undefined)?.code}`;
+  return `${status} ${body.error?.code}`;
 }
 
 test('a statement names exactly one period', async () => {

@@ -24,3 +24,18 @@ export function overFor(minutes: number): string {
 export const HOURS_NO_LONGER_NEEDED = `
   hour < $4::timestamptz and (
     hour >= $3::timestamptz or hour < $3::timestamptz - interval '168 hours')`;
+
+/** Number of days that are read concurrently: few, so that the database has capacity for others. */
+const AT_ONCE = 4;
+
+export async function readFewAtOnce<Row>(
+  days: readonly string[],
+  read: (day: string) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let at = 0; at < days.length; at += AT_ONCE) {
+    const found = await Promise.all(days.slice(at, at + AT_ONCE).map(read));
+    rows.push(...found.flat());
+  }
+  return rows;
+}

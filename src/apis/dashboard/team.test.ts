@@ -1,45 +1,39 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAccountWithOwner } from '#accounts/create-account.ts';
-import { isRefusal } from '#core/answer.ts';
-import { insertMembership } from '#people/membership-queries.ts';
+import { present } from '#core/assert.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addMember, addOwner, PASSWORD, signInAs, stoppableNews } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
-
-const PASSWORD = 'correct horse battery';
-const actor = { type: 'system', name: 'test' } as const;
 
 let server: DashboardServer;
 let owner: PersonClient;
 let account = '';
 let ownerId = '';
 
-async function addPerson(email: string): Promise<{ accountId: string; userId: string }> {
-  const person = { email, password: PASSWORD, name: 'Some One' };
-  const input = { accountName: 'Some Shop', owner: person, actor, now: server.clock.now() };
-  const made = await createAccountWithOwner(server.db, input);
-  assert.ok(!isRefusal(made));
-  return made;
-}
-
-async function signIn(email: string): Promise<PersonClient> {
-  const client = new PersonClient(server.dashboard);
-  const answer = await client.post('/session', { email, password: PASSWORD });
-  assert.equal(answer.status, 200, answer.text);
-  return client;
-}
-
 before(async () => {
   server = await startDashboardServer();
-  const made = await addPerson('owner@team.test');
-  account = made.accountId;
-  ownerId = made.userId;
-  owner = await signIn('owner@team.test');
+  ({ accountId: account, userId: ownerId } = await addOwner(server, 'owner@team.test'));
+  owner = await signInAs(server, 'owner@team.test');
 });
 
 after(() => server.close());
 
 const path = (rest: string) => `/accounts/${account}/${rest}`;
+
+interface Member {
+  readonly user: string;
+  readonly version: number;
+  readonly has_pin: boolean;
+}
+
+async function memberWith(email: string): Promise<Member> {
+  const members = await owner.list<Member & { email: string }>(path('members'));
+  return present(
+    members.find((one) => one.email === email),
+    email,
+  );
+}
+
 const invite = (email: string, role: string) => owner.post(path('invitations'), { email, role });
 
 test('an invitation adds a member with its role, once', async () => {
@@ -61,16 +55,16 @@ test('an invitation adds a member with its role, once', async () => {
 });
 
 test('a person who already has a user joins only while signed in as that user', async () => {
-  await addPerson('known@team.test');
-  await addPerson('mallory@team.test');
+  await addOwner(server, 'known@team.test');
+  await addOwner(server, 'mallory@team.test');
   await invite('known@team.test', 'viewer');
   const token = await server.mailedToken('known@team.test');
   const form = { token, name: 'X', password: 'another long passphrase' };
   const stranger = await new PersonClient(server.dashboard).post('/invitations/accept', form);
   assert.equal(stranger.status, 401, 'the link alone does not open an existing user');
-  const mallory = await signIn('mallory@team.test');
+  const mallory = await signInAs(server, 'mallory@team.test');
   assert.equal((await mallory.post('/invitations/accept', { token })).status, 401);
-  const known = await signIn('known@team.test');
+  const known = await signInAs(server, 'known@team.test');
   assert.equal((await known.post('/invitations/accept', { token })).status, 200);
   assert.equal((await known.get(path('test/payments'))).status, 200);
 });
@@ -88,15 +82,12 @@ test('a second invitation invalidates the first; a revoked or old one opens noth
   const third = await server.mailedToken('late@team.test');
   server.clock.advance(7 * 24 * 3_600_000);
   assert.equal((await visitor.post('/invitations/lookup', { token: third })).status, 400);
-  owner = await signIn('owner@team.test');
+  owner = await signInAs(server, 'owner@team.test');
 });
 
 test('a role that is taken away ends with the next request', async () => {
-  const known = await signIn('known@team.test');
-  const { body } = await owner.get(path('members'));
-  const members = body.data as { user: string; email: string; version: number }[];
-  const member = members.find((one) => one.email === 'known@team.test');
-  assert.ok(member);
+  const known = await signInAs(server, 'known@team.test');
+  const member = await memberWith('known@team.test');
   const change = (role: string, version: number) =>
     owner.patch(path(`members/${member.user}`), { role, version });
   assert.equal((await change('admin', member.version)).status, 200);
@@ -109,17 +100,12 @@ test('a role that is taken away ends with the next request', async () => {
 });
 
 test('a PIN is set by admins, and no answer or log has it', async () => {
-  await addPerson('till@team.test');
+  await addOwner(server, 'till@team.test');
   await invite('till@team.test', 'cashier');
-  const cashier = await signIn('till@team.test');
+  const cashier = await signInAs(server, 'till@team.test');
   const token = await server.mailedToken('till@team.test');
   assert.equal((await cashier.post('/invitations/accept', { token })).status, 200);
-  const find = async () => {
-    const { body } = await owner.get(path('members'));
-    const members = body.data as { user: string; email: string; has_pin: boolean }[];
-    return members.find(({ email }) => email === 'till@team.test');
-  };
-  const user = (await find())?.user ?? '';
+  const { user } = await memberWith('till@team.test');
   const pinOf = (id: string) => path(`members/${id}/pin`);
   for (const pin of ['123', '123456789', '12a4', 7316, ' 7316', null]) {
     const refused = await owner.send('PUT', pinOf(user), { pin });
@@ -127,7 +113,7 @@ test('a PIN is set by admins, and no answer or log has it', async () => {
     assert.ok(!refused.text.includes('7316'), refused.text);
   }
   assert.equal((await owner.send('PUT', pinOf(user), {})).body.error?.code, 'parameter_missing');
-  const stranger = (await addPerson('stranger@team.test')).userId;
+  const stranger = (await addOwner(server, 'stranger@team.test')).userId;
   const foreign = await owner.send('PUT', pinOf(stranger), { pin: '7316' });
   assert.deepEqual([foreign.status, foreign.body.error?.code], [404, 'resource_missing']);
   assert.equal((await cashier.send('PUT', pinOf(user), { pin: '7316' })).status, 403);
@@ -142,15 +128,12 @@ test('a PIN is set by admins, and no answer or log has it', async () => {
   assert.match(log.text, /member\.pin_set/);
   for (const { text } of [set, log]) assert.ok(!/7316|argon2|pin_hash/.test(text), text);
   assert.equal((await owner.delete(pinOf(user))).body.has_pin, false);
-  assert.equal((await find())?.has_pin, false);
+  assert.equal((await memberWith('till@team.test')).has_pin, false);
 });
 
 test('a member’s rights at tills are changed with the role, or separately', async () => {
-  const { body } = await owner.get(path('members'));
-  const members = body.data as { user: string; email: string; version: number }[];
-  const member = members.find(({ email }) => email === 'till@team.test');
-  assert.ok(member);
-  const change = (fields: object) => owner.patch(path(`members/${member.user}`), fields);
+  const { user } = await memberWith('till@team.test');
+  const change = (fields: object) => owner.patch(path(`members/${user}`), fields);
   const rights = await change({ version: 1, refund_limit: 5_000_000, may_discount: true });
   assert.equal(rights.status, 200, rights.text);
   const { role, refund_limit, may_discount, version } = rights.body;
@@ -236,8 +219,8 @@ test('of concurrent edits of one object, one succeeds and the others get 409', a
 });
 
 test('another account sees nothing of this one, on any route', async () => {
-  const made = await addPerson('other@team.test');
-  const other = await signIn('other@team.test');
+  const made = await addOwner(server, 'other@team.test');
+  const other = await signInAs(server, 'other@team.test');
   const key = await owner.post(path('test/api_keys'), { name: 'k', scopes: ['payments:read'] });
   const terminal = await owner.post(path('test/terminals'), { label: 'Bar' });
   const theirs = `/accounts/${made.accountId}/test`;
@@ -258,13 +241,13 @@ test('an admin replaces the address of a tag, and every member sees it', async (
   const made = await owner.post(path('test/terminals'), { label: 'Tagged' });
   const at = path(`test/terminals/${made.body.id}`);
   assert.match(String(made.body.tag_url), /\/t\/[0-9A-Za-z]{22}$/);
-  const member = await signIn('new@team.test');
+  const member = await signInAs(server, 'new@team.test');
   assert.equal((await member.get(at)).body.tag_url, made.body.tag_url);
   assert.equal((await member.post(`${at}/tag/rotate`)).body.error?.code, 'role_missing');
   const rotated = await owner.post(`${at}/tag/rotate`);
   assert.deepEqual([rotated.status, rotated.body.id], [200, made.body.id]);
   assert.notEqual(rotated.body.tag_url, made.body.tag_url);
-  const [listed] = (await owner.get(path('test/terminals'))).body.data as { tag_url: string }[];
+  const [listed] = await owner.list<{ tag_url: string }>(path('test/terminals'));
   assert.equal(listed?.tag_url, rotated.body.tag_url);
   assert.equal((await member.post(`${at}/tag/chip`)).body.error?.code, 'role_missing');
   const [one, two] = [await owner.post(`${at}/tag/chip`), await owner.post(`${at}/tag/chip`)];
@@ -286,23 +269,20 @@ test('an admin replaces the address of a tag, and every member sees it', async (
 
 test('rights in a live account need a fresh factor, and owners are mailed', async () => {
   const OWNER = 'boss@live-team.test';
-  const { accountId } = await addPerson(OWNER);
-  const { userId } = await addPerson('mia@live-team.test');
-  const member = { accountId, userId, role: 'member', now: server.clock.now() } as const;
-  await server.db.transaction((tx) => insertMembership(tx, member));
-  const boss = await signIn(OWNER);
+  const { accountId } = await addOwner(server, OWNER);
+  const userId = await addMember(server, {
+    email: 'mia@live-team.test',
+    accountId,
+    role: 'member',
+  });
+  const boss = await signInAs(server, OWNER);
   const below = (rest: string) => `/accounts/${accountId}/${rest}`;
   const invited = { email: 'new@live-team.test', role: 'admin' };
   const giveRights = () => [
     boss.post(below('invitations'), invited),
     boss.patch(below(`members/${userId}`), { role: 'admin', version: 1 }),
   ];
-  const mails = async () => {
-    await server.sendMails();
-    return server.mails
-      .filter(({ to, text }) => to === OWNER && text.includes('/by-mail/'))
-      .map(({ text }) => text.split('\n')[0]);
-  };
+  const mails = () => stoppableNews(server, OWNER);
   await server.db.query(
     `update account_modes set merchant_number = 4713, live_at = now(), settlement_wallet = $2
      where account_id = $1 and livemode`,

@@ -8,6 +8,7 @@ import {
 import { hasTrustedFactor, requireTrustedFactor } from '#apis/dashboard/confirm-identity.ts';
 import {
   actorOf,
+  changeBy,
   MODE,
   type PersonRequest,
   type PersonRoute,
@@ -18,7 +19,8 @@ import { OfflineLimitsSchema } from '#apis/merchant/offline-schema.ts';
 import { TerminalListQuery } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { answerPage, readPage } from '#http/cursors.ts';
+import type { Page } from '#db/paging.ts';
+import { answerList } from '#http/cursors.ts';
 import { idOf, nullable, objectType, text, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { hasRole } from '#people/role-order.ts';
@@ -32,11 +34,6 @@ import { rotateTag } from '#terminals/tag-url.ts';
 import { selectTerminal, selectTerminalPage } from '#terminals/terminal-queries.ts';
 
 const TAG = 'Terminals';
-
-function terminalRef({ caller, params, requestId, now }: PersonRequest) {
-  const { tenant } = caller;
-  return { tenant, id: params.id ?? '', actor: actorOf(caller, requestId), now };
-}
 
 const CreateBody = Type.Object({
   label: PersonName,
@@ -108,11 +105,9 @@ function listRoute(ctx: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const pagination = { list: 'terminals', tenant, query, cursorKey: ctx.keys.cursor };
-      const page = readPage(pagination, query);
-      if (isRefusal(page)) return page;
       const wanted = { tenant, status: query.status ?? null };
-      const rows = await selectTerminalPage(ctx.db.standby, wanted, page);
-      return answerPage(pagination, page, rows, (row) => managedTerminal(ctx.pages, row));
+      const read = (page: Page) => selectTerminalPage(ctx.db.standby, wanted, page);
+      return answerList(pagination, read, (row) => managedTerminal(ctx.pages, row));
     },
   });
 }
@@ -168,7 +163,7 @@ function labelRoute(ctx: ApiContext) {
       }
       const refusal = body.offline === undefined ? null : checkOffline(request);
       if (refusal !== null) return refusal;
-      const row = await db.transaction((tx) => editTerminal(tx, terminalRef(request), body));
+      const row = await db.transaction((tx) => editTerminal(tx, changeBy(request), body));
       if (isRefusal(row)) return row;
       wakeups.send('deliveries');
       return answerWith(200, managedTerminal(ctx.pages, row));
@@ -197,7 +192,7 @@ function statusRoute(
     response: ManagedTerminalSchema,
     handle: async (request) => {
       const edit = { version: null, status: change.status };
-      const row = await db.transaction((tx) => editTerminal(tx, terminalRef(request), edit));
+      const row = await db.transaction((tx) => editTerminal(tx, changeBy(request), edit));
       if (isRefusal(row)) return row;
       wakeups.send('deliveries');
       return answerWith(200, managedTerminal(ctx.pages, row));
@@ -219,7 +214,7 @@ function rotateRoute(ctx: ApiContext) {
     status: 201,
     response: TerminalWithKey,
     handle: async (request) => {
-      const issued = await db.transaction((tx) => rotateDeviceKey(tx, terminalRef(request)));
+      const issued = await db.transaction((tx) => rotateDeviceKey(tx, changeBy(request)));
       if (isRefusal(issued)) return issued;
       return answerWith(201, {
         ...managedTerminal(ctx.pages, issued.row),
@@ -244,7 +239,7 @@ function tagRoute(ctx: ApiContext) {
     params: { id: 'terminal' },
     response: ManagedTerminalSchema,
     handle: async (request) => {
-      const row = await ctx.db.transaction((tx) => rotateTag(tx, terminalRef(request)));
+      const row = await ctx.db.transaction((tx) => rotateTag(tx, changeBy(request)));
       return isRefusal(row) ? row : answerWith(200, managedTerminal(ctx.pages, row));
     },
   });
@@ -281,7 +276,7 @@ function tagChipRoute(ctx: ApiContext) {
     status: 201,
     response: TagChipSchema,
     handle: async (request) => {
-      const made = await ctx.db.transaction((tx) => makeChip(tx, ctx.pages, terminalRef(request)));
+      const made = await ctx.db.transaction((tx) => makeChip(tx, ctx.pages, changeBy(request)));
       if (isRefusal(made)) return made;
       return answerWith(201, {
         object: 'tag_chip',
@@ -323,9 +318,7 @@ function smartTapRoute(ctx: ApiContext) {
     errors: ['kyb_required', 'not_configured'],
     handle: async (request) => {
       const { enabled } = request.body;
-      const row = await ctx.db.transaction((tx) =>
-        switchSmartTap(tx, terminalRef(request), enabled),
-      );
+      const row = await ctx.db.transaction((tx) => switchSmartTap(tx, changeBy(request), enabled));
       return isRefusal(row) ? row : answerWith(200, { smart_tap: row.smart_tap });
     },
   });
@@ -360,7 +353,7 @@ function pairingRoute({ db }: ApiContext) {
       const { caller, body, now } = request;
       const stale = body.with_factor === true ? requireTrustedFactor(caller, now) : null;
       if (stale !== null) return stale;
-      const ref = { ...terminalRef(request), byFreshFactor: hasTrustedFactor(caller, now) };
+      const ref = { ...changeBy(request), byFreshFactor: hasTrustedFactor(caller, now) };
       const made = await db.transaction((tx) => createPairingCode(tx, ref));
       if (isRefusal(made)) return made;
       const { code, expiresAt } = made;

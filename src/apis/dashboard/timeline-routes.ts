@@ -1,4 +1,4 @@
-import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { MODE, personRoute } from '#apis/dashboard/person-route.ts';
 import { readTimeline, TimelineSchema } from '#apis/dashboard/read-timeline.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -7,7 +7,7 @@ import { asOf } from '#payments/payment-intent.ts';
 
 const TAG = 'Payment intents';
 
-function timelineRoute(ctx: ApiContext) {
+export function timelineRoute(ctx: ApiContext) {
   return personRoute({
     method: 'GET',
     path: `${MODE}/payment_intents/{id}/timeline`,
@@ -25,8 +25,4 @@ function timelineRoute(ctx: ApiContext) {
       return answerWith(200, view);
     },
   });
-}
-
-export function timelineRoutes(ctx: ApiContext): PersonRoute[] {
-  return [timelineRoute(ctx)];
 }

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { MODE, personRoute } from '#apis/dashboard/person-route.ts';
 import { DeliveryListSchema } from '#apis/merchant/webhook-schema.ts';
-import { isRefusal } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/cursors.ts';
+import type { Page } from '#db/paging.ts';
+import { answerList } from '#http/cursors.ts';
 import { createdParameters, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectUndelivered } from '#webhooks/delivery-queries.ts';
@@ -10,7 +10,7 @@ import { renderDelivery } from '#webhooks/delivery-tables.ts';
 
 const UndeliveredQuery = Type.Object({ ...pageParameters, ...createdParameters });
 
-function undeliveredRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
+export function undeliveredRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
   return personRoute<typeof UndeliveredQuery>({
     method: 'GET',
     path: `${MODE}/undelivered`,
@@ -27,19 +27,11 @@ function undeliveredRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const pagination = { list: 'undelivered', tenant, query, cursorKey };
-      const page = readPage(pagination, query);
-      if (isRefusal(page)) return page;
-      const rows = await selectUndelivered(db, tenant, page);
-      const placed = rows.map((row) => ({
-        row,
-        created: row.event_created,
-        position: row.event_position,
-      }));
-      return answerPage(pagination, page, placed, ({ row }) => renderDelivery(row));
+      const read = async (page: Page) =>
+        (await selectUndelivered(db, tenant, page)).map((row) => ({
+          ...{ row, created: row.event_created, position: row.event_position },
+        }));
+      return answerList(pagination, read, ({ row }) => renderDelivery(row));
     },
   });
-}
-
-export function undeliveredRoutes(ctx: ApiContext): PersonRoute[] {
-  return [undeliveredRoute(ctx)];
 }

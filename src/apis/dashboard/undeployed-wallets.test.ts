@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type TypedDataDefinition, zeroAddress } from 'viem';
-import { silentLog } from '#core/log.ts';
-import { applyRegistrations } from '#payouts/apply-registrations.ts';
+import { zeroAddress } from 'viem';
 import { applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
-import { startRelayer } from '#settlement/relayer/relayer.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import {
+  CHAIN_WAIT_MS,
+  openDashboardOnChain,
+  signConsent,
+  untilLive,
+} from '#testing/dashboard-on-chain.ts';
+import type { DashboardServer } from '#testing/dashboard-server.ts';
 import { keyWalletCode } from '#testing/pay-links.ts';
 import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
@@ -22,17 +24,16 @@ import {
   wrapping,
 } from '#testing/undeployed-wallets.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
+import { eventually } from '#testing/webhooks.ts';
 
 /**
  * Tests settlement wallets that are not deployed yet. They must be deployed before they are
  * registered, because the contract calls a wallet to check its signature.
  */
 
-const WAIT_MS = 30_000;
-
 let network: TestNetwork;
 let server: DashboardServer;
-const stops: (() => Promise<unknown>)[] = [];
+let close: () => Promise<void>;
 
 before(async () => {
   // Compiles the wallet contract before the relayer starts: the compiler blocks this process for
@@ -40,18 +41,12 @@ before(async () => {
   keyWalletCode(zeroAddress);
   network = await startTestNetwork(listing);
   await addFactories(network);
-  server = await startDashboardServer([network.chain]);
-  server.clock.advance(Date.now() - server.clock.now().getTime());
-  const { db, wakeups, clock } = server;
-  const relayer = startRelayer({ chain: network.chain, db, wakeups, clock, log: silentLog });
-  stops.push(network.mineEvery(50), () => relayer.stop());
+  const opened = await openDashboardOnChain(network);
+  ({ server, close } = opened);
+  opened.startRelayer();
 });
 
-after(async () => {
-  for (const stop of stops.reverse()) await stop();
-  await server.close();
-  await network.stop();
-});
+after(() => close());
 
 /** Resets the limits per hour before each test. */
 beforeEach(() => server.db.query('delete from sign_in_attempts'));
@@ -59,10 +54,6 @@ beforeEach(() => server.db.query('delete from sign_in_attempts'));
 interface Shop {
   readonly owner: PersonClient;
   readonly account: string;
-  /**
-   * Signs the consent that the page at this path requests, so that the wallet can receive the
-   * account's money.
-   */
   consentTo(page: string, wallet: FactoryWallet): Promise<object>;
   path(page: string): string;
 }
@@ -75,27 +66,12 @@ async function openShop(): Promise<Shop> {
   const owner = await signInAs(server, email);
   await addTotp(server, owner);
   const path = (page: string) => `/accounts/${account}/test/${page}`;
-  const consentTo = async (page: string, { from, account: signer }: FactoryWallet) => {
-    const { body } = await owner.get(path(`${page}/consent?wallet=${from}`));
-    const signature = await signer.signTypedData(body.typed_data as TypedDataDefinition);
-    return { wallet: from, deadline: body.deadline, signature };
-  };
+  const consentTo = (page: string, wallet: FactoryWallet) =>
+    signConsent(owner, path(page), wallet.account);
   return { owner, account, consentTo, path };
 }
 
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(50)) {
-    if (await isSo()) return;
-  }
-  assert.fail(`waited for ${what}`);
-}
-
-async function untilLive({ owner, path }: Shop): Promise<void> {
-  await until('the registration', async () => {
-    await applyRegistrations({ ...server, log: silentLog });
-    return (await owner.get(path('go_live'))).body.live === true;
-  });
-}
+const untilShopIsLive = ({ owner, path }: Shop) => untilLive(server, owner, path('go_live'));
 
 const deployments = ({ from }: FactoryWallet) => deploymentsIn(server.db, from);
 
@@ -105,7 +81,7 @@ test('an account goes live with a wallet that is deployed once, for its consent'
   const consent = await shop.consentTo('go_live', wallet);
   const sent = await shop.owner.post(shop.path('go_live'), consent);
   assert.equal(sent.status, 202, sent.text);
-  await untilLive(shop);
+  await untilShopIsLive(shop);
   const { body } = await shop.owner.get(shop.path('go_live'));
   assert.equal(body.settlement_wallet, wallet.from);
   assert.deepEqual(await deployments(wallet), ['succeeded']);
@@ -124,25 +100,26 @@ test('a wallet that an admin has prepared is deployed when an owner confirms it'
   const path = shop.path('go_live/confirm');
   const confirmed = await shop.owner.post(path, { wallet: wallet.from });
   assert.equal(confirmed.status, 202, confirmed.text);
-  await untilLive(shop);
+  await untilShopIsLive(shop);
   assert.deepEqual(await deployments(wallet), ['succeeded']);
 });
 
 test('another settlement wallet is deployed before it is announced', async () => {
   const shop = await openShop();
   assert.equal((await shop.owner.post(shop.path('go_live/test_wallet'))).status, 202);
-  await untilLive(shop);
+  await untilShopIsLive(shop);
   const wallet = factoryWallet();
   const consent = await shop.consentTo('settlement_wallet', wallet);
   const sent = await shop.owner.post(shop.path('settlement_wallet'), consent);
   assert.equal(sent.status, 202, sent.text);
-  await until('the announcement', async () => {
+  const isAnnounced = async () => {
     await applyWalletOutcomes(chainContext(server, [network.chain]));
     const { change } = (await shop.owner.get(shop.path('settlement_wallet'))).body as {
       change: { status: string } | null;
     };
     return change?.status === 'announced';
-  });
+  };
+  await eventually('the announcement', isAnnounced, CHAIN_WAIT_MS);
   assert.deepEqual(await deployments(wallet), ['succeeded']);
   const other = factoryWallet();
   const second = await shop.owner.post(

@@ -1,13 +1,7 @@
 import Type from 'typebox';
 import { selectMerchantNumbers } from '#accounts/account-queries.ts';
 import { ConsentBody, ConsentSchema } from '#apis/dashboard/account-schema.ts';
-import {
-  actorOf,
-  MODE,
-  type PersonRequest,
-  type PersonRoute,
-  personRoute,
-} from '#apis/dashboard/person-route.ts';
+import { changeBy, MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { orUnavailable } from '#apis/dashboard/refuse-if-chain-unavailable.ts';
 import { walletDeployer } from '#apis/dashboard/wallet-deployer.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
@@ -22,10 +16,6 @@ import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 
 const TAG = 'Settlement wallet';
 const PATH = `${MODE}/settlement_wallet`;
-
-function ref({ caller, requestId, now }: PersonRequest) {
-  return { tenant: caller.tenant, actor: actorOf(caller, requestId), now };
-}
 
 function readRoute(ctx: ApiContext) {
   return personRoute({
@@ -95,7 +85,7 @@ function changeRoute(ctx: ApiContext) {
     handle: async (request) => {
       const { caller, body } = request;
       const asked = { consent: body, deploy: walletDeployer(ctx, request) };
-      const row = await orUnavailable(changeWallet(ctx, ref(request), asked));
+      const row = await orUnavailable(changeWallet(ctx, changeBy(request), asked));
       return isRefusal(row) ? row : answerWith(202, await walletView(ctx, caller.tenant));
     },
   });
@@ -118,7 +108,7 @@ function cancelRoute(ctx: ApiContext) {
     response: WalletSchema,
     errors: ['account_not_live', 'unexpected_state'],
     handle: async (request) => {
-      const refused = await cancelWalletChange(ctx, ref(request));
+      const refused = await cancelWalletChange(ctx, changeBy(request));
       if (refused !== null) return refused;
       return answerWith(202, await walletView(ctx, request.caller.tenant));
     },

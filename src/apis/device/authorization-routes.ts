@@ -6,6 +6,7 @@ import {
   DeviceIntentSchema,
   showOnTerminal,
 } from '#apis/device/device-intent.ts';
+import { deviceRoute } from '#apis/device/device-route.ts';
 import {
   AUTHORIZATION_ERRORS,
   AuthorizationBody,
@@ -15,7 +16,6 @@ import {
 import { renderLink } from '#apis/pay/render-link.ts';
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { numberOfId } from '#core/ids.ts';
-import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { authorizeLink } from '#payments/authorize-link.ts';
 import { type PayLink, readPayLink } from '#payments/pay-link.ts';
@@ -24,8 +24,6 @@ import { readPayerAccount } from '#settlement/chain/payer-balance.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
-
-const TAG = 'Terminal protocol';
 
 /** Finds an intent of this terminal, with the data that the chip `address` would sign. */
 async function findOwn(
@@ -89,18 +87,15 @@ async function balanceOf(
 }
 
 function toSignRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, typeof ToSignQuery>({
+  return deviceRoute<typeof ToSignQuery>({
     method: 'GET',
     path: '/payment_intents/{id}/authorization',
     operationId: 'retrieveChipAuthorization',
     moves: 'nothing',
-    tag: TAG,
     summary: 'Retrieve the data that a chip signs to pay an intent of this terminal',
     description:
       'For chips that sign payments themselves (HaLo, Burner, Keycard): `typed_data` for the ' +
       'address of the chip. `null` if the intent cannot be paid now.',
-    scope: null,
-    idempotency: 'ignored',
     params: { id: 'paymentIntent' },
     query: ToSignQuery,
     responses: { 200: { schema: ToSignSchema, description: 'The payment to sign.' } },
@@ -121,19 +116,16 @@ function toSignRoute(ctx: ApiContext) {
 }
 
 function handInRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, undefined, typeof AuthorizationBody>({
+  return deviceRoute<undefined, typeof AuthorizationBody>({
     method: 'POST',
     path: '/payment_intents/{id}/authorization',
     operationId: 'authorizePaymentIntent',
     moves: 'money',
     checksCredential: true,
-    tag: TAG,
     summary: "Pay an intent of this terminal with a chip's signature",
     description:
       'Sending the same `from` and `signature` again returns the first response. Limit and ' +
       'block of a registered chip apply. The payer needs no gas.',
-    scope: null,
-    idempotency: 'ignored',
     params: { id: 'paymentIntent' },
     body: AuthorizationBody,
     responses: {

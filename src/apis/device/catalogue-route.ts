@@ -1,24 +1,20 @@
 import { catalogueItem, readTillCatalogue } from '#accounts/edit-catalogue.ts';
+import { deviceRoute } from '#apis/device/device-route.ts';
 import { CATALOGUE_ITEM_EXAMPLE, CatalogueList } from '#apis/merchant/catalogue-schema.ts';
 import { answerWith } from '#core/answer.ts';
 import type { Sql } from '#db/database.ts';
-import { defineRoute } from '#http/route.ts';
-import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 export function catalogueRoute({ db }: { readonly db: Sql }) {
-  return defineRoute<DeviceCaller>({
+  return deviceRoute({
     method: 'GET',
     path: '/catalogue',
     operationId: 'listDeviceCatalogue',
     moves: 'nothing',
-    tag: 'Terminal protocol',
     summary: 'List the items of the till’s catalog',
     description:
       'The catalog of the account and mode, by position. A sale of its items is created with ' +
       'their names, prices and taxes as `line_items`. At a location with tax rates of its own, ' +
       "an item with one of the account's rates has the location's rate of the same name.",
-    scope: null,
-    idempotency: 'ignored',
     responses: {
       200: {
         schema: CatalogueList,
@@ -26,7 +22,6 @@ export function catalogueRoute({ db }: { readonly db: Sql }) {
         example: { object: 'list', data: [CATALOGUE_ITEM_EXAMPLE] },
       },
     },
-    errors: [],
     handle: async ({ caller }) => {
       const rows = await readTillCatalogue(db, caller);
       return answerWith(200, { object: 'list', data: rows.map(catalogueItem) });

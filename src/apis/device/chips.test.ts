@@ -6,7 +6,7 @@ import { errorCodeOf } from '#testing/error-code.ts';
 import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
 import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testing/pay-links.ts';
 import { addIntent, addTerminal } from '#testing/store.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { newWallet } from '#testing/wallet-sign-in.ts';
 
 let ground: PayGround;
 let till: Caller;
@@ -34,15 +34,7 @@ async function hold(chip: PrivateKeyAccount, intentId: string, tip?: number): Pr
 }
 
 /** Another person's wallet app. */
-async function openApp(): Promise<Caller> {
-  const { chainId } = ground.world.network.config;
-  return ground.server.payer(await signInWallet(ground.server.url, newWallet(), { chainId }));
-}
-
-function change(me: Caller, path: string, body: object): Promise<Reply> {
-  const headers = { 'Content-Type': 'application/json' };
-  return me.send('PATCH', path, { headers, body: JSON.stringify(body) });
-}
+const openApp = async (): Promise<Caller> => (await ground.server.signIn()).me;
 
 async function register(me: Caller, chip: PrivateKeyAccount, more: object = {}): Promise<Reply> {
   const { body } = await me.get(`/chips/proof?address=${chip.address}`);
@@ -114,9 +106,9 @@ test('limit and block of a registered chip apply on every route', async () => {
   const byLink = await payByLink(ground.server.pay, tokenOf(intentId), { account: chip });
   assert.equal(summary(byLink), '200 limit_exceeded');
   const path = `/chips/${chip.address}`;
-  assert.equal((await change(stranger, path, { blocked: false })).status, 404);
-  assert.equal((await change(me, path, { per_payment_limit: null })).status, 200);
-  const blocked = await change(me, `/chips/${made.body.id}`, { blocked: true });
+  assert.equal((await stranger.patch(path, { blocked: false })).status, 404);
+  assert.equal((await me.patch(path, { per_payment_limit: null })).status, 200);
+  const blocked = await me.patch(`/chips/${made.body.id}`, { blocked: true });
   assert.deepEqual([blocked.body.blocked, blocked.body.label], [true, 'Ring']);
   assert.equal(summary(await hold(chip, intentId)), '200 risk_blocked');
   const [listed] = (await me.get('/chips')).body.data as Record<string, unknown>[];

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { terminalInactive } from '#accounts/recheck-credentials.ts';
+import { deviceRoute } from '#apis/device/device-route.ts';
 import { countCodeTries } from '#apis/device/manager-code-tries.ts';
 import {
   CreateRefundBody,
@@ -11,10 +12,8 @@ import {
 import { Cashier, ManagerCode, namedCashier } from '#apis/merchant/terminal-schema.ts';
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { createRefund } from '#refunds/create-refund.ts';
-import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 const PosRefundBody = Type.Object({
   ...Type.Pick(CreateRefundBody, ['payment', 'amount', 'presentment_amount', 'reason']).properties,
@@ -23,19 +22,17 @@ const PosRefundBody = Type.Object({
 });
 
 export function createDeviceRefundRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, undefined, typeof PosRefundBody>({
+  return deviceRoute<undefined, typeof PosRefundBody>({
     method: 'POST',
     path: '/refunds',
     operationId: 'createDeviceRefund',
     moves: 'money',
     checksCredential: true,
-    tag: 'Terminal protocol',
     summary: 'Refund a payment',
     description:
       'A sale of another till needs a `manager_code`, and so does more of one sale than the ' +
       'person who is signed in may refund (their `refund_limit`), or than 500 USDC without a ' +
       'shift. Without a code, the response is 403 `manager_required`, and no money moves.',
-    scope: null,
     idempotency: 'required',
     body: PosRefundBody,
     bodyExample: { payment: REFUND_EXAMPLE.payment, amount: 1000000 },

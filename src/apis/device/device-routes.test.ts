@@ -7,40 +7,27 @@ import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { intentPolls, terminalPolls } from '#payments/intent-long-polls.ts';
 import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
+import { declineCodeOf, errorCodeOf } from '#testing/error-code.ts';
 import {
   addIntent,
   addMerchant,
   addPayer,
   addTerminal,
   intentMaker,
-  keepSettling,
-  openStore,
   type TestStore,
 } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { tap } from '#testing/tap.ts';
 
 let store: TestStore;
 let server: StoreServer;
 let device: Caller;
-let settling: { stop(): Promise<void> };
 
 before(async () => {
-  store = await openStore();
-  server = await serveStore(store);
-  device = server.device();
-  settling = keepSettling(store);
+  ({ store, server, device } = await openServedStore({ settles: true }));
 });
 
-after(async () => {
-  await settling.stop();
-  await server.close();
-  await store.close();
-});
-
-function tap(by: Caller, intentId: string, value: string) {
-  return by.post(`/payment_intents/${intentId}/tap`, { credential: { type: 'nfc_id', value } });
-}
+after(() => server.close());
 
 /** Adds another terminal to the same account. */
 async function otherTerminal() {
@@ -404,10 +391,7 @@ describe('a tap', () => {
     const intentId = await addIntent(store);
     const { status, body } = await tap(device, intentId, 'nfc_4BCDEF0123');
     assert.equal(status, 200);
-    assert.equal(
-      (body.last_payment_error as { decline_code: string }).decline_code,
-      'pass_unknown',
-    );
+    assert.equal(declineCodeOf(body), 'pass_unknown');
     assert.notEqual(body.tapped_at, null);
   });
 });

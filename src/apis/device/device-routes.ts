@@ -7,6 +7,7 @@ import {
   DeviceIntentSchema,
   showOnTerminal,
 } from '#apis/device/device-intent.ts';
+import { deviceRoute } from '#apis/device/device-route.ts';
 import { listFiscalRoute, signFiscalRoute } from '#apis/device/fiscal-routes.ts';
 import { listDevicePaymentsRoute } from '#apis/device/list-device-payments.ts';
 import { countCodeTries } from '#apis/device/manager-code-tries.ts';
@@ -28,7 +29,7 @@ import {
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { atoms } from '#core/money.ts';
-import { defineRoute, type Surface } from '#http/route.ts';
+import type { Surface } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { cancelIntent } from '#payments/cancel-intent.ts';
 import { createIntent } from '#payments/create-intent.ts';
@@ -41,7 +42,6 @@ import { renderIntent } from '#payments/render.ts';
 import { selectWaitsFor } from '#settlement/chain-request-queries.ts';
 import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
-const TAG = 'Terminal protocol';
 /**
  * Expiry of an intent that a cashier starts. It is short, because the customer is at the counter.
  */
@@ -59,17 +59,14 @@ function inactive(caller: DeviceCaller): Refusal | null {
 }
 
 function nextRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, typeof NextQuery>({
+  return deviceRoute<typeof NextQuery>({
     method: 'GET',
     path: '/payment_intents/next',
     operationId: 'nextPaymentIntent',
     moves: 'nothing',
-    tag: TAG,
     summary: 'Retrieve the oldest open payment intent addressed to this terminal',
     description:
       'A long poll: the response is sent as soon as there is one, or 204 after `wait` seconds.',
-    scope: null,
-    idempotency: 'ignored',
     query: NextQuery,
     responses: {
       200: intentResponse('The intent to show.'),
@@ -96,18 +93,15 @@ function nextRoute(ctx: ApiContext) {
 }
 
 function watchRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, typeof WatchQuery>({
+  return deviceRoute<typeof WatchQuery>({
     method: 'GET',
     path: '/payment_intents/{id}',
     operationId: 'watchPaymentIntent',
     moves: 'nothing',
-    tag: TAG,
     summary: 'Retrieve a payment intent of this terminal',
     description:
       'With `wait` this is a long poll: the response is sent as soon as the status differs from ' +
       '`status`.',
-    scope: null,
-    idempotency: 'ignored',
     params: { id: 'paymentIntent' },
     query: WatchQuery,
     responses: { 200: intentResponse('The intent.') },
@@ -132,18 +126,16 @@ function watchRoute(ctx: ApiContext) {
 }
 
 function cashierRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, undefined, typeof CashierIntentBody>({
+  return deviceRoute<undefined, typeof CashierIntentBody>({
     method: 'POST',
     path: '/payment_intents',
     operationId: 'createCashierPaymentIntent',
     moves: 'money',
     checksCredential: true,
-    tag: TAG,
     summary: 'Create a payment intent on this terminal',
     description:
       'While a shift is open, a discount needs the right of the signed-in cashier ' +
       '(`may_discount`), or a `manager_code`; else it is refused with 403 `manager_required`.',
-    scope: null,
     idempotency: 'required',
     body: CashierIntentBody,
     bodyExample: { amount: 2500000, split_group: 'table-7', cashier: 'Ada' },
@@ -180,15 +172,13 @@ function cashierRoute(ctx: ApiContext) {
 }
 
 function tapRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, undefined, typeof TapBody>({
+  return deviceRoute<undefined, typeof TapBody>({
     method: 'POST',
     path: '/payment_intents/{id}/tap',
     operationId: 'tapPaymentIntent',
     moves: 'money',
     checksCredential: true,
-    tag: TAG,
     summary: 'Pay an intent of this terminal with the pass that was tapped',
-    scope: null,
     idempotency: 'required',
     params: { id: 'paymentIntent' },
     body: TapBody,
@@ -225,14 +215,12 @@ function tapRoute(ctx: ApiContext) {
 }
 
 function cancelRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller>({
+  return deviceRoute({
     method: 'POST',
     path: '/payment_intents/{id}/cancel',
     operationId: 'cancelDevicePaymentIntent',
     moves: 'data',
-    tag: TAG,
     summary: 'Cancel an unpaid intent of this terminal',
-    scope: null,
     idempotency: 'accepted',
     params: { id: 'paymentIntent' },
     responses: { 200: intentResponse('The canceled intent.') },

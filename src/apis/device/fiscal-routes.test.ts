@@ -7,9 +7,9 @@ import type { Payment } from '#payments/payment.ts';
 import { createRefund } from '#refunds/create-refund.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
+import { addTerminal, newRequest, type TestStore } from '#testing/store.ts';
 import { addPayment, playRefunds, see } from '#testing/store-payments.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 
@@ -21,18 +21,13 @@ let server: StoreServer;
 let device: Caller;
 
 before(async () => {
-  store = await openStore();
-  server = await serveStore(store);
-  device = server.device();
+  ({ store, server, device } = await openServedStore());
 });
 beforeEach(async () => {
   await store.db.query('delete from fiscal_receipts');
   await callSigner('terminal');
 });
-after(async () => {
-  await server.close();
-  await store.close();
-});
+after(() => server.close());
 
 const callSigner = (by: 'terminal' | 'server') =>
   store.db.query('update accounts set fiscal_signer = $2, fiscal_by_terminal = $3 where id = $1', [

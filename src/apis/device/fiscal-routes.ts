@@ -1,14 +1,12 @@
 import Type from 'typebox';
+import { deviceRoute } from '#apis/device/device-route.ts';
 import { answerWith, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { selectFiscal, updateSigned } from '#fiscal/fiscal-queries.ts';
 import { selectTillReceipts, selectTillSubject, signRequest } from '#fiscal/signature-request.ts';
-import { defineRoute } from '#http/route.ts';
 import { nullable, objectType, text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { MAX_BODY_BYTES } from '#webhooks/http-exchange.ts';
 
-const TAG = 'Terminal protocol';
 /**
  * Maximum number of receipts per response. A till signs them one after the other, and then requests
  * more.
@@ -60,19 +58,16 @@ const EXAMPLE = {
 const SIGNED = { signature: 'q3J0c2lnbmF0dXJl', text: 'Signed as number 12' };
 
 export function listFiscalRoute({ db }: ApiContext) {
-  return defineRoute<DeviceCaller>({
+  return deviceRoute({
     method: 'GET',
     path: '/fiscal_receipts',
     operationId: 'listDeviceFiscalReceipts',
     moves: 'nothing',
-    tag: TAG,
     summary: 'The receipts that this till sends to the fiscal signer',
     description:
       'Empty unless the account’s `fiscal_signer` is called by terminals. They are receipts of ' +
       'this till’s payments, and of their refunds. `POST` each `request` to its `url`, and hand ' +
       'in the answer. A receipt is listed until it is signed.',
-    scope: null,
-    idempotency: 'ignored',
     responses: {
       200: {
         schema: ToSignList,
@@ -80,7 +75,6 @@ export function listFiscalRoute({ db }: ApiContext) {
         example: { object: 'list', data: [EXAMPLE] },
       },
     },
-    errors: [],
     handle: async ({ caller }) => {
       const rows = await selectTillReceipts(db, caller.terminalId, MOST_AT_ONCE);
       const data = await Promise.all(
@@ -106,17 +100,15 @@ function checkSize(signed: { readonly signature: string; readonly text: string |
 }
 
 export function signFiscalRoute({ db }: ApiContext) {
-  return defineRoute<DeviceCaller, undefined, typeof SignedBody>({
+  return deviceRoute<undefined, typeof SignedBody>({
     method: 'POST',
     path: '/fiscal_receipts/{number}',
     operationId: 'signDeviceFiscalReceipt',
     moves: 'data',
-    tag: TAG,
     summary: 'Hand in the fiscal signer’s answer',
     description:
       'The first signature is kept: a later one changes nothing, and the response is the first ' +
       'one. A receipt of another till is 404.',
-    scope: null,
     // Only the first signature is kept, so a repeated request needs no stored response.
     idempotency: 'ignored',
     params: { number: 'text' },

@@ -1,17 +1,16 @@
 import Type from 'typebox';
+import { deviceRoute } from '#apis/device/device-route.ts';
 import { asksForSale, findSale } from '#apis/device/find-sale.ts';
 import { MAX_MINOR_UNITS } from '#apis/merchant/line-schema.ts';
 import { OrderId, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/cursors.ts';
-import { defineRoute } from '#http/route.ts';
 import { Amount, listOf, pageParameters, text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
-import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 /** The sale as a till sees it: without the wallet that paid. */
 const FoundPaymentSchema = Type.Object(
@@ -53,20 +52,17 @@ function listWithoutPayer(payments: readonly Payment[], receipts: ReceiptPages) 
 }
 
 export function listDevicePaymentsRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, typeof DevicePaymentsQuery>({
+  return deviceRoute<typeof DevicePaymentsQuery>({
     method: 'GET',
     path: '/payments',
     operationId: 'listDevicePayments',
     moves: 'nothing',
-    tag: 'Terminal protocol',
     summary:
       "List this terminal's payments, newest first, or find a sale of any till of the merchant",
     description:
       'With `receipt`, or with `order_id` and `amount`: the sale that a customer has the receipt ' +
       'of, without its payer, or an empty list. The number of another terminal’s receipt needs ' +
       '`amount` as well. The eleventh look-up that finds nothing within an hour is refused.',
-    scope: null,
-    idempotency: 'ignored',
     query: DevicePaymentsQuery,
     responses: { 200: { schema: listOf(FoundPaymentSchema), description: 'One page.' } },
     errors: ['cursor_invalid', 'parameter_missing', 'rate_limit_exceeded'],

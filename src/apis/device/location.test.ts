@@ -10,9 +10,9 @@ import { selectTaggedTerminal } from '#terminals/provisioning-queries.ts';
 import { keepRefunding } from '#testing/api-objects.ts';
 import { addLocation, moveTerminal } from '#testing/locations.ts';
 import { putRates } from '#testing/rates.ts';
-import { addMerchant, addTerminal, openStore, type TestStore } from '#testing/store.ts';
+import { addMerchant, addTerminal, type TestStore } from '#testing/store.ts';
 import { addPayment } from '#testing/store-payments.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
 import { writerFor } from '#texts/text.ts';
 
 /**
@@ -24,8 +24,7 @@ let server: StoreServer;
 let kiritimati = '';
 
 before(async () => {
-  store = await openStore();
-  server = await serveStore(store);
+  ({ store, server } = await openServedStore());
   await putRates(store.db, { eur: '1', jpy: '1' }, { now: new Date() });
   await store.db.query(
     `update accounts set time_zone = 'America/Los_Angeles', language = 'en', currency = 'eur',
@@ -52,13 +51,7 @@ before(async () => {
     ],
   });
 });
-after(async () => {
-  await server.close();
-  await store.close();
-});
-
-const errorOf = (body: Record<string, unknown>) =>
-  body.error as { readonly code: string; readonly param: string };
+after(() => server.close());
 
 async function settingsOf(till = server.device()) {
   const { time_zone, currency, language } = (await till.get('/terminal')).body;
@@ -111,7 +104,7 @@ test('a named tax rate is the location’s, from a till and from a server', asyn
   await moveTerminal(store, only);
   const refused = await sell();
   assert.deepEqual(
-    [refused.status, errorOf(refused.body).param],
+    [refused.status, refused.body.error?.param],
     [400, 'line_items.0.tax_rate'],
     'the location has no rate of that name',
   );
@@ -124,13 +117,13 @@ test('a terminal of another account does not apply the rates of its location', a
   const line_items = [{ ...item, tax_rate: 'Standard' }];
   const sale = { amount: 1_000_000, line_items };
   const refused = await server.device(deviceKey).post('/payment_intents', sale);
-  assert.equal(errorOf(refused.body).param, 'line_items.0.tax_rate');
+  assert.equal(refused.body.error?.param, 'line_items.0.tax_rate');
   await store.db.query('update terminals set location_id = $1 where account_id = $2', [
     kiritimati,
     other.tenant.accountId,
   ]);
   const still = await server.device(deviceKey).post('/payment_intents', sale);
-  assert.equal(errorOf(still.body).param, 'line_items.0.tax_rate', 'not even by a broken row');
+  assert.equal(still.body.error?.param, 'line_items.0.tax_rate', 'not even by a broken row');
   assert.notEqual((await settingsOf(server.device(deviceKey))).currency, 'jpy');
 });
 

@@ -1,7 +1,7 @@
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
+import { deviceRoute } from '#apis/device/device-route.ts';
 import { ForwardBody, ForwardedList, recordsOf } from '#apis/merchant/offline-schema.ts';
 import { isRefusal } from '#core/answer.ts';
-import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { forwardOffline } from '#payments/offline/forward-offline.ts';
 import { selectBouncedAddresses } from '#payments/offline/offline-queries.ts';
@@ -9,7 +9,6 @@ import { readOfflineRates } from '#payments/offline/signed-sale.ts';
 import { offlineNotAllowed } from '#payments/offline/take-forwarded.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
-import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { offlineWithin } from '#terminals/offline-limits.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
@@ -19,22 +18,19 @@ import type { TerminalRow } from '#terminals/terminal-queries.ts';
  * 25.3).
  */
 export function forwardRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, undefined, typeof ForwardBody>({
+  return deviceRoute<undefined, typeof ForwardBody>({
     method: 'POST',
     path: '/offline_payments',
     operationId: 'forwardOfflinePayments',
     moves: 'money',
     checksCredential: true,
     namesElements: true,
-    tag: 'Terminal protocol',
     summary: 'Forward the sales that this terminal accepted offline',
     description:
       'Safe to repeat at any point, from any terminal of the merchant: a sale is identified by ' +
       'account, mode, `from` and `nonce`, and settles at most once. The response does not wait ' +
       'for the chain: send the same records again to see their results. A record that does not ' +
       'verify gets an error in its place. No `Idempotency-Key` is needed.',
-    scope: null,
-    idempotency: 'ignored',
     body: ForwardBody,
     responses: { 200: { schema: ForwardedList, description: 'One element for each record.' } },
     errors: ['offline_not_allowed', 'kyb_required', 'account_not_live', 'service_unavailable'],

@@ -2,21 +2,17 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPairingCode } from '#terminals/pairing-code.ts';
 import { accepted } from '#testing/accepted.ts';
-import { addTerminal, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { addTerminal, type TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
 
 let store: TestStore;
 let server: StoreServer;
 
 before(async () => {
-  store = await openStore();
-  server = await serveStore(store);
+  ({ store, server } = await openServedStore());
 });
 
-after(async () => {
-  await server.close();
-  await store.close();
-});
+after(() => server.close());
 
 describe('a device without a key', () => {
   const pair = async (code: string) => {

@@ -1,26 +1,12 @@
 import Type from 'typebox';
 import { DeviceSchema, TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
-import { CURRENT_API_VERSION } from '#events/append-events.ts';
-import { addressKey } from '#http/rate-limit.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
 import { idOf } from '#http/schema.ts';
+import { type Visitor, visitor } from '#http/visitor.ts';
 import { lookAtPairingCode, redeemPairingCode } from '#terminals/pairing-code.ts';
 import { terminalObject } from '#terminals/render.ts';
-
-/** A device without a key. Only its IP address is known. */
-interface Stranger {
-  readonly tenant: Tenant;
-  readonly address: string;
-  readonly rateKey: string;
-  readonly idempotencySpace: string;
-  readonly scopes: null;
-  readonly apiVersion: string;
-}
-
-const NOBODY: Tenant = { accountId: '', livemode: false };
 
 const PairBody = Type.Object({
   code: Type.String({
@@ -36,7 +22,7 @@ const PairedSchema = Type.Object({
 });
 
 function pairRoute(ctx: { readonly db: Database }) {
-  return defineRoute<Stranger, undefined, typeof PairBody>({
+  return defineRoute<Visitor, undefined, typeof PairBody>({
     method: 'POST',
     path: '',
     operationId: 'pairDevice',
@@ -88,7 +74,7 @@ const PairingTarget = Type.Object(
 );
 
 function previewRoute(ctx: { readonly db: Database }) {
-  return defineRoute<Stranger, undefined, typeof PairBody>({
+  return defineRoute<Visitor, undefined, typeof PairBody>({
     method: 'POST',
     path: '/preview',
     operationId: 'previewPairing',
@@ -121,17 +107,10 @@ function previewRoute(ctx: { readonly db: Database }) {
 }
 
 /** Returns the API surface for devices without a key, below `/api/device/v1/pair`. */
-export function pairingSurface(ctx: { readonly db: Database }): Surface<Stranger> {
+export function pairingSurface(ctx: { readonly db: Database }): Surface<Visitor> {
   return {
     root: '/api/device/v1/pair',
-    authenticate: async ({ address }) => ({
-      tenant: NOBODY,
-      address,
-      rateKey: addressKey(address),
-      idempotencySpace: '',
-      scopes: null,
-      apiVersion: CURRENT_API_VERSION,
-    }),
+    authenticate: async ({ address }) => visitor(address),
     routes: [pairRoute(ctx), previewRoute(ctx)],
   };
 }

@@ -7,43 +7,27 @@ import { type Mail, sendDueMails } from '#people/mail-outbox.ts';
 import { peopleKey } from '#settings/config.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import {
-  addIntent,
-  addMerchant,
-  addPayer,
-  addTerminal,
-  keepSettling,
-  openStore,
-  type TestStore,
-} from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { addIntent, addMerchant, addPayer, addTerminal, type TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { tap } from '#testing/tap.ts';
 
 let store: TestStore;
 let server: StoreServer;
 let device: Caller;
-let settling: { stop(): Promise<void> };
 
 const ADDRESS = 'jane.doe+receipts@example.com';
 const secretKey = peopleKey(Buffer.alloc(32, 7));
 
 before(async () => {
-  store = await openStore();
-  server = await serveStore(store);
-  device = server.device();
-  settling = keepSettling(store);
+  ({ store, server, device } = await openServedStore({ settles: true }));
 });
 
-after(async () => {
-  await settling.stop();
-  await server.close();
-  await store.close();
-});
+after(() => server.close());
 
 async function pay(): Promise<string> {
   const intentId = await addIntent(store);
-  const { pass: value } = await addPayer(store);
-  const tap = { credential: { type: 'nfc_id', value } };
-  const { body } = await device.post(`/payment_intents/${intentId}/tap`, tap);
+  const { pass } = await addPayer(store);
+  const { body } = await tap(device, intentId, pass);
   assert.equal(body.status, 'succeeded');
   return String(body.payment);
 }

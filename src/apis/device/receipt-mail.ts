@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { selectShopAt } from '#accounts/locations.ts';
 import { terminalInactive } from '#accounts/recheck-credentials.ts';
+import { deviceRoute } from '#apis/device/device-route.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { LANGUAGES, type Language } from '#core/languages.ts';
 import { readEmail } from '#core/name-rules.ts';
 import type { Tx } from '#db/database.ts';
-import { defineRoute } from '#http/route.ts';
 import { idOf, objectType, oneOf, text } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
@@ -94,19 +94,17 @@ async function mailReceipt(
 }
 
 export function receiptMailRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, undefined, typeof ReceiptMailBody>({
+  return deviceRoute<undefined, typeof ReceiptMailBody>({
     method: 'POST',
     path: '/payments/{id}/receipt_mail',
     operationId: 'mailDeviceReceipt',
     moves: 'data',
-    tag: 'Terminal protocol',
     summary: 'Mail the receipt of a payment to its customer',
     description:
       'The mail holds the address of the receipt and a fixed text. At most three mails per ' +
       'payment: a fourth is 409 `unexpected_state`. At most 30 an hour per terminal: then 429. ' +
       'The address is encrypted until the mail is sent, and then deleted. A repeated request ' +
       'sends another mail.',
-    scope: null,
     // The request is not stored, because the stored fingerprint would contain a hash of the
     // address.
     idempotency: 'ignored',

@@ -2,15 +2,12 @@ import Type from 'typebox';
 import { terminalInactive } from '#accounts/recheck-credentials.ts';
 import { endShift, shiftView } from '#accounts/shift-rows.ts';
 import { startShift } from '#accounts/start-shift.ts';
+import { type DeviceRoute, deviceRoute } from '#apis/device/device-route.ts';
 import { SHIFT_EXAMPLE, ShiftSchema } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { idOf, objectType, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectCashiers } from '#people/cashier-pins.ts';
-import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
-
-const TAG = 'Terminal protocol';
 
 const CashierList = Type.Object(
   {
@@ -27,15 +24,12 @@ const CashierList = Type.Object(
 );
 
 function listCashiersRoute({ db }: ApiContext) {
-  return defineRoute<DeviceCaller>({
+  return deviceRoute({
     method: 'GET',
     path: '/cashiers',
     operationId: 'listCashiers',
     moves: 'nothing',
-    tag: TAG,
     summary: 'List the people who can start a shift: those with a PIN',
-    scope: null,
-    idempotency: 'ignored',
     responses: {
       200: {
         schema: CashierList,
@@ -43,7 +37,6 @@ function listCashiersRoute({ db }: ApiContext) {
         example: { object: 'list', data: [{ id: SHIFT_EXAMPLE.cashier, name: 'Ada' }] },
       },
     },
-    errors: [],
     handle: async ({ caller: { tenant } }) => {
       const data = await selectCashiers(db, tenant.accountId);
       return answerWith(200, { object: 'list', data });
@@ -67,21 +60,18 @@ const shiftResponse = (description: string) => ({
 });
 
 function startShiftRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, undefined, typeof ShiftBody>({
+  return deviceRoute<undefined, typeof ShiftBody>({
     method: 'POST',
     path: '/shift',
     operationId: 'startShift',
     moves: 'access',
     checksCredential: true,
-    tag: TAG,
     summary: 'Start a shift, or hand it over to another person',
     description:
       'While a shift is open, its `id` and `started_at` stay the same, whoever comes in. ' +
       'After five wrong PINs for a person within ten minutes, that person’s PIN is refused ' +
       'with 429 for ten minutes at every till; thirty wrong PINs in an hour end the tries of ' +
       'a terminal.',
-    scope: null,
-    idempotency: 'ignored',
     body: ShiftBody,
     bodyExample: { cashier: SHIFT_EXAMPLE.cashier, pin: '4927' },
     responses: { 201: shiftResponse('The shift, with the cashier who is now signed in.') },
@@ -99,15 +89,12 @@ function startShiftRoute(ctx: ApiContext) {
 }
 
 function endShiftRoute({ db }: ApiContext) {
-  return defineRoute<DeviceCaller>({
+  return deviceRoute({
     method: 'DELETE',
     path: '/shift',
     operationId: 'endShift',
     moves: 'data',
-    tag: TAG,
     summary: 'End the shift',
-    scope: null,
-    idempotency: 'ignored',
     responses: { 200: shiftResponse('The shift that has ended.') },
     errors: ['resource_missing'],
     handle: async ({ caller: { terminalId }, now }) => {
@@ -118,6 +105,6 @@ function endShiftRoute({ db }: ApiContext) {
 }
 
 /** Declares the routes with which cashiers start, hand over and end a shift at a till. */
-export function shiftRoutes(ctx: ApiContext): AnyRoute<DeviceCaller>[] {
+export function shiftRoutes(ctx: ApiContext): DeviceRoute[] {
   return [listCashiersRoute(ctx), startShiftRoute(ctx), endShiftRoute(ctx)];
 }

@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createManagerCode } from '#accounts/manager-code.ts';
-import { isRefusal } from '#core/answer.ts';
 import { changePin } from '#people/cashier-pins.ts';
 import { deleteMembership, insertMembership } from '#people/membership-queries.ts';
+import { accepted } from '#testing/accepted.ts';
 import type { Caller } from '#testing/api-client.ts';
-import { keepRefunding } from '#testing/api-objects.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { addOwner } from '#testing/people.ts';
-import {
-  addMerchant,
-  addPayer,
-  addTerminal,
-  keepSettling,
-  openStore,
-  type TestStore,
-} from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { addMerchant, addPayer, addTerminal, type TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { tap } from '#testing/tap.ts';
 
 /** Tests cashiers at a till: sign-in, rights, and the limit of wrong PINs. */
 
@@ -25,21 +18,12 @@ const MINUTE = 60_000;
 
 let store: TestStore;
 let server: StoreServer;
-let settling: { stop(): Promise<void> };
-let refunding: { stop(): Promise<void> };
 
 before(async () => {
-  store = await openStore();
-  server = await serveStore(store);
-  settling = keepSettling(store);
-  refunding = keepRefunding(store);
+  ({ store, server } = await openServedStore({ settles: true, refunds: true }));
 });
 
-after(async () => {
-  await Promise.all([settling.stop(), refunding.stop()]);
-  await server.close();
-  await store.close();
-});
+after(() => server.close());
 
 let people = 0;
 
@@ -50,8 +34,7 @@ interface Person {
 
 async function setPin(userId: string, pin: string | null, accountId = ownAccount()) {
   const ref = { accountId, actor, now: store.clock.now() };
-  const set = await changePin(store, ref, { userId, pin });
-  assert.ok(!isRefusal(set), isRefusal(set) ? set.message : '');
+  accepted(await changePin(store, ref, { userId, pin }));
 }
 
 const ownAccount = () => store.merchant.tenant.accountId;
@@ -95,8 +78,7 @@ async function comeIn(person: Person) {
 async function sell(amount = 2_000_000) {
   const { pass } = await addPayer(store);
   const { body } = await till.post('/payment_intents', { amount });
-  const credential = { type: 'nfc_id', value: pass };
-  return (await till.post(`/payment_intents/${body.id}/tap`, { credential })).body;
+  return (await tap(till, body.id, pass)).body;
 }
 
 async function managerCode(): Promise<string> {
@@ -178,9 +160,9 @@ describe('a wrong PIN', () => {
     for (const { status, body } of answers) {
       assert.deepEqual([status, errorCodeOf(body)], [403, 'pin_invalid']);
     }
-    const [, message] = answers.map(({ body }) => (body.error as { message: string }).message);
+    const [, message] = answers.map(({ body }) => body.error?.message);
     for (const { body } of answers) {
-      assert.equal((body.error as { message: string }).message, message);
+      assert.equal(body.error?.message, message);
       assert.ok(!JSON.stringify(body).includes('4927'));
     }
     for (const pin of ['123', '123456789', 'abcd', 4927]) {

@@ -1,9 +1,8 @@
 import Type from 'typebox';
 import { terminalInactive } from '#accounts/recheck-credentials.ts';
+import { deviceRoute } from '#apis/device/device-route.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { proveCollector } from '#terminals/smart-tap.ts';
 
 function bytes(length: number, description: string) {
@@ -36,18 +35,15 @@ const CollectorProofSchema = Type.Object(
  * the service.
  */
 export function smartTapRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, undefined, typeof TapToProve>({
+  return deviceRoute<undefined, typeof TapToProve>({
     method: 'POST',
     path: '/smart_tap',
     operationId: 'proveCollector',
     moves: 'nothing',
-    tag: 'Terminal protocol',
     summary: 'Prove to a phone with Google Wallet that this reader belongs to the network',
     description:
       'In the middle of a tap (Smart Tap 2.1). `not_configured`: Smart Tap is off for this ' +
       'terminal, or the network has no key.',
-    scope: null,
-    idempotency: 'ignored',
     body: TapToProve,
     bodyExample: {
       reader_nonce: '5c'.repeat(32),

@@ -3,31 +3,24 @@ import { after, before, test } from 'node:test';
 import { editTerminal } from '#terminals/change-terminal.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { addTerminal, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { addTerminal, type TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
 
 let store: TestStore;
 let server: StoreServer;
 
 before(async () => {
-  store = await openStore();
-  server = await serveStore(store);
+  ({ store, server } = await openServedStore());
 });
 
-after(async () => {
-  await server.close();
-  await store.close();
-});
+after(() => server.close());
 
 async function newDevice() {
   const { deviceKey, terminalId } = await addTerminal(store.db, store.merchant, new Date());
   return { caller: server.device(deviceKey), terminalId, deviceKey };
 }
 
-function report(caller: Caller, body: unknown) {
-  const headers = { 'Content-Type': 'application/json' };
-  return caller.send('PATCH', '/terminal', { headers, body: JSON.stringify(body) });
-}
+const report = (caller: Caller, body: unknown) => caller.patch('/terminal', body);
 
 interface Said {
   readonly type: string;
@@ -103,7 +96,7 @@ test('an unknown platform, version or field is refused and changes nothing', asy
     const reply = await report(caller, body);
     assert.equal(reply.status, 400, JSON.stringify(body));
     assert.equal(errorCodeOf(reply.body), code, JSON.stringify(body));
-    assert.equal((reply.body.error as { param: string }).param, param);
+    assert.equal(reply.body.error?.param, param);
   }
   const { body } = await caller.get('/terminal');
   assert.deepEqual([body.platform, body.software_version], ['generic', null]);

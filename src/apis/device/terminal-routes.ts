@@ -2,6 +2,7 @@ import { selectBrand } from '#accounts/brand-queries.ts';
 import { selectShopAt } from '#accounts/locations.ts';
 import { selectShift, shiftView } from '#accounts/shift-rows.ts';
 import { selectShopSettings } from '#accounts/shop-settings.ts';
+import { deviceRoute } from '#apis/device/device-route.ts';
 import { readOffline } from '#apis/device/offline-routes.ts';
 import {
   DeviceSchema,
@@ -12,15 +13,12 @@ import {
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { brandPath } from '#core/brand-styles.ts';
-import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { reportSoftware } from '#terminals/change-terminal.ts';
 import { terminalObject } from '#terminals/render.ts';
 import { tagUrl } from '#terminals/tag-url.ts';
 import { selectTerminal, type TerminalRow, updateLastSeen } from '#terminals/terminal-queries.ts';
-
-const TAG = 'Terminal protocol';
 
 const responses = {
   200: {
@@ -67,17 +65,13 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
 }
 
 export function readDeviceRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller>({
+  return deviceRoute({
     method: 'GET',
     path: '/terminal',
     operationId: 'retrieveDevice',
     moves: 'nothing',
-    tag: TAG,
     summary: 'Retrieve this terminal, its merchant and network',
-    scope: null,
-    idempotency: 'ignored',
     responses,
-    errors: [],
     handle: async ({ caller, now }) => {
       await updateLastSeen(ctx.db, [caller.terminalId], now);
       const row = await selectTerminal(ctx.db, caller.tenant, caller.terminalId);
@@ -88,22 +82,18 @@ export function readDeviceRoute(ctx: ApiContext) {
 }
 
 export function reportDeviceRoute(ctx: ApiContext) {
-  return defineRoute<DeviceCaller, undefined, typeof SoftwareBody>({
+  return deviceRoute<undefined, typeof SoftwareBody>({
     method: 'PATCH',
     path: '/terminal',
     operationId: 'reportDeviceSoftware',
     moves: 'data',
-    tag: TAG,
     summary: 'Report the software that this terminal runs',
     description:
       'Once per start. Omitted fields stay as they are. A change sends `terminal.updated`; the ' +
       'same report again changes nothing and sends nothing.',
-    scope: null,
-    idempotency: 'ignored',
     body: SoftwareBody,
     bodyExample: { platform: 'browser', software_version: '1.4.0' },
     responses,
-    errors: [],
     handle: async ({ caller, body, now }) => {
       const ref = { tenant: caller.tenant, id: caller.terminalId, now };
       const row = await ctx.db.transaction((tx) => reportSoftware(tx, ref, body));

@@ -1,8 +1,7 @@
 import Type from 'typebox';
+import { deviceRoute } from '#apis/device/device-route.ts';
 import { answerWith, refuse } from '#core/answer.ts';
-import { defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 /** Credentials by name, as in sandbox.json. */
 export type TestPasses = Readonly<Record<string, string>>;
@@ -28,16 +27,13 @@ const TestPassesSchema = Type.Object(
  * live key, or without demo data, the route answers 404.
  */
 export function testPassesRoute({ demo: { testPasses } }: ApiContext) {
-  return defineRoute<DeviceCaller>({
+  return deviceRoute({
     method: 'GET',
     path: '/test_passes',
     operationId: 'listTestPasses',
     moves: 'nothing',
-    tag: 'Terminal protocol',
     summary: 'List the passes of the sandbox, for acting as the customer',
     description: 'In test mode of a sandbox only; 404 anywhere else.',
-    scope: null,
-    idempotency: 'ignored',
     responses: {
       200: {
         schema: TestPassesSchema,

@@ -1,30 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Caller } from '#testing/api-client.ts';
-import { keepRefunding } from '#testing/api-objects.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { addPayer, addTerminal, keepSettling, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { addPayer, addTerminal, type TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { tap } from '#testing/tap.ts';
 
 let store: TestStore;
 let server: StoreServer;
 let device: Caller;
-let settling: { stop(): Promise<void> };
-let refunding: { stop(): Promise<void> };
 
 before(async () => {
-  store = await openStore();
-  server = await serveStore(store);
-  device = server.device();
-  settling = keepSettling(store);
-  refunding = keepRefunding(store);
+  ({ store, server, device } = await openServedStore({ settles: true, refunds: true }));
 });
 
-after(async () => {
-  await Promise.all([settling.stop(), refunding.stop()]);
-  await server.close();
-  await store.close();
-});
+after(() => server.close());
 
 /** Adds another terminal, which has no intents yet. */
 async function otherTerminal() {
@@ -42,7 +32,7 @@ test('a cashier asks for a tip, and the tap includes it', async () => {
   for (const tip_amount of [1_000_001, -1, 0.5, '1', null]) {
     const refused = await device.post(path, { credential, tip_amount }, 'tip');
     assert.deepEqual([refused.status, errorCodeOf(refused.body)], [400, 'parameter_invalid']);
-    assert.equal((refused.body.error as { param?: string }).param, 'tip_amount');
+    assert.equal(refused.body.error?.param, 'tip_amount');
   }
   const paid = await device.post(path, { credential, tip_amount: 150_000 }, 'tip');
   assert.deepEqual([paid.body.amount, paid.body.tip], [1_000_000, 150_000]);
@@ -55,17 +45,15 @@ test('a cashier asks for a tip, and the tap includes it', async () => {
 test('the totals of the terminal separate sales from tips, and count declines', async () => {
   const { caller, terminalId } = await otherTerminal();
   const { pass } = await addPayer(store);
-  const sell = async (tip_amount: number) => {
+  const sell = async (tip: number) => {
     const sale = { amount: 1_000_000, tipping: { percentages: [10] } };
     const { body } = await caller.post('/payment_intents', sale);
-    const credential = { type: 'nfc_id', value: pass };
-    return caller.post(`/payment_intents/${body.id}/tap`, { credential, tip_amount });
+    return tap(caller, body.id, pass, { tip });
   };
   await sell(150_000);
   await sell(0);
   const declined = await caller.post('/payment_intents', { amount: 1_000_000 });
-  const unknown = { type: 'nfc_id', value: 'nfc_nobodyHasThisPass0000' };
-  await caller.post(`/payment_intents/${declined.body.id}/tap`, { credential: unknown });
+  await tap(caller, declined.body.id, 'nfc_nobodyHasThisPass0000');
 
   const figures = {
     payments: 2,
@@ -92,8 +80,7 @@ test('a shift is added up by cashier, who is named at each sale and refund', asy
   const sell = async (amount: number, cashier?: string) => {
     const { body, status } = await caller.post('/payment_intents', { amount, cashier });
     assert.equal(status, 201, JSON.stringify(body));
-    const credential = { type: 'nfc_id', value: pass };
-    const paid = await caller.post(`/payment_intents/${body.id}/tap`, { credential });
+    const paid = await tap(caller, body.id, pass);
     return { metadata: body.metadata, payment: String(paid.body.payment) };
   };
   await sell(500_000);
@@ -169,8 +156,7 @@ test("without days, today is the day of the account's test clock", async () => {
   const advanced = await merchant.post('/test_helpers/clock/advance', { seconds: 2 * 86_400 });
   const now = String(advanced.body.now);
   const { body: intent } = await caller.post('/payment_intents', { amount: 3_000_000 });
-  const credential = { type: 'nfc_id', value: pass };
-  await caller.post(`/payment_intents/${intent.id}/tap`, { credential });
+  await tap(caller, intent.id, pass);
 
   const { body: today } = await caller.get('/totals');
   assert.equal(today.from, now.slice(0, 10), 'the accounts of these tests are in UTC');

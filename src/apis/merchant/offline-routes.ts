@@ -5,8 +5,9 @@ import {
   OfflinePaymentList,
   OfflinePaymentSchema,
 } from '#apis/merchant/offline-schema.ts';
-import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/cursors.ts';
+import { answerWith, resourceMissing } from '#core/answer.ts';
+import type { Page } from '#db/paging.ts';
+import { answerList } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -38,11 +39,9 @@ function listRoute(ctx: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const pagination = { list: 'offline payments', tenant, query, cursorKey: ctx.keys.cursor };
-      const page = readPage(pagination, query);
-      if (isRefusal(page)) return page;
       const filters = { terminal_id: query.terminal ?? null, status: query.status ?? null };
-      const rows = await selectOfflinePage(ctx.db, { tenant, filters }, page);
-      return answerPage(pagination, page, rows, offlineObject);
+      const read = (page: Page) => selectOfflinePage(ctx.db, { tenant, filters }, page);
+      return answerList(pagination, read, offlineObject);
     },
   });
 }

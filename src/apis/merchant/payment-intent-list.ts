@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { OrderId, PaymentIntentList } from '#apis/merchant/payment-schema.ts';
-import { isRefusal } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/cursors.ts';
+import type { Page } from '#db/paging.ts';
+import { answerList } from '#http/cursors.ts';
 import { defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -36,16 +36,14 @@ export function listRoute(ctx: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query, now }) => {
       const pagination = { list: 'payment_intents', tenant, query, cursorKey: ctx.keys.cursor };
-      const page = readPage(pagination, query);
-      if (isRefusal(page)) return page;
       const filters = {
         terminal_id: query.terminal ?? null,
         source: query.source ?? null,
         order_id: query.order_id ?? null,
         status: query.status ?? null,
       };
-      const intents = await selectIntentPage(ctx.db, { tenant, filters, now }, page);
-      return answerPage(pagination, page, intents, renderIntent);
+      const read = (page: Page) => selectIntentPage(ctx.db, { tenant, filters, now }, page);
+      return answerList(pagination, read, renderIntent);
     },
   });
 }

@@ -10,7 +10,8 @@ import {
 } from '#apis/merchant/refund-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { answerPage, readPage } from '#http/cursors.ts';
+import type { Page } from '#db/paging.ts';
+import { answerList } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -89,16 +90,14 @@ function listRoute(ctx: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const pagination = { list: 'refunds', tenant, query, cursorKey: ctx.keys.cursor };
-      const page = readPage(pagination, query);
-      if (isRefusal(page)) return page;
       const wanted = {
         tenant,
         paymentId: query.payment ?? null,
         paymentIntentId: query.payment_intent ?? null,
         status: query.status ?? null,
       };
-      const refunds = await selectRefundPage(ctx.db, wanted, page);
-      return answerPage(pagination, page, refunds, (one) => renderRefund(one, ctx.pages));
+      const read = (page: Page) => selectRefundPage(ctx.db, wanted, page);
+      return answerList(pagination, read, (one) => renderRefund(one, ctx.pages));
     },
   });
 }

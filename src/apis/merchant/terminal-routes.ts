@@ -5,8 +5,9 @@ import {
   TerminalListQuery,
   TerminalSchema,
 } from '#apis/merchant/terminal-schema.ts';
-import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
-import { answerPage, readPage } from '#http/cursors.ts';
+import { answerWith, resourceMissing } from '#core/answer.ts';
+import type { Page } from '#db/paging.ts';
+import { answerList } from '#http/cursors.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { terminalObject } from '#terminals/render.ts';
@@ -27,11 +28,9 @@ function listTerminalsRoute(ctx: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const pagination = { list: 'terminals', tenant, query, cursorKey: ctx.keys.cursor };
-      const page = readPage(pagination, query);
-      if (isRefusal(page)) return page;
       const wanted = { tenant, status: query.status ?? null };
-      const rows = await selectTerminalPage(ctx.db, wanted, page);
-      return answerPage(pagination, page, rows, terminalObject);
+      const read = (page: Page) => selectTerminalPage(ctx.db, wanted, page);
+      return answerList(pagination, read, terminalObject);
     },
   });
 }

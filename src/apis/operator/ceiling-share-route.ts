@@ -1,10 +1,8 @@
 import Type from 'typebox';
-import { selectCeilingShare } from '#accounts/ceiling-share-queries.ts';
 import { setCeilingShare } from '#accounts/set-ceiling-share.ts';
 import { ACCOUNT, personRoute } from '#apis/dashboard/person-route.ts';
 import { pathRef, Reason } from '#apis/operator/path-account.ts';
 import { answerWith } from '#core/answer.ts';
-import type { Database } from '#db/database.ts';
 import { idOf, nullable } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
@@ -16,10 +14,6 @@ export const Share = nullable(
       'Percent of the contract’s hourly ceiling that the account may use; `null` for the default.',
   }),
 );
-
-export function readShare(db: Database, accountId: string): Promise<number | null> {
-  return selectCeilingShare(db, accountId);
-}
 
 const ShareBody = Type.Object({ share: Share, reason: Reason });
 

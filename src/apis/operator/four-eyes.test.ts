@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Secret, TOTP } from 'otpauth';
 import { consentOf } from '#apis/dashboard/require-second-factor.ts';
-import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
-import { createOperator } from '#people/create-operator.ts';
-import type { StaffRole } from '#people/user-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addOwner, addStaff } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 /**
  * Tests that changes that move money need a second person, and that support staff can only read.
  */
 
-const PASSWORD = 'correct horse battery';
-const actor = { type: 'system', name: 'test' } as const;
 const REASON = { reason: 'Stolen wallet.' };
 
 let network: TestNetwork;
@@ -34,29 +28,9 @@ after(async () => {
   await network.stop();
 });
 
-interface Person {
-  readonly id: string;
-  readonly client: PersonClient;
-}
-
-async function staff(
-  name: string,
-  role: StaffRole = 'operator',
-  factor: 'factor' | 'no factor yet' = 'factor',
-): Promise<Person> {
-  const email = `${name}@eyes.test`;
-  const person = { email, password: PASSWORD, name };
-  const made = await createOperator(server.db, { person, role, actor, now: server.clock.now() });
-  assert.ok(!isRefusal(made));
-  const client = new PersonClient(server.operator);
-  assert.equal((await client.post('/session', { email, password: PASSWORD })).status, 200);
-  if (factor === 'no factor yet') return { id: made.userId, client };
-  const begun = await client.post('/me/totp', { current_password: PASSWORD });
-  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-  const code = totp.generate({ timestamp: server.clock.now().getTime() });
-  assert.equal((await client.post('/me/totp/confirm', { code })).status, 200);
-  return { id: made.userId, client };
-}
+type Person = Awaited<ReturnType<typeof addStaff>>;
+const staff = (name: string, more: Parameters<typeof addStaff>[2] = {}) =>
+  addStaff(server, `${name}@eyes.test`, more);
 
 async function addPayer(): Promise<string> {
   const id = newId('payer', server.clock.now());
@@ -102,7 +76,7 @@ async function statusOf(account: string) {
 test('an operator without colleagues decides alone, and the log says so', async () => {
   anna = await staff('anna');
   const account = await addPending('alone@eyes.test');
-  await staff('second', 'operator', 'no factor yet');
+  await staff('second', { hasFactor: false });
   const decision = { decision: 'approved' };
   const approved = await anna.client.post(`/accounts/${account}/kyb/decision`, decision);
   assert.deepEqual([approved.body.status, approved.body.proposal], ['approved', null]);
@@ -164,7 +138,7 @@ test('with a colleague, one person cannot verify, stop or rename a business', as
 });
 
 test('one operator alone cannot give another the right to make changes', async () => {
-  const tim = await staff('tim', 'support');
+  const tim = await staff('tim', { role: 'support' });
   const role = { ...REASON, role: 'operator' };
   const asked = await anna.client.post(`/operators/${tim.id}/role`, role);
   assert.equal(asked.body.role, 'support', asked.text);
@@ -267,7 +241,7 @@ test('the calldata of a pause and of rates is shown after two people agreed', as
 });
 
 test('support staff see everything and change nothing', async () => {
-  const sue = await staff('sue', 'support');
+  const sue = await staff('sue', { role: 'support' });
   const session = await sue.client.get('/session');
   assert.equal(session.body.staff_role, 'support');
   const payer = await addPayer();

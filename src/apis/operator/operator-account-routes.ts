@@ -1,10 +1,11 @@
 import Type from 'typebox';
 import { selectAccount } from '#accounts/account-queries.ts';
+import { selectCeilingShare } from '#accounts/ceiling-share-queries.ts';
 import { AccountSchema, MemberSchema } from '#apis/dashboard/account-schema.ts';
 import { readAccountView } from '#apis/dashboard/account-view.ts';
 import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { KYB_STATUSES, listed } from '#apis/dashboard/person-schema.ts';
-import { ceilingShareRoute, readShare, Share } from '#apis/operator/ceiling-share-route.ts';
+import { ceilingShareRoute, Share } from '#apis/operator/ceiling-share-route.ts';
 import { searchAccounts } from '#apis/operator/operator-queries.ts';
 import { accountMissing, pathRef, Reason } from '#apis/operator/path-account.ts';
 import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
@@ -86,7 +87,7 @@ function readRoute({ db }: ApiContext) {
       const members = rows.map(({ user_id: user, email, name, role }) => {
         return { user, email, name, role };
       });
-      const share = await readShare(db, accountId);
+      const share = await selectCeilingShare(db, accountId);
       return answerWith(200, { ...view, ceiling_share: share, members });
     },
   });

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { getAddress, isAddress } from 'viem';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
 import { searchPayers } from '#apis/operator/operator-queries.ts';
@@ -39,9 +38,7 @@ function payersRoute({ db }: ApiContext) {
     query: PayerQuery,
     response: listed(PayerSchema, 'The payers that were found.'),
     handle: async ({ query }) => {
-      const lower = query.text.toLowerCase();
-      const wanted = isAddress(lower) ? getAddress(lower) : query.text;
-      const rows = await searchPayers(db, wanted);
+      const rows = await searchPayers(db, query.text);
       const data = rows.map(({ livemode, ...rest }) => ({ ...rest, network: networkOf(livemode) }));
       return answerWith(200, { object: 'list', data });
     },

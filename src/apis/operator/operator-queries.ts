@@ -1,3 +1,4 @@
+import { getAddress, isAddress } from 'viem';
 import { accounts } from '#accounts/account-queries.ts';
 import { present } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
@@ -29,8 +30,9 @@ const PAYER = payers.pick(['id', 'livemode', 'address', 'created', 'blocked_at']
 
 export type OperatorPayerRow = Row<typeof PAYER> & { passes: number };
 
-/** Finds payers by ID, or by wallet address: each mode has at most one payer per address. */
+/** Finds payers by ID, or by address in any case: at most one payer per address and mode. */
 export async function searchPayers(sql: Sql, text: string): Promise<OperatorPayerRow[]> {
+  const lower = text.toLowerCase();
   return sql.query(
     `select ${PAYER},
        (select count(*)::int from passes s where s.payer_id = p.id and s.revoked_at is null)
@@ -39,7 +41,7 @@ export async function searchPayers(sql: Sql, text: string): Promise<OperatorPaye
      where p.id = $1 or (p.livemode = false and p.address = $1)
        or (p.livemode = true and p.address = $1)
      order by p.livemode`,
-    [text],
+    [isAddress(lower) ? getAddress(lower) : text],
   );
 }
 

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
-import { createOperator } from '#people/create-operator.ts';
-import type { StaffRole } from '#people/user-queries.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addMember, addOwner, addStaff, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
 
 /** Tests Smart Tap keys in the operator's console, and a terminal's switch for Smart Tap. */
 
@@ -21,23 +18,12 @@ let account: string;
 
 before(async () => {
   server = await startDashboardServer();
-  staff = await signInStaff('ops@tap.test', 'operator');
+  ({ client: staff } = await addStaff(server, 'ops@tap.test'));
   account = (await addOwner(server, 'nina@tap.test')).accountId;
   owner = await signInAs(server, 'nina@tap.test');
 });
 
 after(() => server.close());
-
-async function signInStaff(email: string, role: StaffRole): Promise<PersonClient> {
-  const person = { email, password: PASSWORD, name: email };
-  const actor = { type: 'system', name: 'test' } as const;
-  const made = await createOperator(server.db, { person, role, actor, now: server.clock.now() });
-  assert.ok(!isRefusal(made));
-  const client = new PersonClient(server.operator);
-  await client.post('/session', { email, password: PASSWORD });
-  await addTotp(server, client);
-  return client;
-}
 
 const statuses = async () => {
   const { body } = await staff.get('/smart_tap/keys');
@@ -117,7 +103,7 @@ test('of two keys created at once, the second is refused since two are valid', a
 });
 
 test('support sees the keys and cannot change them', async () => {
-  const support = await signInStaff('look@tap.test', 'support');
+  const { client: support } = await addStaff(server, 'look@tap.test', { role: 'support' });
   assert.equal((await support.get('/smart_tap/keys')).status, 200);
   assert.equal((await support.post('/smart_tap/keys', COLLECTOR)).body.error?.code, 'role_missing');
   assert.equal((await keyChange('end', 2, support)).body.error?.code, 'role_missing');

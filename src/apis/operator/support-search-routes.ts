@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { getAddress, isAddress } from 'viem';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
 import type { OperatorParts } from '#apis/operator/operator-dependencies.ts';
@@ -96,15 +95,9 @@ function payerFound({ id, livemode, blocked_at: blocked, created }: OperatorPaye
   return { kind: 'payer', id, mode: modeOf(livemode), status, created, ...none };
 }
 
-/** Returns an address with its checksum, and any other text unchanged. */
-function payerText(wanted: string): string {
-  const lower = wanted.toLowerCase();
-  return isAddress(lower) ? getAddress(lower) : wanted;
-}
-
 /** Searches this cell alone. */
 export async function search(sql: Sql, wanted: string, now: Date): Promise<object[]> {
-  const payers = await searchPayers(sql, payerText(wanted));
+  const payers = await searchPayers(sql, wanted);
   const [intentIds, accountIds] = await Promise.all([
     intentsMeant(sql, wanted, payers),
     selectAccountIds(sql, wanted),

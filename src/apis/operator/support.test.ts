@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Secret, TOTP } from 'otpauth';
-import { isRefusal } from '#core/answer.ts';
 import { newSecret } from '#core/bearer-secrets.ts';
 import type { Payment } from '#payments/payment.ts';
-import { createOperator } from '#people/create-operator.ts';
-import type { StaffRole } from '#people/user-queries.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, PASSWORD, signInAs } from '#testing/people.ts';
+import { addMember, addStaff, PASSWORD, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { addIntent, addPayer, openStore, pay, type TestStore } from '#testing/store.ts';
 import { addPayment, addStore, playRefunds } from '#testing/store-payments.ts';
@@ -17,7 +13,6 @@ import { addPayment, addStore, playRefunds } from '#testing/store-payments.ts';
  * merchant can see.
  */
 
-const actor = { type: 'system', name: 'test' } as const;
 const OWNER = 'owner@shop.test';
 
 let server: DashboardServer;
@@ -26,20 +21,6 @@ let other: TestStore;
 let payment: Payment;
 let support: PersonClient;
 let operator: PersonClient;
-
-async function staff(name: string, role: StaffRole): Promise<PersonClient> {
-  const email = `${name}@support.test`;
-  const person = { email, password: PASSWORD, name };
-  const made = await createOperator(server.db, { person, role, actor, now: server.clock.now() });
-  assert.ok(!isRefusal(made));
-  const client = new PersonClient(server.operator);
-  assert.equal((await client.post('/session', { email, password: PASSWORD })).status, 200);
-  const begun = await client.post('/me/totp', { current_password: PASSWORD });
-  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-  const code = totp.generate({ timestamp: server.clock.now().getTime() });
-  assert.equal((await client.post('/me/totp/confirm', { code })).status, 200);
-  return client;
-}
 
 before(async () => {
   server = await startDashboardServer();
@@ -50,7 +31,8 @@ before(async () => {
   await addPayment(other);
   const { accountId } = shop.merchant.tenant;
   await addMember(server, { email: OWNER, accountId, role: 'owner' });
-  [support, operator] = [await staff('sue', 'support'), await staff('olga', 'operator')];
+  ({ client: support } = await addStaff(server, 'sue@support.test', { role: 'support' }));
+  ({ client: operator } = await addStaff(server, 'olga@support.test'));
 });
 
 after(() => server.close());

@@ -102,8 +102,10 @@ describe('an account that delegates after it has signed (EIP-7702)', () => {
       to: ground.world.network.config.usdc,
     }));
     assert.equal(summary(answer), '400 signature_invalid');
-    const { message } = answer.body.error as unknown as { message: string };
-    assert.match(message, /delegated to a contract \(EIP-7702\).* Remove the delegation/);
+    assert.match(
+      answer.body.error?.message ?? '',
+      /delegated to a contract \(EIP-7702\).* Remove the delegation/,
+    );
     assert.equal(requests, 0);
   });
 });

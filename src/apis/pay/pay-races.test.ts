@@ -10,6 +10,7 @@ import {
 } from '#testing/pay-ground.ts';
 import { addContractWallet, signByLink } from '#testing/pay-links.ts';
 import { addPayer } from '#testing/store.ts';
+import { tap } from '#testing/tap.ts';
 
 /** Number of races; `npm run test:long` runs more. */
 const rounds = Number(process.env.PAY_RACES ?? 12);
@@ -50,10 +51,7 @@ test('an intent is paid once, whichever ways to pay race for it', async (t) => {
     const ways = [
       await signByLink(ground.server.pay, token, { account }),
       await signByLink(ground.server.pay, token, contract),
-      () =>
-        ground.server.device().post(`/payment_intents/${intentId}/tap`, {
-          credential: { type: 'nfc_id', value: pass },
-        }),
+      () => tap(ground.server.device(), intentId, pass),
       () => merchant.post(`/payment_intents/${intentId}/confirm`, { agent_token: agent }),
     ];
     const order = ways.map(

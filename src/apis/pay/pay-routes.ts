@@ -1,5 +1,4 @@
 import { getAddress } from 'viem';
-import { type PayCaller, visitor } from '#apis/pay/pay-caller.ts';
 import {
   AUTHORIZATION_ERRORS,
   AuthorizationBody,
@@ -12,6 +11,7 @@ import { answerPayer, renderLink } from '#apis/pay/render-link.ts';
 import { tagRoutes } from '#apis/pay/tag-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
+import { type Visitor, visitor } from '#http/visitor.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
 import { authorizeLink } from '#payments/authorize-link.ts';
@@ -21,7 +21,7 @@ import { openPayLink } from '#payments/pay-terms.ts';
 const TAG = 'Pay links';
 
 function linkRoute(ctx: ApiContext) {
-  return defineRoute<PayCaller, typeof PayLinkQuery>({
+  return defineRoute<Visitor, typeof PayLinkQuery>({
     method: 'GET',
     path: '/{token}',
     operationId: 'retrievePayLink',
@@ -52,7 +52,7 @@ function linkRoute(ctx: ApiContext) {
 }
 
 function authorizationRoute(ctx: ApiContext) {
-  return defineRoute<PayCaller, undefined, typeof AuthorizationBody>({
+  return defineRoute<Visitor, undefined, typeof AuthorizationBody>({
     method: 'POST',
     path: '/{token}/authorization',
     operationId: 'authorizePayLink',
@@ -93,7 +93,7 @@ function authorizationRoute(ctx: ApiContext) {
  * Creates the API of receipts and of pay links, which terminals show and any wallet can pay
  * (behavior.md 19 and 6.5).
  */
-export function paySurface(ctx: ApiContext): Surface<PayCaller> {
+export function paySurface(ctx: ApiContext): Surface<Visitor> {
   return {
     root: '/api/pay/v1',
     authenticate: async ({ address }) => visitor(address),

@@ -8,14 +8,12 @@ import {
   objectType,
   oneOf,
   Timestamp,
+  walletAddress,
   walletSignature,
 } from '#http/schema.ts';
 import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
 
-export const Address = Type.String({
-  pattern: '^0x[0-9a-fA-F]{40}$',
-  description: 'A wallet address.',
-});
+const Address = walletAddress();
 
 export const ReceiptOfPayer = nullable(
   Type.String({
@@ -131,10 +129,7 @@ export const PayLinkSchema = Type.Object(
 
 export const PayLinkQuery = Type.Object({
   from: Type.Optional(
-    Type.String({
-      pattern: '^0x[0-9a-fA-F]{40}$',
-      description: 'The paying wallet: with it the response includes `typed_data`.',
-    }),
+    walletAddress('The paying wallet: with it the response includes `typed_data`.'),
   ),
   tip_amount: Type.Optional(TipAmount),
 });

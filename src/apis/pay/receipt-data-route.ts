@@ -1,9 +1,9 @@
-import type { PayCaller } from '#apis/pay/pay-caller.ts';
 import { RECEIPT_EXAMPLE, ReceiptSchema } from '#apis/pay/receipt-schema.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { defineRoute } from '#http/route.ts';
+import type { Visitor } from '#http/visitor.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type Receipt, type RefundOnReceipt, selectReceipt } from '#payments/receipt-queries.ts';
 import { findReceipt, type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
@@ -141,7 +141,7 @@ export async function readReceipt(
  * verifies.
  */
 export function receiptRoute(ctx: ApiContext) {
-  return defineRoute<PayCaller>({
+  return defineRoute<Visitor>({
     method: 'GET',
     path: '/receipts/{token}',
     operationId: 'retrieveReceipt',

@@ -8,18 +8,15 @@ import {
   oneOf,
   openObject,
   Timestamp,
+  walletAddress,
 } from '#http/schema.ts';
 
 const { tx_hash: TxHash, chain_id, block_number, log_index } = PaymentSchema.properties;
-const HexAddress = Type.String({
-  pattern: '^0x[0-9a-fA-F]{40}$',
-  description: 'An address on the chain.',
-});
 
 const ProofSchema = Type.Object(
   {
     chain_id,
-    settlement: HexAddress,
+    settlement: walletAddress('An address on the chain.'),
     tx_hash: TxHash,
     block_number,
     log_index,

@@ -1,6 +1,5 @@
 import { getAddress } from 'viem';
 import { awaitTagPayment, findTag, findTagPayment, referenceOf } from '#apis/pay/find-tag.ts';
-import type { PayCaller } from '#apis/pay/pay-caller.ts';
 import { AUTHORIZATION_ERRORS } from '#apis/pay/pay-schema.ts';
 import { answerPayer, renderLink } from '#apis/pay/render-link.ts';
 import {
@@ -14,6 +13,7 @@ import {
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { defineRoute } from '#http/route.ts';
+import type { Visitor } from '#http/visitor.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { authorizeLink } from '#payments/authorize-link.ts';
 import type { PayLink } from '#payments/pay-link.ts';
@@ -63,7 +63,7 @@ function renderTag(terminal: TaggedTerminal, payment: unknown) {
 }
 
 function readRoute(ctx: ApiContext) {
-  return defineRoute<PayCaller, typeof TagQuery>({
+  return defineRoute<Visitor, typeof TagQuery>({
     method: 'GET',
     path: '/tags/{token}',
     operationId: 'retrieveTag',
@@ -106,7 +106,7 @@ function readRoute(ctx: ApiContext) {
 }
 
 function authorizationRoute(ctx: ApiContext) {
-  return defineRoute<PayCaller, undefined, typeof TagAuthorizationBody>({
+  return defineRoute<Visitor, undefined, typeof TagAuthorizationBody>({
     method: 'POST',
     path: '/tags/{token}/authorization',
     operationId: 'authorizeTagPayment',
@@ -151,7 +151,7 @@ function authorizationRoute(ctx: ApiContext) {
 }
 
 function visitRoute(ctx: ApiContext) {
-  return defineRoute<PayCaller, undefined, typeof TagVisitBody>({
+  return defineRoute<Visitor, undefined, typeof TagVisitBody>({
     method: 'POST',
     path: '/tags/{token}/visits',
     operationId: 'openTagVisit',

@@ -72,8 +72,7 @@ async function pay({ from, account }: FactoryWallet, on = ground) {
   const wrapped = await sign(account, await readLink(on.server.pay, token, from));
   const send = async () => {
     const answer = await on.authorize(token, from, wrapped);
-    const { error } = answer.body as { error?: { message: string } };
-    return { answer: summary(answer), message: error?.message ?? '' };
+    return { answer: summary(answer), message: answer.body.error?.message ?? '' };
   };
   return { intentId, token, wrapped, send };
 }
@@ -136,8 +135,7 @@ async function tapUndeployed(factory: Hex): Promise<void> {
   const signature = await sign(account, asked.body as unknown as LinkBody);
   const answer = await till.post(path, { from, signature });
   assert.equal(summary(answer), '400 wallet_not_deployed');
-  const { error } = answer.body as { error?: { message: string } };
-  assert.match(error?.message ?? '', /Scan the code on the till with the wallet/);
+  assert.match(answer.body.error?.message ?? '', /Scan the code on the till with the wallet/);
 }
 
 test('a wallet is deployed once, before its first payment', async () => {

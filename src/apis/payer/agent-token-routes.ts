@@ -1,38 +1,30 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
-import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/page-of-own-objects.ts';
+import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { ownListRoute } from '#apis/payer/page-of-own-objects.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import {
   AgentTokenSchema,
   NewAgentTokenBody,
   NewAgentTokenSchema,
 } from '#apis/payer/payer-schema.ts';
 import { renderTokens } from '#apis/payer/render-tokens.ts';
-import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
+import { answerWith, refuse, resourceMissing } from '#core/answer.ts';
 import { listOf } from '#http/schema.ts';
 import { renderAgentToken } from '#payers/agent-token.ts';
 import { revokeAgentTokenRow, selectAgentTokens } from '#payers/agent-token-queries.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-const TAG = 'Payer app';
-
 function createRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof NewAgentTokenBody>({
+  return payerRoute<undefined, typeof NewAgentTokenBody>({
     method: 'POST',
     path: '/agent_tokens',
     operationId: 'createAgentToken',
     moves: 'money',
-    tag: TAG,
     summary: 'Create a token with which an AI agent pays this merchant this amount, once',
-    scope: null,
-    // The response must not be stored, because it contains the token, of which only the hash may be
-    // stored.
-    idempotency: 'ignored',
     body: NewAgentTokenBody,
     bodyExample: { account: 'acct_01QzXnyWbB0mJr6vGq2Lk9', amount: 2500000, expires_in: 3600 },
     responses: { 201: { schema: NewAgentTokenSchema, description: 'The token, shown only once.' } },
-    errors: [],
     handle: async ({ caller, body, now }) => {
       const payer = payerOfCaller(caller);
       const merchants = await selectMerchants(ctx.db, [body.account]);
@@ -56,47 +48,26 @@ function createRoute(ctx: ApiContext) {
 }
 
 function listRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, typeof OwnQuery>({
-    method: 'GET',
+  return ownListRoute(ctx, {
+    of: 'agent tokens',
     path: '/agent_tokens',
     operationId: 'listAgentTokens',
-    moves: 'nothing',
-    tag: TAG,
-    summary: "List the payer's agent tokens: active ones first, then newest first",
-    scope: null,
-    idempotency: 'ignored',
-    query: OwnQuery,
-    responses: { 200: { schema: listOf(AgentTokenSchema), description: 'One page.' } },
-    errors: ['cursor_invalid'],
-    handle: async ({ caller, query, now }) => {
-      const cursorKey = ctx.keys.cursor;
-      const pagination = {
-        list: 'agent tokens of a payer',
-        tenant: caller.tenant,
-        query,
-        cursorKey,
-      };
-      const page = readOwnPage(pagination, query);
-      if (isRefusal(page)) return page;
-      const found = await selectAgentTokens(ctx.db, payerOfCaller(caller).id, page);
-      return answerOwnPage(pagination, page, found, (rows) => renderTokens(ctx, rows, now));
-    },
+    response: { schema: listOf(AgentTokenSchema), description: 'One page.' },
+    select: selectAgentTokens,
+    render: (rows, { now }) => renderTokens(ctx, rows, now),
   });
 }
 
 function revokeRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'DELETE',
     path: '/agent_tokens/{id}',
     operationId: 'revokeAgentToken',
     moves: 'access',
     asks: 'never',
-    tag: TAG,
     summary: 'Revoke an agent token',
     description:
       'The token pays nothing from now on. A payment already in progress with it is not undone.',
-    scope: null,
-    idempotency: 'ignored',
     params: { id: 'agentToken' },
     responses: { 200: { schema: AgentTokenSchema, description: 'The token as it is now.' } },
     errors: ['resource_missing'],
@@ -114,6 +85,6 @@ function revokeRoute(ctx: ApiContext) {
 }
 
 /** Declares the routes that create, list and revoke a payer's agent tokens. */
-export function agentTokenRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function agentTokenRoutes(ctx: ApiContext): PayerRoute[] {
   return [createRoute(ctx), listRoute(ctx), revokeRoute(ctx)];
 }

@@ -13,21 +13,15 @@ import type { PassFiles } from '#payers/pass-files.ts';
 import { timeHead, writePhoneTap } from '#payers/phone-tap.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { type ApplePushServer, startApplePushServer } from '#testing/apple-push-server.ts';
-import {
-  addIntent,
-  keepSettling,
-  openStore,
-  TEST_CARD_KEY,
-  type TestStore,
-} from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { addIntent, keepSettling, TEST_CARD_KEY, type TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { tap } from '#testing/tap.ts';
 import { unzip } from '#testing/unzip.ts';
 import {
   makeWalletCredentials,
   PASS_TYPE,
   type WalletCredentials,
 } from '#testing/wallet-credentials.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 const WEB_URL = 'https://pay.example';
 const clock = new FakeClock();
@@ -39,6 +33,16 @@ let store: TestStore;
 let server: StoreServer;
 let service: FastifyInstance;
 let serviceUrl: string;
+
+/** Builds a server without an API. */
+const bareApp = () =>
+  buildServer({
+    surfaces: [],
+    clock,
+    limiter: memoryRateLimiter({ requests: 1_000, seconds: 1 }),
+    log: silentLog,
+    trustedProxies: [],
+  });
 
 before(async () => {
   credentials = await makeWalletCredentials();
@@ -52,15 +56,8 @@ before(async () => {
       apple: { url: apple.url, ca: credentials.server.ca },
     },
   );
-  store = await openStore({ clock });
-  server = await serveStore(store, { passFiles, webUrl: WEB_URL });
-  service = await buildServer({
-    surfaces: [],
-    clock,
-    limiter: memoryRateLimiter({ requests: 1_000, seconds: 1 }),
-    log: silentLog,
-    trustedProxies: [],
-  });
+  ({ store, server } = await openServedStore({ clock, passFiles, webUrl: WEB_URL }));
+  service = await bareApp();
   const log = { ...silentLog, info: (_message: string, fields: unknown) => lines.push(fields) };
   const { ctx } = store;
   const outside = { ...ctx.outside, passFiles };
@@ -76,7 +73,6 @@ before(async () => {
 after(async () => {
   await service.close();
   await server.close();
-  await store.close();
   await apple.close();
   await credentials.remove();
 });
@@ -100,8 +96,7 @@ interface Owner {
 
 /** Returns a payer who has added a pass to an iPhone. */
 async function newOwner(): Promise<Owner> {
-  const token = await signInWallet(server.url, newWallet());
-  const me = server.payer(token);
+  const { me, token } = await server.signIn();
   const { id } = (await me.post('/passes', { label: 'Phone' })).body;
   const file = await fetch(`${server.url}/api/payer/v1/passes/${id}/apple`, {
     headers: { authorization: `Bearer ${token}` },
@@ -174,8 +169,8 @@ describe('the web service of Apple Wallet', () => {
     assert.ok(pass.authenticationToken.length >= 16, 'as Apple requires');
     const value = writePhoneTap(String(pass.nfc?.message), timeHead(clock.now()));
     const settling = keepSettling(store);
-    const path = `/payment_intents/${await addIntent(store)}/tap`;
-    const paid = await server.device().post(path, { credential: { type: 'apple_vas', value } });
+    const credential = { type: 'apple_vas', value };
+    const paid = await tap(server.device(), await addIntent(store), credential);
     assert.equal(paid.body.status, 'succeeded', JSON.stringify(paid.body));
     await settling.stop();
   });
@@ -297,13 +292,7 @@ describe('the web service of Apple Wallet', () => {
 });
 
 test('an operator without certificates has no such routes', async () => {
-  const bare = await buildServer({
-    surfaces: [],
-    clock,
-    limiter: memoryRateLimiter({ requests: 1_000, seconds: 1 }),
-    log: silentLog,
-    trustedProxies: [],
-  });
+  const bare = await bareApp();
   addApplePassService(bare, store.ctx);
   const answer = await bare.inject({ method: 'POST', url: '/api/apple-wallet/v1/log' });
   assert.equal(answer.statusCode, 404);

@@ -1,12 +1,16 @@
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
-import { faucetRoute } from '#apis/payer/faucet-routes.ts';
-import { ApprovalBody, WalletSchema } from '#apis/payer/payer-schema.ts';
+import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
+import { ApprovalBody, FaucetBody, WalletSchema } from '#apis/payer/payer-schema.ts';
 import { sponsorsNow, transferRoute } from '#apis/payer/transfer-routes.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/wait-for-chain-result.ts';
 import { readWallet, renderWallet } from '#apis/payer/wallet-state.ts';
-import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { createApproval } from '#payers/create-approval.ts';
+import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import {
+  askFaucet,
+  createApproval,
+  DEFAULT_FAUCET_ATOMS,
+  MAX_FAUCET_ATOMS,
+} from '#payers/create-approval.ts';
 import { LEAST_TRANSFER_ATOMS, transfersLeft } from '#payers/create-transfer.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
@@ -14,8 +18,8 @@ import { selectPayerRequests } from '#payers/request-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { deployerFor } from '#payments/deploy-wallet.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-
-const TAG = 'Payer app';
+import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 /**
  * Returns how many more transfers the operator pays for today; `null` if it pays for none on this
@@ -31,16 +35,13 @@ async function gaslessOf(
 }
 
 function walletRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'GET',
     path: '/approvals',
     operationId: 'retrieveWallet',
     moves: 'nothing',
-    tag: TAG,
     summary:
       "Retrieve the wallet's balance and allowances, and the data that its next signatures need",
-    scope: null,
-    idempotency: 'ignored',
     responses: { 200: { schema: WalletSchema, description: 'Read from the chain now.' } },
     errors: ['service_unavailable'],
     handle: async ({ caller, now }) => {
@@ -54,7 +55,7 @@ function walletRoute(ctx: ApiContext) {
 }
 
 function approveRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof ApprovalBody>({
+  return payerRoute<undefined, typeof ApprovalBody>({
     method: 'POST',
     path: '/approvals',
     operationId: 'createApproval',
@@ -62,15 +63,10 @@ function approveRoute(ctx: ApiContext) {
     // Requires no fresh signature, because the body already contains the wallet's signature for
     // this request.
     asks: 'never',
-    tag: TAG,
     summary: 'Relay a signed permit and spending policy: the payer needs no gas',
     description:
       'A wallet that is not on the chain yet (ERC-6492) is deployed first, if the operator lists ' +
       'its factory. If that takes long, the answer is 503: send the same request again.',
-    scope: null,
-    // Needs no idempotency key, because the signatures contain nonces: a repeated request is
-    // refused.
-    idempotency: 'ignored',
     body: ApprovalBody,
     responses: { 201: requestResponse },
     errors: [
@@ -99,15 +95,12 @@ function approveRoute(ctx: ApiContext) {
 }
 
 function followRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'GET',
     path: '/approvals/{id}',
     operationId: 'retrieveApproval',
     moves: 'nothing',
-    tag: TAG,
     summary: 'Retrieve the result of an approval, a transfer or test funds that were `pending`',
-    scope: null,
-    idempotency: 'ignored',
     params: { id: 'text' },
     responses: { 200: requestResponse },
     errors: ['resource_missing'],
@@ -120,8 +113,53 @@ function followRoute(ctx: ApiContext) {
   });
 }
 
+/** Refuses if the network uses Circle's own USDC, and names Circle's faucet instead. */
+async function checkFaucet(ctx: ApiContext, payer: PayerRow): Promise<Refusal | null> {
+  const chain = ctx.chains.find((one) => one.config.livemode === payer.livemode);
+  try {
+    if (chain === undefined || (await hasFaucet(chain))) return null;
+    return refuse(
+      'not_configured',
+      "This test network uses Circle's USDC, which this service cannot mint. Get test USDC " +
+        `for ${payer.address} at ${CIRCLE_FAUCET}, on the chain with the id ` +
+        `${chain.config.chainId}.`,
+    );
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+    return refuse('service_unavailable', 'The chain cannot be reached. Try again.');
+  }
+}
+
+function faucetRoute(ctx: ApiContext) {
+  return payerRoute<undefined, typeof FaucetBody>({
+    method: 'POST',
+    path: '/faucet',
+    operationId: 'askFaucet',
+    moves: 'money',
+    // Requires no fresh signature, because test money goes only to the wallet itself.
+    asks: 'never',
+    summary: 'Send test USDC to the wallet',
+    description:
+      `Up to ${MAX_FAUCET_ATOMS} atoms at once. On the test network only, and only with a test ` +
+      "token of this network: with Circle's USDC the response is `not_configured` and names its " +
+      'faucet.',
+    body: FaucetBody,
+    bodyExample: {},
+    responses: { 201: requestResponse },
+    errors: ['route_missing', 'not_configured', 'unexpected_state', 'resource_missing'],
+    handle: async ({ caller, body, now, whenGone }) => {
+      const payer = payerOfCaller(caller);
+      if (payer.livemode) return refuse('route_missing', 'The faucet gives out test USDC only.');
+      const elsewhere = await checkFaucet(ctx, payer);
+      if (elsewhere !== null) return elsewhere;
+      const id = await askFaucet(ctx, { payer, amount: body.amount ?? DEFAULT_FAUCET_ATOMS, now });
+      return isRefusal(id) ? id : answerWhenDone(ctx, { id, payer, gone: whenGone() });
+    },
+  });
+}
+
 /** Returns the routes that show and set the amount that the network may charge a wallet. */
-export function approvalRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function approvalRoutes(ctx: ApiContext): PayerRoute[] {
   return [
     walletRoute(ctx),
     approveRoute(ctx),

@@ -12,15 +12,16 @@ import { openChain } from '#settlement/chain/open-chain.ts';
 import { policyCall, transferCall } from '#settlement/contract/contract-calls.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
+import { declineCodeOf, errorCodeOf } from '#testing/error-code.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { signPermitOn, signPolicyOn, TERMS } from '#testing/sign-approval.ts';
 import { signTransfer as signTransferOn } from '#testing/sign-transfer.ts';
 import { addIntent, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { type SignedIn, type StoreServer, serveStore } from '#testing/store-server.ts';
+import { tap } from '#testing/tap.ts';
 import { takePermit } from '#testing/token-without-permit.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { newWallet } from '#testing/wallet-sign-in.ts';
 
 /**
  * Tests a payer's whole path on a real chain: from an empty wallet to a payment, without any gas.
@@ -65,17 +66,6 @@ after(async () => {
   await world.stop();
 });
 
-interface Owner {
-  readonly account: PrivateKeyAccount;
-  readonly me: Caller;
-}
-
-async function newOwner(): Promise<Owner> {
-  const account = newWallet();
-  const token = await signInWallet(server.url, account, { chainId: network.chainId });
-  return { account, me: server.payer(token) };
-}
-
 interface Nonces {
   readonly permit: number;
   readonly policy: number;
@@ -90,7 +80,7 @@ const signPolicy = (account: PrivateKeyAccount, nonce: number, terms = TERMS) =>
 const signPermit = (account: PrivateKeyAccount, nonce: number, value?: number) =>
   signPermitOn(network, { account, nonce, ...(value === undefined ? {} : { value }) });
 
-async function approve({ account, me }: Owner) {
+async function approve({ account, me }: SignedIn) {
   const nonces = await noncesOf(me);
   return me.post('/approvals', {
     permit: await signPermit(account, nonces.permit),
@@ -99,7 +89,7 @@ async function approve({ account, me }: Owner) {
 }
 
 test('the messages from GET /approvals can be signed unchanged, and then pay', async () => {
-  const { me, account } = await newOwner();
+  const { me, account } = await server.signIn();
   const pass = (await me.post('/passes', {})).body;
   await me.post('/faucet', { amount: 50_000_000 });
   const { to_sign: ready } = (await me.get('/approvals')).body as {
@@ -111,21 +101,21 @@ test('the messages from GET /approvals can be signed unchanged, and then pay', a
   });
   const only = await me.post('/approvals', { permit: await signed(ready.permit) });
   assert.equal(only.body.status, 'succeeded');
-  const credential = { type: 'nfc_id', value: pass.nfc_id };
-  const path = `/payment_intents/${await addIntent(store)}/tap`;
-  const { body } = await server.device().post(path, { credential });
+  const intentId = await addIntent(store);
+  const pay = () => tap(server.device(), intentId, String(pass.nfc_id));
+  const { body } = await pay();
   const refused = body.last_payment_error as { decline_code: string; message: string };
   assert.equal(refused.decline_code, 'approval_insufficient');
   assert.match(refused.message, /a token permit and a spending policy/);
   const { to_sign: next } = (await me.get('/approvals')).body as { to_sign: typeof ready };
   const policy = await me.post('/approvals', { policy: await signed(next.policy) });
   assert.equal(policy.body.status, 'succeeded');
-  assert.equal((await server.device().post(path, { credential })).body.status, 'succeeded');
+  assert.equal((await pay()).body.status, 'succeeded');
 });
 
 describe('a new wallet', () => {
   test('gets funds, approves without gas, and pays', async () => {
-    const owner = await newOwner();
+    const owner = await server.signIn();
     const { me, account } = owner;
     const pass = (await me.post('/passes', {})).body;
     const funded = await me.post('/faucet', { amount: 50_000_000 });
@@ -133,18 +123,15 @@ describe('a new wallet', () => {
     assert.equal((await me.get('/approvals')).body.balance, 50_000_000);
 
     const intentId = await addIntent(store);
-    const credential = { type: 'nfc_id', value: pass.nfc_id };
-    const path = `/payment_intents/${intentId}/tap`;
-    const early = await server.device().post(path, { credential });
-    const error = early.body.last_payment_error as { decline_code: string };
-    assert.equal(error.decline_code, 'approval_insufficient');
+    const pay = () => tap(server.device(), intentId, String(pass.nfc_id));
+    assert.equal(declineCodeOf((await pay()).body), 'approval_insufficient');
 
     const approved = await approve(owner);
     assert.equal(approved.status, 201);
     assert.equal(approved.body.status, 'succeeded');
     const followed = await me.get(`/approvals/${approved.body.id}`);
     assert.deepEqual(followed.body, approved.body);
-    const stranger = await newOwner();
+    const stranger = await server.signIn();
     assert.equal((await stranger.me.get(`/approvals/${approved.body.id}`)).status, 404);
     assert.equal(await world.network.chain.nonces([account.address]).then(([n]) => n), 0n);
     const wallet = (await me.get('/approvals')).body;
@@ -152,14 +139,14 @@ describe('a new wallet', () => {
     assert.equal(wallet.allowance, 400_000_000);
     assert.equal((wallet.policy as { per_payment: number }).per_payment, 100_000_000);
 
-    const paid = await server.device().post(path, { credential });
+    const paid = await pay();
     assert.equal(paid.body.status, 'succeeded');
     const [payment] = (await me.get('/payments')).body.data as { tx_hash: string }[];
     assert.equal(payment?.tx_hash, paid.body.tx_hash);
   });
 
   test('changes its policy alone, and raises its allowance alone', async () => {
-    const owner = await newOwner();
+    const owner = await server.signIn();
     const { me, account } = owner;
     await approve(owner);
     const nonces = await noncesOf(me);
@@ -188,35 +175,35 @@ describe('an approval is refused before it costs gas', () => {
   ];
   for (const [what, mangle, param] of wrong) {
     test(what, async () => {
-      const { me, account } = await newOwner();
+      const { me, account } = await server.signIn();
       const policy = mangle(await signPolicy(account, 0));
       const { status, body } = await me.post('/approvals', { policy });
       assert.equal(status, 400);
-      assert.equal((body.error as { param: string }).param, param);
+      assert.equal(body.error?.param, param);
     });
   }
 
   test('when another wallet has signed', async () => {
-    const { me } = await newOwner();
+    const { me } = await server.signIn();
     const permit = await signPermit(newWallet(), 0);
     assert.equal((await me.post('/approvals', { permit })).status, 400);
   });
 
   test('when its nonce was used: a signature works once', async () => {
-    const owner = await newOwner();
+    const owner = await server.signIn();
     const policy = await signPolicy(owner.account, 0);
     assert.equal((await owner.me.post('/approvals', { policy })).status, 201);
     assert.equal((await owner.me.post('/approvals', { policy })).status, 400);
   });
 
   test('when its permit does not cover the dearest payment and its fees', async () => {
-    const { me, account } = await newOwner();
+    const { me, account } = await server.signIn();
     const fees = (TERMS.per_payment * TERMS.max_fee_rate) / 10_000;
     const policy = await signPolicy(account, 0);
     const permit = await signPermit(account, 0, TERMS.per_payment + fees - 1);
     const { status, body } = await me.post('/approvals', { permit, policy });
     assert.equal(status, 400);
-    assert.equal((body.error as { param: string }).param, 'permit.value');
+    assert.equal(body.error?.param, 'permit.value');
     const enough = await signPermit(account, 0, TERMS.per_payment + fees);
     assert.equal(
       (await me.post('/approvals', { permit: enough, policy })).body.status,
@@ -225,7 +212,7 @@ describe('an approval is refused before it costs gas', () => {
   });
 
   test('when it is empty', async () => {
-    const { me } = await newOwner();
+    const { me } = await server.signIn();
     const { status, body } = await me.post('/approvals', {});
     assert.equal(status, 400);
     assert.equal(errorCodeOf(body), 'parameter_missing');
@@ -264,7 +251,7 @@ async function overtake(hand: () => Promise<Answer>, stranger: () => Promise<voi
 }
 
 test('an approval that the chain refuses names the reason and the remedy', async () => {
-  const { me, account } = await newOwner();
+  const { me, account } = await server.signIn();
   const policy = await signPolicy(account, 0);
   const other = await signPolicy(account, 0, { ...TERMS, per_payment: 5_000_000 });
   const data = policyCall(account.address, {
@@ -293,7 +280,7 @@ test('an approval that the chain refuses names the reason and the remedy', async
 });
 
 test('of two concurrent approvals, one is relayed and the other must wait', async () => {
-  const owner = await newOwner();
+  const owner = await server.signIn();
   const policy = await signPolicy(owner.account, 0);
   const both = [owner.me.post('/approvals', { policy }), owner.me.post('/approvals', { policy })];
   const statuses = (await Promise.all(both)).map(({ status }) => status).sort();
@@ -309,7 +296,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
   ) => signTransferOn(network, account, { to, amount: 2_500_000 });
 
   test('once for each authorization, three times a day', async () => {
-    const { me, account } = await newOwner();
+    const { me, account } = await server.signIn();
     await me.post('/faucet', { amount: 50_000_000 });
     const first = await signTransfer(account);
     const sent = await me.post('/transfers', first);
@@ -337,7 +324,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
         [bucket, attempts],
       );
     const sendFromNewWallet = async () => {
-      const { me, account } = await newOwner();
+      const { me, account } = await server.signIn();
       await me.post('/faucet', { amount: 5_000_000 });
       return me.post('/transfers', await signTransfer(account));
     };
@@ -360,7 +347,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
     const { address } = heldAccount(network.sponsorKey);
     const { rpc, chain } = world.network;
     const [before = 0n] = await chain.balances([address]);
-    const { me, account } = await newOwner();
+    const { me, account } = await server.signIn();
     await me.post('/faucet', { amount: 5_000_000 });
     await rpc.call('anvil_setBalance', [address, '0x1']);
     await sleep(1_100); // Balances are cached for one second.
@@ -374,7 +361,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
   });
 
   test('by a sender of its own, which no sale waits behind', async () => {
-    const { me, account } = await newOwner();
+    const { me, account } = await server.signIn();
     await me.post('/faucet', { amount: 5_000_000 });
     const sent = await me.post('/transfers', await signTransfer(account));
     assert.equal(sent.body.status, 'succeeded');
@@ -408,7 +395,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
   }
 
   test('and succeeds even if a stranger submits the same signature first', async () => {
-    const { me, account } = await newOwner();
+    const { me, account } = await server.signIn();
     await me.post('/faucet', { amount: 50_000_000 });
     const signed = await signTransfer(account);
     await sendAsStranger(account, signed);
@@ -423,7 +410,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
   });
 
   test('and stays pending while the token refuses it and could still accept it', async () => {
-    const { me, account } = await newOwner();
+    const { me, account } = await server.signIn();
     await me.post('/faucet', { amount: 4_000_000 });
     const [first, other] = [await signTransfer(account), await signTransfer(account)];
     const hand = () => me.post('/transfers', first);
@@ -444,7 +431,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
   });
 
   test('and is found again after the database was restored to before it', async () => {
-    const { me, account } = await newOwner();
+    const { me, account } = await server.signIn();
     await me.post('/faucet', { amount: 3_000_000 });
     const signed = await signTransfer(account);
     const sent = await me.post('/transfers', signed);
@@ -461,14 +448,13 @@ describe('USDC is sent out while the operator pays the gas', () => {
   });
 
   test('and stays known when its payer erases all data', async () => {
-    const { me, account } = await newOwner();
+    const { me, account } = await server.signIn();
     await me.post('/faucet', { amount: 3_000_000 });
     const signed = await signTransfer(account);
     const sent = await me.post('/transfers', signed);
     assert.equal((await me.post('/me/erase')).status, 204);
-    const token = await signInWallet(server.url, account, { chainId: network.chainId });
-    const later = server.payer(token);
-    const again = await later.post('/transfers', signed);
+    const later = await server.signIn({ account });
+    const again = await later.me.post('/transfers', signed);
     assert.deepEqual([again.status, again.body.id], [201, sent.body.id]);
   });
 
@@ -483,21 +469,21 @@ describe('USDC is sent out while the operator pays the gas', () => {
     ['of another amount than signed', () => ({ amount: 2_500_001 }), 'signature'],
   ];
   test('never to the zero address, nor for anything that the wallet did not sign', async () => {
-    const { me, account } = await newOwner();
+    const { me, account } = await server.signIn();
     await me.post('/faucet', { amount: 50_000_000 });
     for (const [what, changes, param] of wrong) {
       const signed = await signTransfer(account);
       const { status, body } = await me.post('/transfers', { ...signed, ...changes() });
       assert.equal(status, 400, what);
-      assert.equal((body.error as { param: string }).param, param, what);
+      assert.equal(body.error?.param, param, what);
     }
     const itself = await me.post(
       '/transfers',
       await signTransfer(account, { to: account.address }),
     );
-    assert.match((itself.body.error as { message: string }).message, /this wallet itself/);
+    assert.match(itself.body.error?.message ?? '', /this wallet itself/);
     const foreign = await me.post('/transfers', await signTransfer(newWallet()));
-    assert.equal((foreign.body.error as { param: string }).param, 'signature');
+    assert.equal(foreign.body.error?.param, 'signature');
     assert.equal((await me.get('/approvals')).body.balance, 50_000_000);
   });
 });
@@ -523,10 +509,9 @@ test('a visitor can list the networks, the test network first', async () => {
 });
 
 test('there is no faucet of real money', async () => {
-  const account = newWallet();
   const live = await serveStore(store);
-  const token = await signInWallet(live.url, account, { chainId: 31_338 });
-  assert.equal((await live.payer(token).post('/faucet', {})).status, 404);
+  const { me } = await live.signIn({ chainId: 31_338 });
+  assert.equal((await me.post('/faucet', {})).status, 404);
   await live.close();
 });
 
@@ -536,9 +521,7 @@ test('where the token takes no permits, the wallet sends an approval and pays', 
   const chain = await openChain(network, silentLog);
   const without = await serveStore(store, { chains: [chain] });
   try {
-    const account = newWallet();
-    const token = await signInWallet(without.url, account, { chainId: network.chainId });
-    const me = without.payer(token);
+    const { me, account } = await without.signIn();
     const pass = (await me.post('/passes', {})).body;
     await me.post('/faucet', { amount: 50_000_000 });
     const wallet = (await me.get('/approvals')).body as {
@@ -550,16 +533,14 @@ test('where the token takes no permits, the wallet sends an approval and pays', 
     assert.equal(wallet.to_sign.permit, null);
     const refused = await me.post('/approvals', { permit: await signPermit(account, 0) });
     assert.equal(refused.status, 400);
-    assert.match((refused.body.error as { message: string }).message, /has no permits/);
+    assert.match(refused.body.error?.message ?? '', /has no permits/);
 
     await rpc.call('anvil_setBalance', [account.address, '0xde0b6b3a7640000']);
     await world.network.send(account, wallet.to_send.to, wallet.to_send.data);
     const { typed_data: typed, body } = wallet.to_sign.policy;
     const policy = { ...body, signature: await account.signTypedData(typed as never) };
     assert.equal((await me.post('/approvals', { policy })).body.status, 'succeeded');
-    const credential = { type: 'nfc_id', value: pass.nfc_id };
-    const path = `/payment_intents/${await addIntent(store)}/tap`;
-    const paid = await without.device().post(path, { credential });
+    const paid = await tap(without.device(), await addIntent(store), String(pass.nfc_id));
     assert.equal(paid.body.status, 'succeeded');
   } finally {
     await without.close();

@@ -1,4 +1,4 @@
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import {
   CARD_EXAMPLE,
   CardChangeBody,
@@ -6,11 +6,11 @@ import {
   NewCardBody,
   NewCardSchema,
 } from '#apis/payer/card-schema.ts';
-import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/page-of-own-objects.ts';
+import { ownListRoute } from '#apis/payer/page-of-own-objects.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { consentRefusal } from '#apis/payer/require-fresh-signature.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { checkDirections } from '#core/name-rules.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { listOf } from '#http/schema.ts';
 import { createCard, DEFAULT_CARD_LIMIT, renderCard } from '#payers/card.ts';
 import {
@@ -24,51 +24,30 @@ import { cardUrlTemplate } from '#payers/card-url.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-const TAG = 'Payer app';
 /** Maximum number of active cards: the same as for passes. */
 const MAX_ACTIVE_CARDS = 16;
 
 function listRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, typeof OwnQuery>({
-    method: 'GET',
+  return ownListRoute(ctx, {
+    of: 'cards',
     path: '/cards',
     operationId: 'listCards',
-    moves: 'nothing',
-    tag: TAG,
-    summary: "List the payer's cards: active ones first, then newest first",
-    scope: null,
-    idempotency: 'ignored',
-    query: OwnQuery,
-    responses: { 200: { schema: listOf(CardSchema), description: 'One page, without keys.' } },
-    errors: ['cursor_invalid'],
-    handle: async ({ caller, query }) => {
-      const { id, livemode } = payerOfCaller(caller);
-      const cursorKey = ctx.keys.cursor;
-      const pagination = { list: 'cards of a payer', tenant: caller.tenant, query, cursorKey };
-      const page = readOwnPage(pagination, query);
-      if (isRefusal(page)) return page;
-      const found = await selectCards(ctx.db, id, page);
-      return answerOwnPage(pagination, page, found, (rows) =>
-        rows.map((row) => renderCard(row, livemode)),
-      );
-    },
+    response: { schema: listOf(CardSchema), description: 'One page, without keys.' },
+    select: selectCards,
+    render: (rows, { livemode }) => rows.map((row) => renderCard(row, livemode)),
   });
 }
 
 function createRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof NewCardBody>({
+  return payerRoute<undefined, typeof NewCardBody>({
     method: 'POST',
     path: '/cards',
     operationId: 'createCard',
     moves: 'money',
-    tag: TAG,
     summary: 'Create a card (NTAG 424 DNA); its keys are shown only once',
     description:
       'Write `url_template` and both keys to the chip. The first accepted tap binds ' +
       'the card to that chip.',
-    scope: null,
-    // The response must not be stored, because it contains the keys.
-    idempotency: 'ignored',
     body: NewCardBody,
     bodyExample: { label: 'Ring', per_payment_limit: 20000000 },
     responses: { 201: { schema: NewCardSchema, description: 'The card and its keys.' } },
@@ -103,17 +82,14 @@ function createRoute(ctx: ApiContext) {
 }
 
 function changeRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof CardChangeBody>({
+  return payerRoute<undefined, typeof CardChangeBody>({
     method: 'PATCH',
     path: '/cards/{id}',
     operationId: 'updateCard',
     moves: 'money',
     asks: 'own',
-    tag: TAG,
     summary: "Change a card's label or limit",
     description: 'A higher limit needs a signature of the wallet, at most five minutes old.',
-    scope: null,
-    idempotency: 'ignored',
     params: { id: 'card' },
     body: CardChangeBody,
     bodyExample: { per_payment_limit: 10000000 },
@@ -147,16 +123,13 @@ function changeRoute(ctx: ApiContext) {
 }
 
 function deleteRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'DELETE',
     path: '/cards/{id}',
     operationId: 'deleteCard',
     moves: 'access',
     asks: 'never',
-    tag: TAG,
     summary: 'Delete a card, such as a lost one: no further tap with it is accepted',
-    scope: null,
-    idempotency: 'ignored',
     params: { id: 'card' },
     responses: {
       200: { schema: CardSchema, description: 'The card as it is now.', example: CARD_EXAMPLE },
@@ -179,6 +152,6 @@ function deleteRoute(ctx: ApiContext) {
  * Declares the routes that create, list, change and delete cards whose chip produces a new message
  * at each tap (behavior.md 12.6 to 12.10).
  */
-export function cardRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function cardRoutes(ctx: ApiContext): PayerRoute[] {
   return [listRoute(ctx), createRoute(ctx), changeRoute(ctx), deleteRoute(ctx)];
 }

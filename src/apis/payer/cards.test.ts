@@ -6,30 +6,26 @@ import { FakeClock } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
 import { updatePayerBlocked } from '#payers/payer-queries.ts';
 import type { PreflightResult } from '#payments/assess-payment.ts';
-import type { Caller } from '#testing/api-client.ts';
+import type { StaticPassTerms } from '#risk/risk-rules.ts';
+import type { Body, Caller } from '#testing/api-client.ts';
 import { CardChip, type CardSettings } from '#testing/card-chip.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { addIntent, addPayer, type TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { type Presented, tap } from '#testing/tap.ts';
+import { openTwoNodes, type Presenting, type TwoNodes } from '#testing/two-nodes.ts';
 
 const clock = new FakeClock();
 let preflight: PreflightResult = { ok: true };
+let network: TwoNodes;
 let store: TestStore;
-let nodes: [StoreServer, StoreServer];
-let settling: { stop(): Promise<void> };
+let server: StoreServer;
 
 before(async () => {
-  store = await openStore({ clock, preflight: async () => preflight });
-  nodes = [await serveStore(store), await serveStore({ ...store, ctx: { ...store.ctx } })];
-  settling = keepSettling(store);
+  network = await openTwoNodes({ clock, preflight: async () => preflight });
+  ({ store, server } = network);
 });
 
-after(async () => {
-  await settling.stop();
-  for (const node of nodes) await node.close();
-  await store.close();
-});
+after(() => network.close());
 
 interface Owned {
   readonly me: Caller;
@@ -40,8 +36,7 @@ interface Owned {
 
 /** Adds a payer with a card. @returns them and the chip with the card's keys. */
 async function newCard(body: object = {}, chainId = 31_337): Promise<Owned> {
-  const token = await signInWallet(nodes[0].url, newWallet(), { now: clock.now(), chainId });
-  const me = nodes[0].payer(token);
+  const { me } = await server.signIn({ chainId });
   const { body: payer } = await me.get('/me');
   const created = await me.post('/cards', body);
   assert.equal(created.status, 201, JSON.stringify(created.body));
@@ -49,36 +44,8 @@ async function newCard(body: object = {}, chainId = 31_337): Promise<Owned> {
   return { me, payerId: String(payer.id), card, chip: new CardChip(card) };
 }
 
-function change(me: Caller, id: string, body: object) {
-  return me.send('PATCH', `/cards/${id}`, {
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-}
-
-interface Tapped {
-  readonly status: number;
-  /** The decline code or error code, if there is one; otherwise the status, such as `succeeded`. */
-  readonly outcome: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-async function tap(
-  value: string,
-  options: { intentId?: string; node?: 0 | 1; key?: string } = {},
-): Promise<Tapped> {
-  const intentId = options.intentId ?? (await addIntent(store));
-  const path = `/payment_intents/${intentId}/tap`;
-  const credential = { type: 'nfc_sun', value };
-  const { status, body } = await nodes[options.node ?? 0]
-    .device()
-    .post(path, { credential }, options.key);
-  const declined = body.last_payment_error as { decline_code: string } | null;
-  const outcome = errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
-  return { status, outcome, body };
-}
-
-const outcome = async (...presented: Parameters<typeof tap>) => (await tap(...presented)).outcome;
+const sun = (value: string) => ({ type: 'nfc_sun', value });
+const outcome = (value: string, at?: Presenting) => network.outcome(sun(value), at);
 
 /** Returns the URL with one digit of `p` or `c` changed. */
 function altered(url: string, name: 'p' | 'c'): string {
@@ -92,14 +59,11 @@ function altered(url: string, name: 'p' | 'c'): string {
 describe('a SUN card', () => {
   test('pays, and the payment says how', async () => {
     const { chip } = await newCard();
-    const { body } = await tap(chip.tap());
+    const { body } = await network.present(sun(chip.tap()));
     assert.equal(body.status, 'succeeded');
     assert.ok(body.tapped_at);
-    const [payment] = await store.db.query<{ method_type: string; credential_type: string }>(
-      'select method_type, credential_type from payments where payment_intent_id = $1',
-      [String(body.id)],
-    );
-    assert.deepEqual(payment, { method_type: 'wallet_pass', credential_type: 'nfc_sun' });
+    const method = { type: 'wallet_pass', credential: 'nfc_sun' };
+    assert.deepEqual(await network.methodOf(body.id), method);
   });
 
   test('shows its keys once, and stores them encrypted', async () => {
@@ -126,13 +90,8 @@ describe('a SUN card', () => {
 
   test('one URL sent 20 times concurrently over two nodes pays one of 20 intents', async () => {
     const { chip } = await newCard();
-    const url = chip.tap();
-    const intents = await Promise.all(Array.from({ length: 20 }, () => addIntent(store)));
-    const outcomes = await Promise.all(
-      intents.map((intentId, i) => outcome(url, { intentId, node: i % 2 === 0 ? 0 : 1 })),
-    );
-    assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1, outcomes.join());
-    assert.equal(outcomes.filter((one) => one === 'pass_replayed').length, 19, outcomes.join());
+    const outcomes = await network.race(sun(chip.tap()), 20);
+    assert.deepEqual(outcomes, { succeeded: 1, pass_replayed: 19 });
   });
 
   test('concurrent taps with increasing counters pay in any order, none twice', async () => {
@@ -185,7 +144,7 @@ describe('a SUN card', () => {
     clock.advance(1_000);
     const again = await me.send('DELETE', `/cards/${card.id}`);
     assert.equal(again.body.revoked_at, deleted.body.revoked_at);
-    assert.equal((await change(me, card.id, { label: 'x' })).status, 404);
+    assert.equal((await me.patch(`/cards/${card.id}`, { label: 'x' })).status, 404);
     const foreign = await (await newCard()).me.send('DELETE', `/cards/${card.id}`);
     assert.equal(foreign.status, 404);
   });
@@ -201,7 +160,7 @@ describe('a SUN card', () => {
       outcome(chip.tap(), { intentId: await addIntent(store, { amount }) });
     assert.equal(await sale(3_000_000), 'succeeded');
     assert.equal(await sale(3_000_001), 'limit_exceeded');
-    const changed = await change(me, card.id, { per_payment_limit: 3_000_001 });
+    const changed = await me.patch(`/cards/${card.id}`, { per_payment_limit: 3_000_001 });
     assert.deepEqual([changed.status, changed.body.per_payment_limit], [200, 3_000_001]);
     assert.equal(await sale(3_000_001), 'succeeded');
   });
@@ -239,7 +198,7 @@ describe("a card's message is consumed", () => {
   test('not by an intent that is closed or missing', async () => {
     const { chip } = await newCard();
     const intentId = await addIntent(store);
-    await nodes[0].device().post(`/payment_intents/${intentId}/cancel`);
+    await server.device().post(`/payment_intents/${intentId}/cancel`);
     const url = chip.tap();
     assert.equal(await outcome(url, { intentId }), 'payment_intent_unexpected_state');
     const nowhere = 'pi_01QzXo0KcV5sVQ2pWm8Tn3';
@@ -280,7 +239,7 @@ describe("a card's message is consumed", () => {
     const { me, card, chip } = await newCard();
     const intentId = await addIntent(store, { amount: 50_000_000 });
     assert.equal(await outcome(chip.tap(), { intentId }), 'requires_action');
-    await change(me, card.id, { per_payment_limit: 49_999_999 });
+    await me.patch(`/cards/${card.id}`, { per_payment_limit: 49_999_999 });
     const { body } = await me.post(`/confirmations/${intentId}/approve`);
     assert.equal(body.decline_code, 'limit_exceeded', JSON.stringify(body));
   });
@@ -301,8 +260,8 @@ test('anything but the URL of a card is a bad request', async () => {
     `${url}&c=${'0'.repeat(16)}`,
     'https://[',
   ]) {
-    const { status, body } = await tap(bad);
-    assert.deepEqual([status, (body.error as { param: string }).param], [400, 'credential.value']);
+    const { status, body } = await network.present(sun(bad));
+    assert.deepEqual([status, body.error?.param], [400, 'credential.value']);
   }
   const moved = `https://elsewhere.example/shop${path.slice(0, path.indexOf('?'))}`;
   const { searchParams } = new URL(url);
@@ -332,7 +291,7 @@ describe('the page of a card', () => {
 describe('test mode simulates the chip', () => {
   test('and continues its counter, even after taps of the real chip', async () => {
     const { card, chip } = await newCard();
-    const merchant = await nodes[0].merchant();
+    const merchant = await server.merchant();
     const play = async () => {
       const { status, body } = await merchant.post(`/test_helpers/cards/${card.id}/taps`);
       assert.equal(status, 201, JSON.stringify(body));
@@ -349,7 +308,7 @@ describe('test mode simulates the chip', () => {
   });
 
   test('but not for a card of the live network, nor for a missing one', async () => {
-    const merchant = await nodes[0].merchant();
+    const merchant = await server.merchant();
     const live = await newCard({}, 31_338);
     for (const id of [live.card.id, 'card_01QzXo0KcV5sVQ2pWm8Tn3']) {
       assert.equal((await merchant.post(`/test_helpers/cards/${id}/taps`)).status, 404);
@@ -358,7 +317,7 @@ describe('test mode simulates the chip', () => {
 
   test('until its counter is exhausted', async () => {
     const { card } = await newCard();
-    const merchant = await nodes[0].merchant();
+    const merchant = await server.merchant();
     await store.db.query('update cards set emulated = 16777214 where id = $1', [card.id]);
     const last = await merchant.post(`/test_helpers/cards/${card.id}/taps`);
     assert.equal(await outcome(String(last.body.url)), 'succeeded');
@@ -374,38 +333,34 @@ test('an erased payer has no cards left', async () => {
   assert.equal(await outcome(chip.tap()), 'pass_unknown');
 });
 
-test("a static pass needs its payer’s approval from the network's threshold on", async () => {
-  const strict = await openStore({
-    database: store.database,
-    clock,
-    staticPass: { confirmFrom: atoms(2_000_000), asksFirst: false },
+/** Serves the network with this risk rule. @returns a function that pays, and one that closes. */
+async function serveStrictly(staticPass: StaticPassTerms) {
+  const { store: strict, server: node } = await openServedStore({
+    ...{ database: store.database, clock, staticPass },
   });
-  const node = await serveStore(strict);
+  const pay = async (amount: number, credential: string | Presented) =>
+    (await tap(node.device(), await addIntent(strict, { amount }), credential)).body;
   const { pass } = await addPayer(strict);
-  const pay = async (amount: number, credential: object) => {
-    const id = await addIntent(strict, { amount });
-    return (await node.device().post(`/payment_intents/${id}/tap`, { credential })).body;
-  };
-  const asked = await pay(2_000_000, { type: 'nfc_id', value: pass });
-  assert.equal((asked.next_action as { reason_code: string }).reason_code, 'STATIC_PASS');
-  assert.equal((await pay(1_999_999, { type: 'nfc_id', value: pass })).status, 'succeeded');
+  return { pass, pay, close: node.close };
+}
+
+const reasonOf = ({ next_action: next }: Body) => (next as { reason_code: string }).reason_code;
+
+test("a static pass needs its payer’s approval from the network's threshold on", async () => {
+  const terms = { confirmFrom: atoms(2_000_000), asksFirst: false };
+  const { pass, pay, close } = await serveStrictly(terms);
+  assert.equal(reasonOf(await pay(2_000_000, pass)), 'STATIC_PASS');
+  assert.equal((await pay(1_999_999, pass)).status, 'succeeded');
   const { chip } = await newCard();
-  assert.equal((await pay(2_000_000, { type: 'nfc_sun', value: chip.tap() })).status, 'succeeded');
-  await node.close();
+  assert.equal((await pay(2_000_000, sun(chip.tap()))).status, 'succeeded');
+  await close();
 });
 
 test('where a first payment by static pass needs approval, one by chip does not', async () => {
-  const staticPass = { confirmFrom: atoms(20_000_000), asksFirst: true };
-  const strict = await openStore({ database: store.database, clock, staticPass });
-  const node = await serveStore(strict);
-  const { pass } = await addPayer(strict);
-  const pay = async (credential: object) => {
-    const id = await addIntent(strict, { amount: 1_000_000 });
-    return (await node.device().post(`/payment_intents/${id}/tap`, { credential })).body;
-  };
-  const asked = await pay({ type: 'nfc_id', value: pass });
-  assert.equal((asked.next_action as { reason_code: string }).reason_code, 'STATIC_PASS');
+  const terms = { confirmFrom: atoms(20_000_000), asksFirst: true };
+  const { pass, pay, close } = await serveStrictly(terms);
+  assert.equal(reasonOf(await pay(1_000_000, pass)), 'STATIC_PASS');
   const { chip } = await newCard();
-  assert.equal((await pay({ type: 'nfc_sun', value: chip.tap() })).status, 'succeeded');
-  await node.close();
+  assert.equal((await pay(1_000_000, sun(chip.tap()))).status, 'succeeded');
+  await close();
 });

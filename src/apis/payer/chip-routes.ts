@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { isAddress } from 'viem';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { consentRefusal } from '#apis/payer/require-fresh-signature.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { checkDirections } from '#core/name-rules.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import {
   Amount,
   commonFields,
@@ -13,6 +13,7 @@ import {
   objectType,
   Timestamp,
   text,
+  walletAddress,
   walletSignature,
 } from '#http/schema.ts';
 import {
@@ -25,12 +26,7 @@ import {
 import { chipProof, registerChip, renderChip } from '#payers/register-chip.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-const TAG = 'Payer app';
-
-const Address = Type.String({
-  pattern: '^0x[0-9a-fA-F]{40}$',
-  description: 'The address of the chip’s key.',
-});
+const Address = walletAddress('The address of the chip’s key.');
 
 export const ChipSchema = Type.Object(
   {
@@ -92,11 +88,8 @@ const ProofSchema = Type.Object(
   { title: 'ChipProof', description: 'Proves that the chip belongs to this wallet.' },
 );
 
-const shared = { tag: TAG, scope: null, idempotency: 'ignored' } as const;
-
 function proofRoute() {
-  return defineRoute<PayerCaller, typeof ProofQuery>({
-    ...shared,
+  return payerRoute<typeof ProofQuery>({
     method: 'GET',
     path: '/chips/proof',
     operationId: 'retrieveChipProof',
@@ -104,22 +97,19 @@ function proofRoute() {
     summary: 'Retrieve the text that a chip signs to be registered',
     query: ProofQuery,
     responses: { 200: { schema: ProofSchema, description: 'The text.' } },
-    errors: [],
     handle: async ({ caller, query }) =>
       answerWith(200, { message: chipProof(payerOfCaller(caller), query.address) }),
   });
 }
 
 function listRoute({ db }: ApiContext) {
-  return defineRoute<PayerCaller>({
-    ...shared,
+  return payerRoute({
     method: 'GET',
     path: '/chips',
     operationId: 'listChips',
     moves: 'nothing',
     summary: 'List the payer’s chips',
     responses: { 200: { schema: ChipListSchema, description: 'Every chip of the payer.' } },
-    errors: [],
     handle: async ({ caller }) => {
       const rows = await selectChips(db, payerOfCaller(caller).id);
       const data = rows.map(renderChip);
@@ -129,8 +119,7 @@ function listRoute({ db }: ApiContext) {
 }
 
 function registerRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof NewChipBody>({
-    ...shared,
+  return payerRoute<undefined, typeof NewChipBody>({
     method: 'POST',
     path: '/chips',
     operationId: 'registerChip',
@@ -185,8 +174,7 @@ function nameIn(params: Readonly<Record<string, string>>) {
 }
 
 function changeRoute({ db }: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof ChangeBody>({
-    ...shared,
+  return payerRoute<undefined, typeof ChangeBody>({
     method: 'PATCH',
     path: '/chips/{id}',
     operationId: 'updateChip',
@@ -241,8 +229,7 @@ const DeletedSchema = Type.Object(
 );
 
 function deleteRoute({ db }: ApiContext) {
-  return defineRoute<PayerCaller>({
-    ...shared,
+  return payerRoute({
     method: 'DELETE',
     path: '/chips/{id}',
     operationId: 'deleteChip',
@@ -277,6 +264,6 @@ function deleteRoute({ db }: ApiContext) {
  * Declares the routes that register, list, change and delete chips that sign payments (behavior.md
  * 19.10).
  */
-export function chipRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function chipRoutes(ctx: ApiContext): PayerRoute[] {
   return [proofRoute(), listRoute(ctx), registerRoute(ctx), changeRoute(ctx), deleteRoute(ctx)];
 }

@@ -1,11 +1,11 @@
 import { selectMerchants } from '#accounts/merchant-queries.ts';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { confirmationPolls } from '#apis/payer/payer-long-polls.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { ConfirmationSchema, ConfirmationsQuery, shortListOf } from '#apis/payer/payer-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { answerConfirmation, payerOf } from '#payments/answer-confirmation.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
@@ -14,8 +14,6 @@ import { renderPaid } from '#payments/paid-quote.ts';
 import type { Attempt } from '#payments/payment-attempt.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
-
-const TAG = 'Payer app';
 
 async function merchantNames(
   ctx: ApiContext,
@@ -65,17 +63,14 @@ function sameIds(intents: readonly PaymentIntent[], known: readonly string[]): b
 }
 
 function listRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, typeof ConfirmationsQuery>({
+  return payerRoute<typeof ConfirmationsQuery>({
     method: 'GET',
     path: '/confirmations',
     operationId: 'listConfirmations',
     moves: 'nothing',
-    tag: TAG,
     summary: 'List the payments that wait for the payer’s confirmation',
     description:
       'With `wait` this is a long poll: the response is sent as soon as a payment waits.',
-    scope: null,
-    idempotency: 'ignored',
     query: ConfirmationsQuery,
     responses: {
       200: {
@@ -83,7 +78,6 @@ function listRoute(ctx: ApiContext) {
         description: 'Every payment that waits for the payer.',
       },
     },
-    errors: [],
     handle: async ({ caller, query, whenGone }) => {
       const payer = payerOfCaller(caller);
       const known = (query.known ?? '').split(',').filter((id) => id !== '');
@@ -107,18 +101,15 @@ function listRoute(ctx: ApiContext) {
 }
 
 function readRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'GET',
     path: '/confirmations/{intent}',
     operationId: 'getConfirmation',
     moves: 'nothing',
-    tag: TAG,
     summary: 'Retrieve a payment that the payer was asked to confirm',
     description:
       'For an app whose question left the list before it was answered: `canceled` if the ' +
       'merchant canceled the payment meanwhile. A payment that was declined is not found.',
-    scope: null,
-    idempotency: 'ignored',
     params: { intent: 'paymentIntent' },
     responses: { 200: { schema: ConfirmationSchema, description: 'Its current status.' } },
     errors: ['resource_missing'],
@@ -137,7 +128,7 @@ function readRoute(ctx: ApiContext) {
 
 function answerRoute(ctx: ApiContext, approve: boolean) {
   const verb = approve ? 'approve' : 'reject';
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'POST',
     path: `/confirmations/{intent}/${verb}`,
     operationId: `${verb}Confirmation`,
@@ -145,13 +136,8 @@ function answerRoute(ctx: ApiContext, approve: boolean) {
     // Requires no fresh signature, because it is for one payment within the wallet's limits, and
     // the payer is at a till.
     asks: 'never',
-    tag: TAG,
     summary: approve ? 'Confirm a payment' : 'Reject a payment',
     description: 'Within 60 seconds of the tap.',
-    scope: null,
-    // Needs no idempotency key, because the payment stores the first answer and the same answer
-    // changes nothing.
-    idempotency: 'ignored',
     params: { intent: 'paymentIntent' },
     responses: {
       200: { schema: ConfirmationSchema, description: 'The confirmation with its result.' },
@@ -182,6 +168,6 @@ function answerRoute(ctx: ApiContext, approve: boolean) {
 }
 
 /** Returns the routes with which a payer approves or rejects payments. */
-export function confirmationRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function confirmationRoutes(ctx: ApiContext): PayerRoute[] {
   return [listRoute(ctx), readRoute(ctx), answerRoute(ctx, true), answerRoute(ctx, false)];
 }

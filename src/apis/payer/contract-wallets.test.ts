@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { zeroAddress } from 'viem';
-import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
+import { generatePrivateKey } from 'viem/accounts';
 import { type Loop, startLoop } from '#core/background-loop.ts';
 import { applyPayerRequests } from '#payers/apply-payer-results.ts';
-import type { Hex } from '#settlement/chain-requests.ts';
-import type { Caller } from '#testing/api-client.ts';
 import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import { addContractWallet, delegate, keyWalletCode } from '#testing/pay-links.ts';
 import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
 import { signTransfer } from '#testing/sign-transfer.ts';
 import { addIntent } from '#testing/store.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { tap } from '#testing/tap.ts';
+import { newWallet } from '#testing/wallet-sign-in.ts';
 
 let ground: PayGround;
 let applying: Loop;
@@ -36,28 +35,20 @@ after(async () => {
   await ground.close();
 });
 
-async function signIn(account: PrivateKeyAccount, from?: Hex): Promise<Caller> {
-  const { chainId } = ground.world.network.config;
-  const wallet = from === undefined ? {} : { from };
-  const { server } = ground;
-  return server.payer(await signInWallet(server.url, account, { chainId, ...wallet }));
-}
-
 test('a contract wallet signs in, approves and pays like any other, without gas', async () => {
   const { network } = ground.world;
   const { from, account } = await addContractWallet(network, { usdc: 50_000_000n });
-  const me = await signIn(account, from);
+  const { me } = await ground.server.signIn({ account, from });
   const signer = { account, wallet: from, nonce: 0 };
   const permit = await signPermitOn(network.config, signer);
   const policy = await signPolicyOn(network.config, signer);
   const approved = await me.post('/approvals', { permit, policy });
   assert.deepEqual([approved.status, approved.body.status], [201, 'succeeded']);
   const pass = (await me.post('/passes', {})).body;
-  const path = `/payment_intents/${await addIntent(ground.store)}/tap`;
-  const credential = { type: 'nfc_id', value: pass.nfc_id };
-  const { body } = await ground.server.device().post(path, { credential });
+  const intentId = await addIntent(ground.store);
+  const { body } = await tap(ground.server.device(), intentId, String(pass.nfc_id));
   assert.equal(body.status, 'succeeded');
-  await assert.rejects(signIn(newWallet(), from), /sign_in_failed/);
+  await assert.rejects(ground.server.signIn({ from }), /sign_in_failed/);
 });
 
 test('a contract wallet learns that the token refuses its transfer', async () => {
@@ -66,22 +57,20 @@ test('a contract wallet learns that the token refuses its transfer', async () =>
   const sent = { to: newWallet().address, amount: 2_000_000 };
   const signed = await signTransfer(network.config, { ...account, address: from }, sent);
   const long = { ...signed, signature: `${signed.signature}abab` };
-  const { status, body } = await (await signIn(account, from)).post('/transfers', long);
-  const { message, param } = body.error as { message: string; param: string };
-  assert.deepEqual([status, param], [400, 'signature']);
-  assert.match(message, /can still send the transfer itself/);
+  const { me } = await ground.server.signIn({ account, from });
+  const { status, body } = await me.post('/transfers', long);
+  assert.deepEqual([status, body.error?.param], [400, 'signature']);
+  assert.match(body.error?.message ?? '', /can still send the transfer itself/);
 });
 
 test('an account that delegates can sign policies, and learns why its permit fails', async () => {
   const { network } = ground.world;
-  const account = newWallet();
-  const me = await signIn(account);
+  const { me, account } = await ground.server.signIn();
   await delegate(network, account.address, { to: network.config.usdc });
   const policy = await signPolicyOn(network.config, { account, nonce: 0 });
   assert.equal((await me.post('/approvals', { policy })).body.status, 'succeeded');
   const permit = await signPermitOn(network.config, { account, nonce: 0 });
   const { status, body } = await me.post('/approvals', { permit });
-  const { message, param } = body.error as { message: string; param: string };
-  assert.deepEqual([status, param], [400, 'permit.signature']);
-  assert.match(message, /EIP-7702/);
+  assert.deepEqual([status, body.error?.param], [400, 'permit.signature']);
+  assert.match(body.error?.message ?? '', /EIP-7702/);
 });

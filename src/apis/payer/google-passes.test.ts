@@ -6,21 +6,16 @@ import { loadPassFiles } from '#payers/load-pass-files.ts';
 import { notifyWallets } from '#payers/notify-wallets.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import type { Caller } from '#testing/api-client.ts';
+import { outcomeOf } from '#testing/error-code.ts';
 import { type GoogleServer, startGoogleServer } from '#testing/google-server.ts';
-import {
-  addIntent,
-  keepSettling,
-  openStore,
-  TEST_CARD_KEY,
-  type TestStore,
-} from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { addIntent, TEST_CARD_KEY, type TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { tap } from '#testing/tap.ts';
 import {
   ISSUER,
   makeWalletCredentials,
   type WalletCredentials,
 } from '#testing/wallet-credentials.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 const clock = new FakeClock();
 let google: GoogleServer;
@@ -28,7 +23,6 @@ let credentials: WalletCredentials;
 let passFiles: PassFiles;
 let store: TestStore;
 let server: StoreServer;
-let settling: { stop(): Promise<void> };
 
 before(async () => {
   google = await startGoogleServer();
@@ -36,15 +30,11 @@ before(async () => {
   google.trust(credentials.googleKey);
   const servers = { google: google.api, apple: { url: 'https://127.0.0.1:9' } };
   passFiles = await loadPassFiles({ ...credentials.locations, apple: null }, servers);
-  store = await openStore({ clock });
-  server = await serveStore(store, { passFiles });
-  settling = keepSettling(store);
+  ({ store, server } = await openServedStore({ clock, passFiles, settles: true }));
 });
 
 after(async () => {
-  await settling.stop();
   await server.close();
-  await store.close();
   await google.close();
   await credentials.remove();
 });
@@ -84,17 +74,9 @@ function codeOnPhone(passId: string): string {
   return valuePattern.replace('{totp_value_0}', code);
 }
 
-async function pay(value: string): Promise<unknown> {
-  const path = `/payment_intents/${await addIntent(store)}/tap`;
-  const { body } = await server.device().post(path, {
-    credential: { type: 'rotating_code', value },
-  });
-  const declined = body.last_payment_error as { decline_code: string } | null;
-  return declined?.decline_code ?? body.status;
-}
-
-async function newPayer(): Promise<Caller> {
-  return server.payer(await signInWallet(server.url, newWallet()));
+async function pay(value: string): Promise<string> {
+  const credential = { type: 'rotating_code', value };
+  return outcomeOf((await tap(server.device(), await addIntent(store), credential)).body);
 }
 
 async function savedPass(me: Caller): Promise<string> {
@@ -108,7 +90,7 @@ const stateOf = (passId: string) => google.objects.get(`${ISSUER}.${passId}`)?.s
 
 describe('a pass in Google Wallet', () => {
   test('is created by REST with codes that work at the till, and gets each new key', async () => {
-    const me = await newPayer();
+    const { me } = await server.signIn();
     const passId = await savedPass(me);
     assert.equal(google.objects.size, 0, 'nothing is sent within the request');
     await work();
@@ -130,7 +112,7 @@ describe('a pass in Google Wallet', () => {
 
   test('has a link that no browser truncates, and its full name by REST', async () => {
     for (const letter of ['払', '🧾', '"', 'a']) {
-      const me = await newPayer();
+      const { me } = await server.signIn();
       const label = letter.repeat(100);
       const { body: pass } = await me.post('/passes', { label });
       const { status, body } = await me.get(`/passes/${pass.id}/google`);
@@ -150,7 +132,7 @@ describe('a pass in Google Wallet', () => {
 
   test('becomes void once it is revoked, or its owner erases all data', async () => {
     for (const how of ['revoked', 'erased']) {
-      const me = await newPayer();
+      const { me } = await server.signIn();
       const passId = await savedPass(me);
       await work();
       assert.equal(stateOf(passId), 'ACTIVE');
@@ -168,7 +150,7 @@ describe('a pass in Google Wallet', () => {
   });
 
   test('is retried with growing delays until Google accepts it, then sent once', async () => {
-    const me = await newPayer();
+    const { me } = await server.signIn();
     const passId = await savedPass(me);
     google.fail([503]);
     await work();
@@ -192,7 +174,7 @@ describe('a pass in Google Wallet', () => {
   });
 
   test('that its link has created before is replaced, so that it has its key', async () => {
-    const me = await newPayer();
+    const { me } = await server.signIn();
     const passId = await savedPass(me);
     google.fail([404, 409, 409]);
     await work();
@@ -203,7 +185,7 @@ describe('a pass in Google Wallet', () => {
   });
 
   test('a change during a request to Google is sent once more, by one of the workers', async () => {
-    const me = await newPayer();
+    const { me } = await server.signIn();
     const passId = await savedPass(me);
     const calls = google.calls.length;
     await Promise.all([work(), work(), work()]);
@@ -217,7 +199,7 @@ describe('a pass in Google Wallet', () => {
   });
 
   test('an erased pass is deleted completely after a month', async () => {
-    const me = await newPayer();
+    const { me } = await server.signIn();
     const passId = await savedPass(me);
     await me.post('/me/erase');
     const left = async () =>

@@ -1,8 +1,7 @@
-import type { PayerCaller } from '#apis/payer/authenticate-payer.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { NetworkSchema, shortListOf } from '#apis/payer/payer-schema.ts';
 import { answerWith } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
@@ -36,24 +35,20 @@ function inOrder(networks: readonly NetworkConfig[], production: boolean): Netwo
  * Returns the route that lists the networks and their contracts, which a wallet needs in order to
  * sign in.
  */
-export function networkRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function networkRoutes(ctx: ApiContext): PayerRoute[] {
   return [
-    defineRoute<PayerCaller>({
+    payerRoute({
       method: 'GET',
       path: NETWORKS_PATH,
       operationId: 'listPayerNetworks',
       moves: 'nothing',
-      tag: 'Payer app',
       summary: 'List the networks that are served, and the contracts on them',
       description:
         'Needs no session. The network that a new wallet should open comes first: the test ' +
         'network of a sandbox, the main one in production.',
-      scope: null,
-      idempotency: 'ignored',
       responses: {
         200: { schema: shortListOf(NetworkSchema), description: 'Every network of this service.' },
       },
-      errors: [],
       handle: async () => {
         await Promise.all(ctx.chains.map((chain) => chain.refreshToken()));
         const configs = ctx.chains.map(({ config }) => config);

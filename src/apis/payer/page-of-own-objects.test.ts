@@ -4,9 +4,8 @@ import { only } from '#core/assert.ts';
 import { hashSecret } from '#core/bearer-secrets.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import type { TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
 
 const ROWS = 250;
 /**
@@ -19,17 +18,12 @@ let store: TestStore;
 let server: StoreServer;
 
 before(async () => {
-  store = await openStore();
-  server = await serveStore(store);
+  ({ store, server } = await openServedStore());
 });
-after(async () => {
-  await server.close();
-  await store.close();
-});
+after(() => server.close());
 
 async function newPayer(): Promise<{ readonly me: Caller; readonly payerId: string }> {
-  const account = newWallet();
-  const me = server.payer(await signInWallet(server.url, account));
+  const { me, account } = await server.signIn();
   const rows = await store.db.query<{ id: string }>('select id from payers where address = $1', [
     account.address,
   ]);

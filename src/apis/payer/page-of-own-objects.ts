@@ -1,5 +1,8 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
+import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
+import type { Sql } from '#db/database.ts';
 import {
   cursorInvalid,
   DEFAULT_PAGE_SIZE,
@@ -7,15 +10,53 @@ import {
   type Pagination,
   sealCursor,
 } from '#http/cursors.ts';
+import type { ResponseDeclaration } from '#http/route.ts';
 import { pageParameters } from '#http/schema.ts';
 import { type OwnPage, type OwnPlace, placeOf } from '#payers/list-active-first.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 
-const { limit, cursor } = pageParameters;
+const OwnQuery = Type.Object(pageParameters);
 
-/** Query parameters of the lists of a payer's own objects. */
-export const OwnQuery = Type.Object({ limit, cursor });
+type OwnRow = Parameters<typeof placeOf>[0];
 
-type OwnQuery = { readonly limit?: number; readonly cursor?: string };
+interface OwnList<Row extends OwnRow> {
+  /** The name of the objects, such as `passes`. */
+  readonly of: string;
+  readonly path: string;
+  readonly operationId: string;
+  readonly response: ResponseDeclaration;
+  readonly select: (sql: Sql, payerId: string, page: OwnPage) => Promise<readonly Row[]>;
+  readonly render: (
+    rows: readonly Row[],
+    asked: { readonly livemode: boolean; readonly now: Date },
+  ) => Promise<readonly object[]> | readonly object[];
+}
+
+/** Declares a route that lists objects of the payer. */
+export function ownListRoute<Row extends OwnRow>(ctx: ApiContext, list: OwnList<Row>): PayerRoute {
+  return payerRoute<typeof OwnQuery>({
+    method: 'GET',
+    path: list.path,
+    operationId: list.operationId,
+    moves: 'nothing',
+    summary: `List the payer's ${list.of}: active ones first, then newest first`,
+    query: OwnQuery,
+    responses: { 200: list.response },
+    errors: ['cursor_invalid'],
+    handle: async ({ caller, query, now }) => {
+      const { id, livemode } = payerOfCaller(caller);
+      const { tenant } = caller;
+      const cursorKey = ctx.keys.cursor;
+      const pagination = { list: `${list.of} of a payer`, tenant, query, cursorKey };
+      const page = readOwnPage(pagination, query);
+      if (isRefusal(page)) return page;
+      const rows = await list.select(ctx.db, id, page);
+      return answerOwnPage(pagination, page, rows, (shown) =>
+        list.render(shown, { livemode, now }),
+      );
+    },
+  });
+}
 
 const ACTIVE_BYTES = 1;
 const CREATED_BYTES = 8;
@@ -37,7 +78,7 @@ function toPlace(bytes: Buffer): OwnPlace | Refusal {
   };
 }
 
-export function readOwnPage(pagination: Pagination, query: OwnQuery): OwnPage | Refusal {
+function readOwnPage(pagination: Pagination, query: Static<typeof OwnQuery>): OwnPage | Refusal {
   const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
   if (cursor === undefined) return { limit, after: null };
   const bytes = openCursor(pagination, cursor);
@@ -49,7 +90,7 @@ export function readOwnPage(pagination: Pagination, query: OwnQuery): OwnPage | 
  * Returns the response with one page. Replaces the extra row, which shows that there is a next
  * page, with that page's cursor.
  */
-export async function answerOwnPage<Row extends Parameters<typeof placeOf>[0]>(
+async function answerOwnPage<Row extends OwnRow>(
   pagination: Pagination,
   page: OwnPage,
   rows: readonly Row[],

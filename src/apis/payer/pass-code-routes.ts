@@ -1,8 +1,8 @@
 import { Secret } from 'otpauth';
 import Type from 'typebox';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Timestamp } from '#http/schema.ts';
 import { CODE_DIGITS, createRotatingKey, STEP_MS } from '#payers/check-rotating-code.ts';
 import { createPassCode } from '#payers/create-pass-code.ts';
@@ -18,22 +18,17 @@ const PassCodeSchema = Type.Object(
 );
 
 function createRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'POST',
     path: '/passes/{id}/codes',
     operationId: 'createPassCode',
     moves: 'money',
     // Requires no fresh signature: the code pays once, within a minute and the payer's limits.
     asks: 'never',
-    tag: 'Payer app',
     summary: 'Create a one-time code of a pass, valid for a minute',
     description:
       'For the QR code of the wallet app; the terminal sends it as a credential of type `qr`. It ' +
       'is consumed by the attempt that presents it.',
-    scope: null,
-    // The response must not be stored, because it contains the code, of which only the hash may be
-    // stored.
-    idempotency: 'ignored',
     params: { id: 'pass' },
     responses: { 201: { schema: PassCodeSchema, description: 'The code.' } },
     errors: ['resource_missing', 'unexpected_state'],
@@ -62,19 +57,15 @@ const RotatingKeySchema = Type.Object(
 );
 
 function createKeyRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'POST',
     path: '/passes/{id}/rotating_key',
     operationId: 'createRotatingKey',
     moves: 'money',
-    tag: 'Payer app',
     summary: 'Create a key for codes of a pass that change every half minute',
     description:
       'A phone without a network shows `<pass>.<code>`; the terminal sends it as a credential of ' +
       'type `rotating_code`. Each code pays once. Codes of an earlier key become invalid at once.',
-    scope: null,
-    // The response must not be stored, because it contains the key.
-    idempotency: 'ignored',
     params: { id: 'pass' },
     responses: { 201: { schema: RotatingKeySchema, description: 'The key.' } },
     errors: ['resource_missing', 'unexpected_state'],
@@ -96,6 +87,6 @@ function createKeyRoute(ctx: ApiContext) {
  * Declares the routes that create one-minute codes, and keys for rotating codes (behavior.md 12.9,
  * 12.14).
  */
-export function passCodeRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function passCodeRoutes(ctx: ApiContext): PayerRoute[] {
   return [createRoute(ctx), createKeyRoute(ctx)];
 }

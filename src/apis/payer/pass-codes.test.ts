@@ -5,28 +5,22 @@ import { FakeClock } from '#core/clock.ts';
 import type { PreflightResult } from '#payments/assess-payment.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { addIntent, type TestStore } from '#testing/store.ts';
+import type { StoreServer } from '#testing/store-server.ts';
+import { openTwoNodes, type Presenting, type TwoNodes } from '#testing/two-nodes.ts';
 
 const clock = new FakeClock();
 let preflight: PreflightResult = { ok: true };
+let network: TwoNodes;
 let store: TestStore;
-let nodes: [StoreServer, StoreServer];
-let settling: { stop(): Promise<void> };
+let server: StoreServer;
 
 before(async () => {
-  store = await openStore({ clock, preflight: async () => preflight });
-  nodes = [await serveStore(store), await serveStore({ ...store, ctx: { ...store.ctx } })];
-  settling = keepSettling(store);
+  network = await openTwoNodes({ clock, preflight: async () => preflight });
+  ({ store, server } = network);
 });
 
-after(async () => {
-  await settling.stop();
-  for (const node of nodes) await node.close();
-  await store.close();
-});
+after(() => network.close());
 
 interface Owned {
   readonly me: Caller;
@@ -35,7 +29,7 @@ interface Owned {
 }
 
 async function newPass(): Promise<Owned> {
-  const me = nodes[0].payer(await signInWallet(nodes[0].url, newWallet(), { now: clock.now() }));
+  const { me } = await server.signIn();
   const passId = String((await me.post('/passes', { label: 'Phone' })).body.id);
   const code = async () => {
     const { status, body } = await me.post(`/passes/${passId}/codes`);
@@ -45,17 +39,7 @@ async function newPass(): Promise<Owned> {
   return { me, passId, code };
 }
 
-async function outcome(
-  value: string,
-  options: { intentId?: string; node?: 0 | 1 } = {},
-): Promise<string> {
-  const intentId = options.intentId ?? (await addIntent(store));
-  const credential = { type: 'qr', value };
-  const path = `/payment_intents/${intentId}/tap`;
-  const { body } = await nodes[options.node ?? 0].device().post(path, { credential });
-  const declined = body.last_payment_error as { decline_code: string } | null;
-  return errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
-}
+const outcome = (value: string, at?: Presenting) => network.outcome({ type: 'qr', value }, at);
 
 describe('a code of the wallet app', () => {
   test('pays once; the payment names the method; only its hash is stored', async () => {
@@ -63,11 +47,8 @@ describe('a code of the wallet app', () => {
     const value = await code();
     const intentId = await addIntent(store);
     assert.equal(await outcome(value, { intentId }), 'succeeded');
-    const [payment] = await store.db.query<{ method_type: string; credential_type: string }>(
-      'select method_type, credential_type from payments where payment_intent_id = $1',
-      [intentId],
-    );
-    assert.deepEqual(payment, { method_type: 'wallet_pass', credential_type: 'qr' });
+    const method = { type: 'wallet_pass', credential: 'qr' };
+    assert.deepEqual(await network.methodOf(intentId), method);
     assert.equal(await outcome(value), 'pass_code_used');
     const rows = await store.db.query<{ row: string }>('select c::text as row from pass_codes c');
     assert.ok(rows.every(({ row }) => !row.includes(value)));
@@ -75,20 +56,15 @@ describe('a code of the wallet app', () => {
 
   test('sent 20 times concurrently over two nodes pays one of 20 intents', async () => {
     const { code } = await newPass();
-    const value = await code();
-    const intents = await Promise.all(Array.from({ length: 20 }, () => addIntent(store)));
-    const outcomes = await Promise.all(
-      intents.map((intentId, i) => outcome(value, { intentId, node: i % 2 === 0 ? 0 : 1 })),
-    );
-    assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1, outcomes.join());
-    assert.equal(outcomes.filter((one) => one === 'pass_code_used').length, 19, outcomes.join());
+    const outcomes = await network.race({ type: 'qr', value: await code() }, 20);
+    assert.deepEqual(outcomes, { succeeded: 1, pass_code_used: 19 });
   });
 
   test('is valid for a minute of real time, which no test clock moves', async () => {
     const { me, passId, code } = await newPass();
     const { body } = await me.post(`/passes/${passId}/codes`);
     assert.equal(body.expires_at, new Date(clock.now().getTime() + 60_000).toISOString());
-    const merchant = await nodes[0].merchant();
+    const merchant = await server.merchant();
     await merchant.post('/test_helpers/clock/advance', { seconds: 3_600 });
     clock.advance(59_999);
     assert.equal(await outcome(String(body.value)), 'succeeded');
@@ -114,7 +90,7 @@ describe('a code of the wallet app', () => {
     assert.equal(await outcome(declined), 'pass_code_used');
     assert.equal(await outcome(unasked), 'succeeded');
     const intentId = await addIntent(store);
-    await nodes[0].device().post(`/payment_intents/${intentId}/cancel`);
+    await server.device().post(`/payment_intents/${intentId}/cancel`);
     assert.equal(await outcome(refused, { intentId }), 'payment_intent_unexpected_state');
     assert.equal(await outcome(refused), 'succeeded');
   });

@@ -2,10 +2,11 @@ import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { appleUpdates, PKPASS } from '#apis/payer/apple-pass-service.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { consentRefusal } from '#apis/payer/require-fresh-signature.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { type AnyRoute, defineRoute, type Handled, type Stream } from '#http/route.ts';
+import type { Handled, Stream } from '#http/route.ts';
 import { ensureRotatingKey } from '#payers/check-rotating-code.ts';
 import { issuePhonePass } from '#payers/issue-phone-pass.ts';
 import {
@@ -23,9 +24,6 @@ const WALLET_NAMES = { apple: 'Apple Wallet', google: 'Google Wallet' } as const
 
 const shared = {
   method: 'GET',
-  tag: 'Payer app',
-  scope: null,
-  idempotency: 'ignored',
   params: { id: 'pass' },
   errors: ['resource_missing', 'not_configured', 'unexpected_state'],
 } as const;
@@ -82,7 +80,7 @@ async function issue(
 }
 
 function appleRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     ...shared,
     path: '/passes/{id}/apple',
     operationId: 'downloadApplePass',
@@ -121,7 +119,7 @@ const SaveLinkSchema = Type.Object(
 );
 
 function googleRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     ...shared,
     path: '/passes/{id}/google',
     operationId: 'createGooglePassLink',
@@ -144,6 +142,6 @@ function googleRoute(ctx: ApiContext) {
 }
 
 /** Declares the routes that add passes to phone wallets (behavior.md 12.11). */
-export function passFileRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function passFileRoutes(ctx: ApiContext): PayerRoute[] {
   return [appleRoute(ctx), googleRoute(ctx)];
 }

@@ -8,11 +8,11 @@ import { writePhoneTap } from '#payers/phone-tap.ts';
 import { readPassFileSettings } from '#settings/pass-file-settings.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import { addIntent, keepSettling, type TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer, serveStore } from '#testing/store-server.ts';
+import { tap } from '#testing/tap.ts';
 import { unzip } from '#testing/unzip.ts';
 import { makeWalletCredentials, type WalletCredentials } from '#testing/wallet-credentials.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 let credentials: WalletCredentials;
 let locations: WalletCredentials['locations'];
@@ -25,10 +25,8 @@ let credential: string;
 before(async () => {
   credentials = await makeWalletCredentials();
   ({ locations } = credentials);
-  store = await openStore();
-  server = await serveStore(store, { passFiles: await loadPassFiles(locations) });
-  const wallet = newWallet();
-  me = server.payer(await signInWallet(server.url, wallet));
+  ({ store, server } = await openServedStore({ passFiles: await loadPassFiles(locations) }));
+  ({ me } = await server.signIn());
   const { body } = await me.post('/passes', { label: 'Paula’s <phone>' });
   passId = String(body.id);
   credential = String(body.nfc_id);
@@ -36,7 +34,6 @@ before(async () => {
 
 after(async () => {
   await server.close();
-  await store.close();
   await credentials.remove();
 });
 
@@ -58,13 +55,18 @@ async function passOf(files: PassFileLocations): Promise<Map<string, Buffer>> {
   return unzip(await apple.make({ ...shown, readerValue: 'tlav_1' }, null));
 }
 
+/** Returns Apple's settings with a key for passes that readers accept. */
+function forReaders() {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const nfcPublicKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+  return { ...locations.apple, nfcPublicKey };
+}
+
 const json = (bytes: Buffer | undefined) => JSON.parse(String(bytes));
 
 describe('a pass for Apple Wallet', () => {
   test('is signed by the certificate over the hashes of all its files', async () => {
-    const wallet = newWallet();
-    const token = await signInWallet(server.url, wallet);
-    const other = server.payer(token);
+    const { token, me: other } = await server.signIn();
     passId = String((await other.post('/passes', { label: 'Phone' })).body.id);
     const files = unzip(await download(server, token));
     const manifest = json(files.get('manifest.json')) as Record<string, string>;
@@ -100,14 +102,10 @@ describe('a pass for Apple Wallet', () => {
   });
 
   test('has NFC only where the operator has Apple’s certificate for it', async () => {
-    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-    const nfcPublicKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-    const pass = json(
-      (await passOf({ ...locations, apple: { ...locations.apple, nfcPublicKey } })).get(
-        'pass.json',
-      ),
-    );
-    assert.deepEqual(pass.nfc, { message: 'tlav_1', encryptionPublicKey: nfcPublicKey });
+    const apple = forReaders();
+    const pass = json((await passOf({ ...locations, apple })).get('pass.json'));
+    const { nfcPublicKey: encryptionPublicKey } = apple;
+    assert.deepEqual(pass.nfc, { message: 'tlav_1', encryptionPublicKey });
   });
 });
 
@@ -134,21 +132,17 @@ test('the link for Google Wallet is signed, and has the value for readers', asyn
   assert.deepEqual([kind.enableSmartTap, kind.redemptionIssuers], [true, ['3388000000012345678']]);
   const value = writePhoneTap(shown.smartTapRedemptionValue, randomBytes(32));
   const credential = { type: 'smart_tap', value };
-  const path = `/payment_intents/${await addIntent(store)}/tap`;
   const settling = keepSettling(store);
-  assert.equal((await server.device().post(path, { credential })).body.status, 'succeeded');
+  const paid = await tap(server.device(), await addIntent(store), credential);
+  assert.equal(paid.body.status, 'succeeded');
   await settling.stop();
 });
 
 test('an old session cannot add a pass that pays to a phone, but gets the picture', async () => {
-  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const nfcPublicKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-  const apple = { ...locations.apple, nfcPublicKey };
   const readers = await serveStore(store, {
-    passFiles: await loadPassFiles({ ...locations, apple }),
+    passFiles: await loadPassFiles({ ...locations, apple: forReaders() }),
   });
-  const token = await signInWallet(readers.url, newWallet());
-  const payer = readers.payer(token);
+  const { token, me: payer } = await readers.signIn();
   const { id } = (await payer.post('/passes')).body;
   const age = (by: string) =>
     store.db.query(
@@ -177,9 +171,7 @@ test('an old session cannot add a pass that pays to a phone, but gets the pictur
 
 test('no file is issued without certificates, or for a revoked or foreign pass', async () => {
   const bare = await serveStore(store);
-  const wallet = newWallet();
-  const token = await signInWallet(bare.url, wallet);
-  const stranger = bare.payer(token);
+  const { me: stranger } = await bare.signIn();
   const { body } = await stranger.post('/passes');
   const foreign = (await me.post('/passes')).body;
   for (const kind of ['apple', 'google']) {

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
-import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/page-of-own-objects.ts';
+import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { ownListRoute } from '#apis/payer/page-of-own-objects.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import {
   LimitsBody,
   NewPassBody,
@@ -12,7 +13,6 @@ import { consentRefusal } from '#apis/payer/require-fresh-signature.ts';
 import { answerWith, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { checkDirections } from '#core/name-rules.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { listOf } from '#http/schema.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { noteCopiesChanged, PASS_COPIES, WALLETS } from '#payers/pass-copy-queries.ts';
@@ -28,49 +28,27 @@ import {
 import { renderPass, renderPayer } from '#payers/render.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-const TAG = 'Payer app';
 /** Maximum number of active passes: enough for a card, a phone, a watch, a ring, and spares. */
 const MAX_ACTIVE_PASSES = 16;
 
 function listRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, typeof OwnQuery>({
-    method: 'GET',
+  return ownListRoute(ctx, {
+    of: 'passes',
     path: '/passes',
     operationId: 'listPasses',
-    moves: 'nothing',
-    tag: TAG,
-    summary: "List the payer's passes: active ones first, then newest first",
-    scope: null,
-    idempotency: 'ignored',
-    query: OwnQuery,
-    responses: { 200: { schema: listOf(PassSchema), description: 'One page.' } },
-    errors: ['cursor_invalid'],
-    handle: async ({ caller, query }) => {
-      const { id, livemode } = payerOfCaller(caller);
-      const cursorKey = ctx.keys.cursor;
-      const pagination = { list: 'passes of a payer', tenant: caller.tenant, query, cursorKey };
-      const page = readOwnPage(pagination, query);
-      if (isRefusal(page)) return page;
-      const found = await selectPasses(ctx.db, id, page);
-      return answerOwnPage(pagination, page, found, (rows) =>
-        rows.map((row) => renderPass(row, livemode)),
-      );
-    },
+    response: { schema: listOf(PassSchema), description: 'One page.' },
+    select: selectPasses,
+    render: (rows, { livemode }) => rows.map((row) => renderPass(row, livemode)),
   });
 }
 
 function createRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof NewPassBody>({
+  return payerRoute<undefined, typeof NewPassBody>({
     method: 'POST',
     path: '/passes',
     operationId: 'createPass',
     moves: 'money',
-    tag: TAG,
     summary: 'Create a pass; its credential is shown only once',
-    scope: null,
-    // The response must not be stored, because it contains the credential, of which only the hash
-    // may be stored.
-    idempotency: 'ignored',
     body: NewPassBody,
     bodyExample: { label: 'Phone' },
     responses: { 201: { schema: NewPassSchema, description: 'The pass and its credential.' } },
@@ -96,16 +74,13 @@ function createRoute(ctx: ApiContext) {
 }
 
 function revokeRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'DELETE',
     path: '/passes/{id}',
     operationId: 'revokePass',
     moves: 'access',
     asks: 'never',
-    tag: TAG,
     summary: 'Revoke a pass: no further tap with it is accepted',
-    scope: null,
-    idempotency: 'ignored',
     params: { id: 'pass' },
     responses: { 200: { schema: PassSchema, description: 'The revoked pass.' } },
     errors: ['resource_missing'],
@@ -154,24 +129,20 @@ function lifts(payer: PayerRow, wanted: PayerLimits): boolean {
 }
 
 function limitsRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof LimitsBody>({
+  return payerRoute<undefined, typeof LimitsBody>({
     method: 'PATCH',
     path: '/limits',
     operationId: 'updatePayerLimits',
     moves: 'money',
     asks: 'own',
-    tag: TAG,
     summary: "Change the payer's own limits",
     description:
       'Per payment and per UTC day, without fees; null removes a limit. Raising a limit, or ' +
       'ending the confirmation of first payments, needs a signature of the wallet that is at ' +
       'most five minutes old.',
-    scope: null,
-    idempotency: 'ignored',
     body: LimitsBody,
     bodyExample: { per_payment: 50000000, per_day: 200000000 },
     responses: { 200: { schema: PayerSchema, description: 'The payer.' } },
-    errors: [],
     handle: async ({ caller, body, now }) => {
       const { id } = payerOfCaller(caller);
       const changed = await ctx.db.transaction(async (tx) => {
@@ -186,6 +157,6 @@ function limitsRoute(ctx: ApiContext) {
 }
 
 /** Declares the routes that create, list and revoke passes, and that set the payer's own limits. */
-export function passRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function passRoutes(ctx: ApiContext): PayerRoute[] {
   return [listRoute(ctx), createRoute(ctx), revokeRoute(ctx), limitsRoute(ctx)];
 }

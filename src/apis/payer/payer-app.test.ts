@@ -1,62 +1,30 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { declineCodeOf, errorCodeOf } from '#testing/error-code.ts';
+import { addIntent, type TestStore } from '#testing/store.ts';
+import { openServedStore, type SignedIn, type StoreServer } from '#testing/store-server.ts';
+import { tap as tapAt } from '#testing/tap.ts';
 
 let store: TestStore;
 let server: StoreServer;
 let device: Caller;
 let merchant: Caller;
-let settling: { stop(): Promise<void> };
 
 before(async () => {
-  store = await openStore();
-  server = await serveStore(store);
-  device = server.device();
+  ({ store, server, device } = await openServedStore({ settles: true }));
   merchant = await server.merchant();
-  settling = keepSettling(store);
 });
 
-after(async () => {
-  await settling.stop();
-  await server.close();
-  await store.close();
-});
+after(() => server.close());
 
-interface SignedIn {
-  readonly me: Caller;
-  readonly account: PrivateKeyAccount;
-}
-
-async function newPayer(): Promise<SignedIn> {
-  const account = newWallet();
-  return { me: server.payer(await signInWallet(server.url, account)), account };
-}
-
-function patch(me: Caller, path: string, body: object) {
-  return me.send('PATCH', path, {
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-}
-
-async function tap(intentId: string, value: unknown) {
-  const credential = { type: 'nfc_id', value };
-  return (await device.post(`/payment_intents/${intentId}/tap`, { credential })).body;
-}
-
-function declineOf(intent: { readonly [field: string]: unknown }): string | undefined {
-  return (intent.last_payment_error as { decline_code: string } | null)?.decline_code;
-}
+const tap = async (intentId: string, pass: unknown) =>
+  (await tapAt(device, intentId, String(pass))).body;
 
 describe('a pass', () => {
   test('is shown once, stored as a hash, and pays', async () => {
-    const { me } = await newPayer();
+    const { me } = await server.signIn();
     const created = await me.post('/passes', { label: 'Phone' });
     assert.equal(created.status, 201);
     const secret = String(created.body.nfc_id);
@@ -69,19 +37,19 @@ describe('a pass', () => {
   });
 
   test('that is revoked pays nothing from that moment on; the others still pay', async () => {
-    const { me } = await newPayer();
+    const { me } = await server.signIn();
     const lost = (await me.post('/passes', { label: 'Lost' })).body;
     const kept = (await me.post('/passes', { label: 'Kept' })).body;
     const revoked = await me.send('DELETE', `/passes/${lost.id}`);
     assert.equal(revoked.body.status, 'revoked');
     const intentId = await addIntent(store);
-    assert.equal(declineOf(await tap(intentId, lost.nfc_id)), 'pass_revoked');
+    assert.equal(declineCodeOf(await tap(intentId, lost.nfc_id)), 'pass_revoked');
     assert.equal((await tap(intentId, kept.nfc_id)).status, 'succeeded');
   });
 
   test('of another payer can be neither seen nor revoked', async () => {
-    const one = await newPayer();
-    const two = await newPayer();
+    const one = await server.signIn();
+    const two = await server.signIn();
     const pass = (await one.me.post('/passes', {})).body;
     assert.equal((await two.me.send('DELETE', `/passes/${pass.id}`)).status, 404);
     assert.deepEqual((await two.me.get('/passes')).body.data, []);
@@ -89,7 +57,7 @@ describe('a pass', () => {
   });
 
   test('is refused if the payer has sixteen already; revoking one makes room', async () => {
-    const { me } = await newPayer();
+    const { me } = await server.signIn();
     const all = Array.from({ length: 20 }, () => me.post('/passes', {}));
     const answers = await Promise.all(all);
     const created = answers.filter(({ status }) => status === 201);
@@ -101,26 +69,26 @@ describe('a pass', () => {
 
 describe('limits', () => {
   test('are set, kept if omitted, and removed with null', async () => {
-    const { me } = await newPayer();
-    await patch(me, '/limits', { per_payment: 1_000_000, per_day: 5_000_000 });
-    const changed = await patch(me, '/limits', { per_day: null, confirm_first_payment: true });
+    const { me } = await server.signIn();
+    await me.patch('/limits', { per_payment: 1_000_000, per_day: 5_000_000 });
+    const changed = await me.patch('/limits', { per_day: null, confirm_first_payment: true });
     assert.deepEqual(changed.body.limits, {
       per_payment: 1_000_000,
       per_day: null,
       confirm_first_payment: true,
     });
     for (const wrong of [{ per_payment: 0 }, { per_payment: '5' }, { per_day: 1.5 }]) {
-      assert.equal((await patch(me, '/limits', wrong)).status, 400);
+      assert.equal((await me.patch('/limits', wrong)).status, 400);
     }
   });
 
   test('apply from the next tap on', async () => {
-    const { me } = await newPayer();
+    const { me } = await server.signIn();
     const pass = (await me.post('/passes', {})).body;
     const intentId = await addIntent(store, { amount: 2_000_000 });
-    await patch(me, '/limits', { per_payment: 1_999_999 });
-    assert.equal(declineOf(await tap(intentId, pass.nfc_id)), 'limit_exceeded');
-    await patch(me, '/limits', { per_payment: 2_000_000 });
+    await me.patch('/limits', { per_payment: 1_999_999 });
+    assert.equal(declineCodeOf(await tap(intentId, pass.nfc_id)), 'limit_exceeded');
+    await me.patch('/limits', { per_payment: 2_000_000 });
     assert.equal((await tap(intentId, pass.nfc_id)).status, 'succeeded');
   });
 });
@@ -134,7 +102,7 @@ describe('a confirmation', () => {
   }
 
   test('reaches the waiting app while it polls, with merchant and amount', async () => {
-    const payer = await newPayer();
+    const payer = await server.signIn();
     const polling = payer.me.get('/confirmations?wait=20');
     await sleep(50);
     const intentId = await asked(payer);
@@ -149,7 +117,7 @@ describe('a confirmation', () => {
   });
 
   test('that the app already shows does not end its long poll', async () => {
-    const payer = await newPayer();
+    const payer = await server.signIn();
     const intentId = await asked(payer);
     const known = payer.me.get(`/confirmations?wait=20&known=${intentId}`);
     const first = await Promise.race([known, sleep(300)]);
@@ -159,7 +127,7 @@ describe('a confirmation', () => {
   });
 
   test('that is approved pays; the waiting terminal is notified', async () => {
-    const payer = await newPayer();
+    const payer = await server.signIn();
     const intentId = await asked(payer);
     const path = `/payment_intents/${intentId}?wait=20&status=requires_action`;
     const watching = device.get(path);
@@ -170,7 +138,7 @@ describe('a confirmation', () => {
   });
 
   test('that is rejected declines, and another payer can pay the intent', async () => {
-    const payer = await newPayer();
+    const payer = await server.signIn();
     const intentId = await asked(payer);
     const { body } = await payer.me.post(`/confirmations/${intentId}/reject`);
     assert.equal(body.decline_code, 'payer_rejected');
@@ -178,7 +146,7 @@ describe('a confirmation', () => {
   });
 
   test('that the merchant cancels shows as canceled, and can no longer be approved', async () => {
-    const payer = await newPayer();
+    const payer = await server.signIn();
     const intentId = await asked(payer);
     const waiting = payer.me.get(`/confirmations?wait=20&known=${intentId}`);
     const canceled = await merchant.post(`/payment_intents/${intentId}/cancel`);
@@ -190,14 +158,14 @@ describe('a confirmation', () => {
     assert.equal(body.amount, 60_000_000);
     assert.equal((await payer.me.post(`/confirmations/${intentId}/approve`)).status, 404);
     assert.equal((await payer.me.get(`/confirmations/${intentId}`)).body.status, 'canceled');
-    const other = await newPayer();
+    const other = await server.signIn();
     assert.equal((await other.me.get(`/confirmations/${intentId}`)).status, 404);
   });
 
   test('of another payer is not found', async () => {
-    const payer = await newPayer();
+    const payer = await server.signIn();
     const intentId = await asked(payer);
-    const other = await newPayer();
+    const other = await server.signIn();
     for (const verb of ['approve', 'reject']) {
       const { status } = await other.me.post(`/confirmations/${intentId}/${verb}`);
       assert.equal(status, 404);
@@ -218,7 +186,7 @@ describe('an agent token', () => {
   }
 
   test('pays its merchant its amount, once, and is shown as spent', async () => {
-    const { me } = await newPayer();
+    const { me } = await server.signIn();
     const { agent_token: token } = await mint(me);
     const intentId = await addIntent(store);
     const paid = await merchant.post(`/payment_intents/${intentId}/confirm`, {
@@ -233,29 +201,29 @@ describe('an agent token', () => {
   });
 
   test('is declined for another amount, and is not consumed by that', async () => {
-    const { me } = await newPayer();
+    const { me } = await server.signIn();
     const { agent_token: token } = await mint(me, 1_000_000);
     const other = await addIntent(store, { amount: 1_000_001 });
     const wrong = await merchant.post(`/payment_intents/${other}/confirm`, { agent_token: token });
-    assert.equal(declineOf(wrong.body), 'agent_token_mismatch');
+    assert.equal(declineCodeOf(wrong.body), 'agent_token_mismatch');
     const right = await addIntent(store, { amount: 1_000_000 });
     const paid = await merchant.post(`/payment_intents/${right}/confirm`, { agent_token: token });
     assert.equal(paid.body.status, 'succeeded');
   });
 
   test('that was revoked pays nothing', async () => {
-    const { me } = await newPayer();
+    const { me } = await server.signIn();
     const { agent_token: token, id } = await mint(me);
     assert.equal((await me.send('DELETE', `/agent_tokens/${id}`)).body.status, 'revoked');
     const intentId = await addIntent(store);
     const { body } = await merchant.post(`/payment_intents/${intentId}/confirm`, {
       agent_token: token,
     });
-    assert.equal(declineOf(body), 'agent_token_expired');
+    assert.equal(declineCodeOf(body), 'agent_token_expired');
   });
 
   test("waits for its payer's confirmation like a pass, and is held meanwhile", async () => {
-    const { me } = await newPayer();
+    const { me } = await server.signIn();
     const { agent_token: token } = await mint(me, 70_000_000);
     const confirm = (intentId: string) =>
       merchant.post(`/payment_intents/${intentId}/confirm`, { agent_token: token });
@@ -263,7 +231,7 @@ describe('an agent token', () => {
     const second = await addIntent(store, { amount: 70_000_000 });
     assert.equal((await confirm(first)).body.status, 'requires_action');
     assert.deepEqual(await statusesOf(me), ['held']);
-    assert.equal(declineOf((await confirm(second)).body), 'agent_token_used');
+    assert.equal(declineCodeOf((await confirm(second)).body), 'agent_token_used');
     await me.post(`/confirmations/${first}/reject`);
     assert.deepEqual(await statusesOf(me), ['active']);
     assert.equal((await confirm(second)).body.status, 'requires_action');
@@ -272,7 +240,7 @@ describe('an agent token', () => {
   });
 
   test('of another kind is a bad request', async () => {
-    const { me } = await newPayer();
+    const { me } = await server.signIn();
     const pass = (await me.post('/passes', {})).body;
     const intentId = await addIntent(store);
     for (const token of [pass.nfc_id, 'agt_short', 'tlsk_test_x', '', 7]) {
@@ -285,7 +253,7 @@ describe('an agent token', () => {
   });
 
   test('cannot be minted for a missing merchant, or for too long', async () => {
-    const { me } = await newPayer();
+    const { me } = await server.signIn();
     const { accountId: account } = store.merchant.tenant;
     const wrong = [
       { account: 'acct_0000000000000000000000', amount: 1, expires_in: 600 },
@@ -300,7 +268,7 @@ describe('an agent token', () => {
 
 describe('the history', () => {
   test('lists the payer’s own payments at all merchants, page by page, newest first', async () => {
-    const { me } = await newPayer();
+    const { me } = await server.signIn();
     const pass = (await me.post('/passes', {})).body;
     const paid: unknown[] = [];
     for (let i = 0; i < 5; i++) {
@@ -320,11 +288,11 @@ describe('the history', () => {
   });
 
   test('of another payer cannot be paged with this one’s cursor', async () => {
-    const one = await newPayer();
+    const one = await server.signIn();
     const pass = (await one.me.post('/passes', {})).body;
     for (let i = 0; i < 2; i++) await tap(await addIntent(store), pass.nfc_id);
     const { body } = await one.me.get('/payments?limit=1');
-    const other = await newPayer();
+    const other = await server.signIn();
     const foreign = await other.me.get(`/payments?limit=1&cursor=${body.next_cursor}`);
     assert.equal(errorCodeOf(foreign.body), 'cursor_invalid');
   });

@@ -13,6 +13,7 @@ import { NETWORKS_PATH, networkRoutes } from '#apis/payer/network-routes.ts';
 import { passCodeRoutes } from '#apis/payer/pass-code-routes.ts';
 import { passFileRoutes } from '#apis/payer/pass-file-routes.ts';
 import { passRoutes } from '#apis/payer/pass-routes.ts';
+import { payerRoute } from '#apis/payer/payer-route.ts';
 import { PayerPaymentSchema } from '#apis/payer/payer-schema.ts';
 import { personalDataRoutes } from '#apis/payer/personal-data-routes.ts';
 import { pushRoutes } from '#apis/payer/push-routes.ts';
@@ -20,7 +21,7 @@ import { withWalletConsent } from '#apis/payer/require-fresh-signature.ts';
 import { OPEN_PATHS, signInRoutes } from '#apis/payer/sign-in-routes.ts';
 import { isRefusal } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/cursors.ts';
-import { defineRoute, type Surface } from '#http/route.ts';
+import type { Surface } from '#http/route.ts';
 import { listOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
@@ -30,15 +31,12 @@ const ROOT = '/api/payer/v1';
 const HistoryQuery = Type.Object(pageParameters);
 
 function historyRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, typeof HistoryQuery>({
+  return payerRoute<typeof HistoryQuery>({
     method: 'GET',
     path: '/payments',
     operationId: 'listPayerPayments',
     moves: 'nothing',
-    tag: 'Payer app',
     summary: "List the payer's payments at all merchants, newest first",
-    scope: null,
-    idempotency: 'ignored',
     query: HistoryQuery,
     responses: { 200: { schema: listOf(PayerPaymentSchema), description: 'One page.' } },
     errors: ['cursor_invalid'],

@@ -16,6 +16,7 @@ import {
   Timestamp,
   text,
   textOut,
+  walletAddress,
   walletSignature,
 } from '#http/schema.ts';
 import { AGENT_TOKEN_STATUSES } from '#payers/agent-token.ts';
@@ -23,10 +24,7 @@ import { AGENT_TOKEN_SECONDS } from '#payers/create-agent-token.ts';
 import { MAX_FAUCET_ATOMS } from '#payers/create-approval.ts';
 import { LEAST_TRANSFER_ATOMS } from '#payers/create-transfer.ts';
 
-export const Address = Type.String({
-  pattern: '^0x[0-9a-fA-F]{40}$',
-  description: 'A wallet address.',
-});
+export const Address = walletAddress();
 
 export const Signature = walletSignature(
   'The signature of the wallet: 65 bytes from a key, or of any length from a contract wallet.',
@@ -455,11 +453,9 @@ export const PayerPaymentSchema = Type.Object(
 /** An EIP-3009 TransferWithAuthorization with `validAfter` 0. */
 export const TransferBody = Type.Object(
   {
-    to: Type.String({
-      pattern: '^0x[0-9a-fA-F]{40}$',
-      description:
-        'The recipient. If it has letters in both cases, their case is checked (EIP-55).',
-    }),
+    to: walletAddress(
+      'The recipient. If it has letters in both cases, their case is checked (EIP-55).',
+    ),
     amount: Type.Integer({
       minimum: LEAST_TRANSFER_ATOMS,
       maximum: Number.MAX_SAFE_INTEGER,

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { CardSchema } from '#apis/payer/card-schema.ts';
 import { ChipSchema } from '#apis/payer/chip-routes.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import {
   AgentTokenSchema,
   PassSchema,
@@ -12,7 +13,6 @@ import {
 import { renderTokens } from '#apis/payer/render-tokens.ts';
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { objectType, Timestamp } from '#http/schema.ts';
 import { selectAgentTokens } from '#payers/agent-token-queries.ts';
 import { renderCard } from '#payers/card.ts';
@@ -36,8 +36,6 @@ import { renderPayment } from '#payments/render.ts';
 
 /** Maximum number of rows of each kind in an export. Years of daily use fit in. */
 const MAX_ROWS = 10_000;
-
-const TAG = 'Payer app';
 
 const PersonalDataSchema = Type.Object(
   {
@@ -72,17 +70,14 @@ function sessionOf(caller: PayerCaller, now: Date): PayerSession {
 const FRESH = 'Needs a signature of the wallet from the last five minutes.';
 
 function exportRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'POST',
     path: '/me/export',
     operationId: 'exportPayerData',
     moves: 'data',
     asks: 'own',
-    tag: TAG,
     summary: 'Download all data about the payer, in one document',
     description: `Credentials and their hashes are omitted. ${FRESH}`,
-    scope: null,
-    idempotency: 'ignored',
     responses: { 200: { schema: PersonalDataSchema, description: 'The document.' } },
     errors: ['second_factor_required'],
     handle: async ({ caller, now }) => {
@@ -94,20 +89,17 @@ function exportRoute(ctx: ApiContext) {
 }
 
 function eraseRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'POST',
     path: '/me/erase',
     operationId: 'erasePayerData',
     moves: 'access',
     asks: 'own',
-    tag: TAG,
     summary: 'Erase passes, tokens, limits, requests and sessions',
     description:
       'Cannot be undone, and ends this session. Payments keep address and amounts, and the ' +
       'wallet stays known for them; a payment in progress is not undone. Allowance and ' +
       `spending policy are on the chain: revoke them with the wallet. ${FRESH}`,
-    scope: null,
-    idempotency: 'ignored',
     responses: { 204: { schema: null, description: 'The data was erased.' } },
     errors: ['second_factor_required'],
     handle: async ({ caller, now }) => {
@@ -119,7 +111,7 @@ function eraseRoute(ctx: ApiContext) {
 }
 
 /** Declares the routes that export and erase a payer's data. */
-export function personalDataRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function personalDataRoutes(ctx: ApiContext): PayerRoute[] {
   return [exportRoute(ctx), eraseRoute(ctx)];
 }
 

@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FakeClock } from '#core/clock.ts';
 import { findText } from '#testing/find-text.ts';
-import { keepSettling, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { keepSettling, type TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { tap } from '#testing/tap.ts';
 
 let clock: FakeClock;
 let store: TestStore;
@@ -13,26 +13,17 @@ let server: StoreServer;
 
 before(async () => {
   clock = new FakeClock(new Date('2026-10-01T12:00:00.000Z'));
-  store = await openStore({ clock });
-  server = await serveStore(store);
+  ({ store, server } = await openServedStore({ clock }));
 });
 
-after(async () => {
-  await server.close();
-  await store.close();
-});
+after(() => server.close());
 
-async function equipped(wallet = newWallet()) {
-  const now = clock.now();
-  const token = await signInWallet(server.url, wallet, { now });
-  const payer = server.payer(token);
+async function equipped() {
+  const { account: wallet, token, me: payer } = await server.signIn();
   const pass = await payer.post('/passes', { label: 'Ring of Paula Payer' });
   const account = store.merchant.tenant.accountId;
   const agent = await payer.post('/agent_tokens', { account, amount: 70_000, expires_in: 3600 });
-  await payer.send('PATCH', '/limits', {
-    body: JSON.stringify({ per_day: 123_456_789 }),
-    headers: { 'Content-Type': 'application/json' },
-  });
+  await payer.patch('/limits', { per_day: 123_456_789 });
   return { wallet, token, payer, nfcId: String(pass.body.nfc_id), agentToken: agent.body };
 }
 
@@ -44,8 +35,7 @@ async function newIntent(): Promise<string> {
 
 async function tapWith(nfcId: string, intentId?: string) {
   const id = intentId ?? (await newIntent());
-  const tap = { credential: { type: 'nfc_id', value: nfcId } };
-  return server.device().post(`/payment_intents/${id}/tap`, tap);
+  return tap(server.device(), id, nfcId);
 }
 
 test('the export holds the data stored about a payer, and no credential', async () => {
@@ -73,7 +63,7 @@ test('export and erasure need a sign-in of the last five minutes', async () => {
 
 test('an erased payer leaves wallet and id in text columns, and no way to pay', async () => {
   const { payer, wallet, nfcId, token, agentToken } = await equipped();
-  const other = server.payer(await signInWallet(server.url, wallet, { now: clock.now() }));
+  const { me: other } = await server.signIn({ account: wallet });
   const settling = keepSettling(store);
   const paid = await tapWith(nfcId);
   await settling.stop();
@@ -104,7 +94,7 @@ test('a payment in progress is kept; a returning wallet has no data, but its blo
   const settling = keepSettling(store);
   assert.equal((await tapped).body.status, 'succeeded');
   await settling.stop();
-  const back = server.payer(await signInWallet(server.url, wallet, { now: clock.now() }));
+  const { me: back } = await server.signIn({ account: wallet });
   const { body } = await back.get('/me');
   assert.deepEqual([body.id, body.status], [me.id, 'blocked']);
   assert.equal((body.limits as { per_day: unknown }).per_day, null);
@@ -124,8 +114,7 @@ test('a payer who erased all data, or was blocked, before approving is declined'
   const erased = await equipped();
   const first = await asked(erased.nfcId, (await erased.payer.get('/me')).body.id);
   assert.equal((await erased.payer.post('/me/erase')).status, 204);
-  const token = await signInWallet(server.url, erased.wallet, { now: clock.now() });
-  const back = server.payer(token);
+  const { me: back } = await server.signIn({ account: erased.wallet });
   const yes = await back.post(`/confirmations/${first}/approve`);
   assert.equal(yes.status, 200, JSON.stringify(yes.body));
   assert.deepEqual(

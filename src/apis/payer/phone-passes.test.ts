@@ -7,39 +7,31 @@ import { type PhoneKind, timeHead, writePhoneTap } from '#payers/phone-tap.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { addIntent, addPayer, type TestStore } from '#testing/store.ts';
+import type { StoreServer } from '#testing/store-server.ts';
+import { openTwoNodes, type Presenting, type TwoNodes } from '#testing/two-nodes.ts';
+import { newWallet } from '#testing/wallet-sign-in.ts';
 import { smartTapValue, vasValue } from '../../../reader/src/protocols/read-tap.ts';
 
 /** Number of bytes in a tap before the pass's value. */
 const HEADS = { smart_tap: 33, apple_vas: 5 } as const;
 
 const clock = new FakeClock();
+let network: TwoNodes;
 let store: TestStore;
-let nodes: [StoreServer, StoreServer];
+let server: StoreServer;
 let helpers: Caller;
-let settling: { stop(): Promise<void> };
 
 before(async () => {
-  store = await openStore({ clock });
-  nodes = [await serveStore(store), await serveStore({ ...store, ctx: { ...store.ctx } })];
-  helpers = await nodes[0].merchant();
-  settling = keepSettling(store);
+  network = await openTwoNodes({ clock });
+  ({ store, server } = network);
+  helpers = await server.merchant();
 });
 
-after(async () => {
-  await settling.stop();
-  for (const node of nodes) await node.close();
-  await store.close();
-});
+after(() => network.close());
 
-async function signIn(wallet: ReturnType<typeof newWallet>): Promise<Caller> {
-  return nodes[0].payer(await signInWallet(nodes[0].url, wallet, { now: clock.now() }));
-}
-
-async function newPass(wallet = newWallet()): Promise<{ me: Caller; passId: string }> {
-  const me = await signIn(wallet);
+async function newPass(account = newWallet()): Promise<{ me: Caller; passId: string }> {
+  const { me } = await server.signIn({ account });
   return { me, passId: String((await me.post('/passes', { label: 'Phone' })).body.id) };
 }
 
@@ -54,24 +46,12 @@ async function tapOf(passId: string, kind: PhoneKind): Promise<string> {
 const saidIn = (tap: string, kind: PhoneKind) =>
   Buffer.from(tap, 'base64url').subarray(HEADS[kind]);
 
-interface Tapped {
+interface Tapped extends Presenting {
   readonly kind: PhoneKind;
   readonly value: string;
-  readonly intentId?: string;
-  readonly node?: 0 | 1;
 }
 
-async function tap({ kind: type, value, node = 0, ...given }: Tapped) {
-  const intentId = given.intentId ?? (await addIntent(store));
-  const credential = { type, value };
-  return nodes[node].device().post(`/payment_intents/${intentId}/tap`, { credential });
-}
-
-async function outcome(tapped: Tapped): Promise<string> {
-  const { body } = await tap(tapped);
-  const declined = body.last_payment_error as { decline_code: string } | null;
-  return errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
-}
+const outcome = ({ kind: type, value, ...at }: Tapped) => network.outcome({ type, value }, at);
 
 for (const kind of ['smart_tap', 'apple_vas'] as const) {
   describe(`a pass in a phone, read by ${kind}`, () => {
@@ -80,11 +60,8 @@ for (const kind of ['smart_tap', 'apple_vas'] as const) {
       const value = await tapOf(passId, kind);
       const intentId = await addIntent(store);
       assert.equal(await outcome({ kind, value, intentId }), 'succeeded');
-      const [payment] = await store.db.query(
-        'select method_type, credential_type from payments where payment_intent_id = $1',
-        [intentId],
-      );
-      assert.deepEqual(payment, { method_type: 'wallet_pass', credential_type: kind });
+      const method = { type: 'wallet_pass', credential: kind };
+      assert.deepEqual(await network.methodOf(intentId), method);
       assert.equal(await outcome({ kind, value }), 'pass_replayed');
       const next = await tapOf(passId, kind);
       assert.deepEqual(
@@ -103,12 +80,8 @@ for (const kind of ['smart_tap', 'apple_vas'] as const) {
 
     test('sent by 12 tills concurrently over two nodes pays one of 12 intents', async () => {
       const value = await tapOf((await newPass()).passId, kind);
-      const intents = await Promise.all(Array.from({ length: 12 }, () => addIntent(store)));
-      const told = await Promise.all(
-        intents.map((intentId, i) => outcome({ kind, value, intentId, node: i % 2 === 0 ? 0 : 1 })),
-      );
-      assert.equal(told.filter((one) => one === 'succeeded').length, 1, told.join());
-      assert.equal(told.filter((one) => one === 'pass_replayed').length, 11, told.join());
+      const outcomes = await network.race({ type: kind, value }, 12);
+      assert.deepEqual(outcomes, { succeeded: 1, pass_replayed: 11 });
     });
 
     test('that was made up is unknown, and a broken one is refused without a decline', async () => {
@@ -186,12 +159,12 @@ test("after a loss, no tap of the lost period pays without its payer's approval"
   assert.ok(((await lose())['phone passes whose taps may have been used'] ?? 0) >= 2);
   clock.advance(1_000);
   assert.equal(await outcome({ kind: 'apple_vas', value: vas }), 'pass_replayed');
-  const asked = await tap({ kind: 'smart_tap', value: smart });
+  const asked = await network.present({ type: 'smart_tap', value: smart });
   assert.equal(
     (asked.body.next_action as { reason_code: string } | null)?.reason_code,
     'CARD_AFTER_RECOVERY',
   );
-  const me = await signIn(wallet);
+  const { me } = await server.signIn({ account: wallet });
   const yes = await me.post(`/confirmations/${asked.body.id}/approve`);
   assert.ok(['processing', 'succeeded'].includes(String(yes.body.status)));
   const again = writePhoneTap(saidIn(smart, 'smart_tap').toString(), randomBytes(32));

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { nullable, objectType } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { deletePush, isPushed, upsertPush } from '#push/push-queries.ts';
@@ -41,9 +41,6 @@ const PushBody = Type.Object({
 
 const shared = {
   path: '/push',
-  tag: 'Payer app',
-  scope: null,
-  idempotency: 'ignored',
   responses: { 200: { schema: PushSchema, description: 'The current state.' } },
 } as const;
 
@@ -55,19 +52,18 @@ function answerOf({ settings: { push } }: ApiContext, subscribed: boolean) {
 const sessionOf = ({ sessionHash }: PayerCaller) => present(sessionHash, 'session of a payer');
 
 function readRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     ...shared,
     method: 'GET',
     operationId: 'retrievePush',
     moves: 'nothing',
     summary: 'Check whether this browser is notified while the wallet is closed',
-    errors: [],
     handle: async ({ caller }) => answerOf(ctx, await isPushed(ctx.db, sessionOf(caller))),
   });
 }
 
 function saveRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof PushBody>({
+  return payerRoute<undefined, typeof PushBody>({
     ...shared,
     method: 'PUT',
     operationId: 'savePush',
@@ -94,13 +90,12 @@ function saveRoute(ctx: ApiContext) {
 }
 
 function endRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     ...shared,
     method: 'DELETE',
     operationId: 'deletePush',
     moves: 'data',
     summary: 'Stop notifying this browser',
-    errors: [],
     handle: async ({ caller }) => {
       await deletePush(ctx.db, sessionOf(caller));
       return answerOf(ctx, false);
@@ -112,6 +107,6 @@ function endRoute(ctx: ApiContext) {
  * Declares the routes that read, start and end Web Push for the browser of this session
  * (behavior.md 14.6).
  */
-export function pushRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function pushRoutes(ctx: ApiContext): PayerRoute[] {
   return [readRoute(ctx), saveRoute(ctx), endRoute(ctx)];
 }

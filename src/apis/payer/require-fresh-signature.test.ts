@@ -6,9 +6,9 @@ import { FakeClock } from '#core/clock.ts';
 import { asksOf } from '#http/second-factor-by-effect.ts';
 import type { Caller, Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { messageOf, newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import type { TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { messageOf, newWallet } from '#testing/wallet-sign-in.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 const FIVE_MINUTES_MS = 300_000;
@@ -19,20 +19,10 @@ let server: StoreServer;
 
 before(async () => {
   clock = new FakeClock(NOON);
-  store = await openStore({ clock });
-  server = await serveStore(store);
+  ({ store, server } = await openServedStore({ clock }));
 });
 
-after(async () => {
-  await server.close();
-  await store.close();
-});
-
-async function openSession(): Promise<{ me: Caller; account: PrivateKeyAccount }> {
-  const account = newWallet();
-  const token = await signInWallet(server.url, account, { now: clock.now() });
-  return { me: server.payer(token), account };
-}
+after(() => server.close());
 
 async function signAgain(me: Caller, account: PrivateKeyAccount): Promise<Reply> {
   const { body } = await me.post('/sign_in/nonce');
@@ -55,7 +45,7 @@ const mints = (me: Caller): Record<string, () => Promise<Reply>> => ({
 });
 
 test('a session whose wallet has not signed for five minutes mints nothing', async () => {
-  const { me, account } = await openSession();
+  const { me, account } = await server.signIn();
   for (const [what, mint] of Object.entries(mints(me))) {
     assert.equal((await mint()).status, 201, `${what}: signing in counts`);
   }
@@ -72,20 +62,15 @@ test('a session whose wallet has not signed for five minutes mints nothing', asy
 });
 
 test('an old session can lower limits but not raise them', async () => {
-  const { me, account } = await openSession();
+  const { me, account } = await server.signIn();
   const card = await me.post('/cards', { per_payment_limit: 5_000_000 });
   const path = `/cards/${String(card.body.id)}`;
   clock.advance(FIVE_MINUTES_MS);
-  const patch = (where: string, body: object) =>
-    me.send('PATCH', where, {
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  const limits = (body: object) => patch('/limits', body);
+  const limits = (body: object) => me.patch('/limits', body);
   const narrower = { per_payment: 9_000_000, per_day: 20_000_000, confirm_first_payment: true };
   assert.equal((await limits(narrower)).status, 200);
   assert.equal((await limits({ per_payment: 8_000_000 })).status, 200);
-  assert.equal((await patch(path, { per_payment_limit: 4_000_000 })).status, 200);
+  assert.equal((await me.patch(path, { per_payment_limit: 4_000_000 })).status, 200);
   const lifting = [
     { per_payment: 8_000_001 },
     { per_payment: null },
@@ -101,18 +86,18 @@ test('an old session can lower limits but not raise them', async () => {
     );
   }
   assert.equal(
-    errorCodeOf((await patch(path, { per_payment_limit: 4_000_001 })).body),
+    errorCodeOf((await me.patch(path, { per_payment_limit: 4_000_001 })).body),
     'second_factor_required',
   );
   const { body } = await me.get('/me');
   assert.deepEqual(body.limits, { ...narrower, per_payment: 8_000_000 });
   await signAgain(me, account);
   for (const change of lifting) assert.equal((await limits(change)).status, 200);
-  assert.equal((await patch(path, { per_payment_limit: 4_000_001 })).status, 200);
+  assert.equal((await me.patch(path, { per_payment_limit: 4_000_001 })).status, 200);
 });
 
 test('an old session blocks a chip, and lifts neither its block nor its limit', async () => {
-  const { me, account } = await openSession();
+  const { me, account } = await server.signIn();
   const chip = newWallet();
   const { body: proof } = await me.get(`/chips/proof?address=${chip.address}`);
   const signature = await chip.signMessage({ message: String(proof.message) });
@@ -120,11 +105,7 @@ test('an old session blocks a chip, and lifts neither its block nor its limit', 
   const made = await me.post('/chips', { address: chip.address, signature, ...bounds });
   assert.equal(made.status, 201);
   const path = `/chips/${chip.address}`;
-  const patch = (body: object) =>
-    me.send('PATCH', path, {
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+  const patch = (body: object) => me.patch(path, body);
   clock.advance(FIVE_MINUTES_MS);
   assert.equal((await patch({ per_payment_limit: 4_000_000, blocked: true })).status, 200);
   const lifting = [
@@ -141,7 +122,7 @@ test('an old session blocks a chip, and lifts neither its block nor its limit', 
 });
 
 test('neither another wallet nor an old message renews a session', async () => {
-  const { me, account } = await openSession();
+  const { me, account } = await server.signIn();
   clock.advance(FIVE_MINUTES_MS);
   assert.equal(errorCodeOf((await signAgain(me, newWallet())).body), 'sign_in_failed');
   assert.equal(errorCodeOf((await me.post('/passes', {})).body), 'second_factor_required');

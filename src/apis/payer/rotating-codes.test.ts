@@ -6,30 +6,24 @@ import { codeOf, rotatingValue, STEP_MS, stepAt } from '#payers/check-rotating-c
 import type { PreflightResult } from '#payments/assess-payment.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { addIntent, addPayer, type TestStore } from '#testing/store.ts';
+import type { StoreServer } from '#testing/store-server.ts';
+import { openTwoNodes, type Presenting, type TwoNodes } from '#testing/two-nodes.ts';
 
 const MINUTES_MS = 60_000;
 
 const clock = new FakeClock();
 let preflight: PreflightResult = { ok: true };
+let network: TwoNodes;
 let store: TestStore;
-let nodes: [StoreServer, StoreServer];
-let settling: { stop(): Promise<void> };
+let server: StoreServer;
 
 before(async () => {
-  store = await openStore({ clock, preflight: async () => preflight });
-  nodes = [await serveStore(store), await serveStore({ ...store, ctx: { ...store.ctx } })];
-  settling = keepSettling(store);
+  network = await openTwoNodes({ clock, preflight: async () => preflight });
+  ({ store, server } = network);
 });
 
-after(async () => {
-  await settling.stop();
-  for (const node of nodes) await node.close();
-  await store.close();
-});
+after(() => network.close());
 
 interface Phone {
   readonly me: Caller;
@@ -39,7 +33,7 @@ interface Phone {
 }
 
 async function newPhone(): Promise<Phone> {
-  const me = nodes[0].payer(await signInWallet(nodes[0].url, newWallet(), { now: clock.now() }));
+  const { me } = await server.signIn();
   const passId = String((await me.post('/passes', { label: 'Phone' })).body.id);
   const { status, body } = await me.post(`/passes/${passId}/rotating_key`);
   assert.equal(status, 201, JSON.stringify(body));
@@ -50,17 +44,8 @@ async function newPhone(): Promise<Phone> {
   return { me, passId, shows };
 }
 
-async function outcome(
-  value: string,
-  options: { intentId?: string; node?: 0 | 1 } = {},
-): Promise<string> {
-  const intentId = options.intentId ?? (await addIntent(store));
-  const credential = { type: 'rotating_code', value };
-  const path = `/payment_intents/${intentId}/tap`;
-  const { body } = await nodes[options.node ?? 0].device().post(path, { credential });
-  const declined = body.last_payment_error as { decline_code: string } | null;
-  return errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
-}
+const rotating = (value: string) => ({ type: 'rotating_code', value });
+const outcome = (value: string, at?: Presenting) => network.outcome(rotating(value), at);
 
 /** Returns a code that is wrong for this time step and the two on either side. */
 const wrongOf = ({ passId, shows }: Phone) => {
@@ -90,11 +75,8 @@ describe('a rotating code', () => {
     const intentId = await addIntent(store);
     const shown = phone.shows();
     assert.equal(await outcome(shown, { intentId }), 'succeeded');
-    const [payment] = await store.db.query<{ method_type: string; credential_type: string }>(
-      'select method_type, credential_type from payments where payment_intent_id = $1',
-      [intentId],
-    );
-    assert.deepEqual(payment, { method_type: 'wallet_pass', credential_type: 'rotating_code' });
+    const method = { type: 'wallet_pass', credential: 'rotating_code' };
+    assert.deepEqual(await network.methodOf(intentId), method);
     assert.equal(await outcome(shown), 'pass_code_used');
     clock.advance(STEP_MS);
     assert.equal(await outcome(shown), 'pass_code_used');
@@ -102,18 +84,13 @@ describe('a rotating code', () => {
   });
 
   test('sent by six tills concurrently over two nodes pays one of six intents', async () => {
-    const shown = (await newPhone()).shows();
-    const intents = await Promise.all(Array.from({ length: 6 }, () => addIntent(store)));
-    const outcomes = await Promise.all(
-      intents.map((intentId, i) => outcome(shown, { intentId, node: i % 2 === 0 ? 0 : 1 })),
-    );
-    assert.equal(outcomes.filter((one) => one === 'succeeded').length, 1, outcomes.join());
-    assert.equal(outcomes.filter((one) => one === 'pass_code_used').length, 5, outcomes.join());
+    const outcomes = await network.race(rotating((await newPhone()).shows()), 6);
+    assert.deepEqual(outcomes, { succeeded: 1, pass_code_used: 5 });
   });
 
   test('is valid for its step and the next one, in real time', async () => {
     const phone = await newPhone();
-    const merchant = await nodes[0].merchant();
+    const merchant = await server.merchant();
     await merchant.post('/test_helpers/clock/advance', { seconds: 3_600 });
     assert.equal(await outcome(phone.shows(-2)), 'pass_code_expired');
     assert.equal(await outcome(phone.shows(1)), 'pass_code_expired', 'not yet');
@@ -125,7 +102,7 @@ describe('a rotating code', () => {
     preflight = 'unavailable';
     assert.equal(await outcome(phone.shows()), 'service_unavailable');
     const intentId = await addIntent(store);
-    await nodes[0].device().post(`/payment_intents/${intentId}/cancel`);
+    await server.device().post(`/payment_intents/${intentId}/cancel`);
     assert.equal(await outcome(phone.shows(), { intentId }), 'payment_intent_unexpected_state');
     preflight = { ok: false, decline: 'insufficient_funds' };
     assert.equal(await outcome(phone.shows()), 'insufficient_funds');
@@ -150,11 +127,7 @@ describe('a rotating code', () => {
 
   test('wrong ones that arrive concurrently over two nodes are all counted', async () => {
     const phone = await newPhone();
-    const guess = wrongOf(phone);
-    const intents = await Promise.all(Array.from({ length: 5 }, () => addIntent(store)));
-    await Promise.all(
-      intents.map((intentId, i) => outcome(guess, { intentId, node: i % 2 === 0 ? 0 : 1 })),
-    );
+    await network.race(rotating(wrongOf(phone)), 5);
     assert.equal(await outcome(phone.shows()), 'pass_code_expired');
   });
 
@@ -205,9 +178,9 @@ describe('a rotating code', () => {
   test('is simulated by test mode, for passes of the test network', async () => {
     const { me } = await newPhone();
     const passId = String((await me.post('/passes', {})).body.id);
-    const merchant = await nodes[0].merchant();
+    const merchant = await server.merchant();
     const path = `/test_helpers/passes/${passId}/rotating_code`;
-    const other = await nodes[1].merchant();
+    const other = await network.other.merchant();
     const askers = [merchant, other, merchant, other, merchant, other];
     const answers = await Promise.all(askers.map((one) => one.post(path)));
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]));
@@ -217,11 +190,8 @@ describe('a rotating code', () => {
     assert.equal(await outcome(String(value)), 'succeeded');
     const missing = await merchant.post('/test_helpers/passes/pass_1/rotating_code');
     assert.equal(missing.status, 404);
-    const token = await signInWallet(nodes[0].url, newWallet(), {
-      now: clock.now(),
-      chainId: 31_338,
-    });
-    const live = String((await nodes[0].payer(token).post('/passes', {})).body.id);
+    const payer = await server.signIn({ chainId: 31_338 });
+    const live = String((await payer.me.post('/passes', {})).body.id);
     const refused = await merchant.post(`/test_helpers/passes/${live}/rotating_code`);
     assert.equal(refused.status, 404, 'a pass of the live network');
   });

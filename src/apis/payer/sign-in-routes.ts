@@ -1,31 +1,25 @@
-import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { NonceSchema, PayerSchema, SessionSchema, SignInBody } from '#apis/payer/payer-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { createNonce, signAgain, signIn } from '#payers/payer-sign-in.ts';
 import { renderPayer } from '#payers/render.ts';
 import { deleteSession } from '#payers/session-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-const TAG = 'Payer app';
-
 /** Open without a session. */
 export const OPEN_PATHS = ['/sign_in/nonce', '/sign_in'];
 
 function nonceRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'POST',
     path: '/sign_in/nonce',
     operationId: 'createPayerNonce',
     moves: 'access',
     asks: 'never',
-    tag: TAG,
     summary: 'Create a nonce for one sign-in message',
-    scope: null,
-    idempotency: 'ignored',
     responses: { 201: { schema: NonceSchema, description: 'Valid for five minutes, once.' } },
-    errors: [],
     handle: async ({ now }) => {
       const { nonce, expiresAt } = await createNonce(ctx.db, now);
       return answerWith(201, { nonce, expires_at: expiresAt.toISOString() });
@@ -46,19 +40,16 @@ function heldCookie({ address }: { readonly address: string }): string {
 }
 
 function signInRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof SignInBody>({
+  return payerRoute<undefined, typeof SignInBody>({
     method: 'POST',
     path: '/sign_in',
     operationId: 'signInPayer',
     moves: 'access',
     asks: 'never',
-    tag: TAG,
     summary: 'Sign in with the wallet',
     description:
       'An EIP-4361 message for this site, signed by the wallet. The chain of the message chooses ' +
       'the network.',
-    scope: null,
-    idempotency: 'ignored',
     body: SignInBody,
     multiline: ['message'],
     responses: { 201: { schema: SessionSchema, description: 'The session, valid for a day.' } },
@@ -78,19 +69,16 @@ function signInRoute(ctx: ApiContext) {
 }
 
 function signAgainRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof SignInBody>({
+  return payerRoute<undefined, typeof SignInBody>({
     method: 'POST',
     path: '/sign_in/again',
     operationId: 'signPayerAgain',
     moves: 'access',
     asks: 'never',
-    tag: TAG,
     summary: 'Sign again for the current session',
     description:
       'A message as for the sign-in, of the same wallet and network. New passes, cards and agent ' +
       'tokens, and higher limits, need a signature that is at most five minutes old.',
-    scope: null,
-    idempotency: 'ignored',
     body: SignInBody,
     multiline: ['message'],
     responses: { 200: { schema: PayerSchema, description: 'The payer of this session.' } },
@@ -105,18 +93,14 @@ function signAgainRoute(ctx: ApiContext) {
 }
 
 function signOutRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'POST',
     path: '/sign_out',
     operationId: 'signOutPayer',
     moves: 'access',
     asks: 'never',
-    tag: TAG,
     summary: 'End this session',
-    scope: null,
-    idempotency: 'ignored',
     responses: { 204: { schema: null, description: 'The session has ended.' } },
-    errors: [],
     handle: async ({ caller }) => {
       await deleteSession(ctx.db, present(caller.sessionHash, 'session'));
       return { status: 204, body: '' };
@@ -125,22 +109,18 @@ function signOutRoute(ctx: ApiContext) {
 }
 
 function meRoute() {
-  return defineRoute<PayerCaller>({
+  return payerRoute({
     method: 'GET',
     path: '/me',
     operationId: 'retrievePayer',
     moves: 'nothing',
-    tag: TAG,
     summary: 'Retrieve the signed-in payer',
-    scope: null,
-    idempotency: 'ignored',
     responses: { 200: { schema: PayerSchema, description: 'The payer.' } },
-    errors: [],
     handle: async ({ caller }) => answerWith(200, renderPayer(payerOfCaller(caller))),
   });
 }
 
 /** Declares the routes for signing in and out with the wallet's key (EIP-4361). */
-export function signInRoutes(ctx: ApiContext): AnyRoute<PayerCaller>[] {
+export function signInRoutes(ctx: ApiContext): PayerRoute[] {
   return [nonceRoute(ctx), signInRoute(ctx), signAgainRoute(ctx), signOutRoute(ctx), meRoute()];
 }

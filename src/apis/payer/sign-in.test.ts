@@ -7,10 +7,10 @@ import { createNonce } from '#payers/payer-sign-in.ts';
 import type { Caller } from '#testing/api-client.ts';
 import { caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import type { TestStore } from '#testing/store.ts';
+import { openServedStore, type StoreServer, serveStore } from '#testing/store-server.ts';
 import { startTestNetwork } from '#testing/test-network.ts';
-import { messageOf, newWallet, type SignInMessage, signInWallet } from '#testing/wallet-sign-in.ts';
+import { messageOf, newWallet, type SignInMessage } from '#testing/wallet-sign-in.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 
@@ -21,15 +21,11 @@ let visitor: Caller;
 
 before(async () => {
   clock = new FakeClock(NOON);
-  store = await openStore({ clock });
-  server = await serveStore(store);
+  ({ store, server } = await openServedStore({ clock }));
   visitor = caller(`${server.url}/api/payer/v1`, 'none');
 });
 
-after(async () => {
-  await server.close();
-  await store.close();
-});
+after(() => server.close());
 
 async function freshMessage(changes: Partial<SignInMessage> = {}): Promise<SignInMessage> {
   const { nonce } = await createNonce(store.db, clock.now());
@@ -57,11 +53,10 @@ describe('a wallet', () => {
 
   test('that returns is the same payer, and another one on the other network', async () => {
     const account = newWallet();
-    const now = clock.now();
     const ids: unknown[] = [];
     for (const chainId of [31_337, 31_337, 31_338]) {
-      const token = await signInWallet(server.url, account, { chainId, now });
-      ids.push((await server.payer(token).get('/me')).body.id);
+      const { me } = await server.signIn({ account, chainId });
+      ids.push((await me.get('/me')).body.id);
     }
     assert.equal(ids[0], ids[1]);
     assert.notEqual(ids[0], ids[2]);
@@ -167,28 +162,28 @@ describe('a message is refused', () => {
 
 describe('a session', () => {
   test('opens the payer app for a day, not longer', async () => {
-    const token = await signInWallet(server.url, newWallet(), { now: clock.now() });
+    const { me } = await server.signIn();
     clock.advance(DAY_MS - 1);
-    assert.equal((await server.payer(token).get('/me')).status, 200);
+    assert.equal((await me.get('/me')).status, 200);
     clock.advance(1);
-    assert.equal(errorCodeOf((await server.payer(token).get('/me')).body), 'session_missing');
+    assert.equal(errorCodeOf((await me.get('/me')).body), 'session_missing');
   });
 
   test('ends with the sign-out', async () => {
-    const token = await signInWallet(server.url, newWallet(), { now: clock.now() });
-    assert.equal((await server.payer(token).post('/sign_out')).status, 204);
-    assert.equal((await server.payer(token).get('/me')).status, 401);
+    const { me } = await server.signIn();
+    assert.equal((await me.post('/sign_out')).status, 204);
+    assert.equal((await me.get('/me')).status, 401);
   });
 
   test('is not opened by keys of other surfaces, nor the other way round', async () => {
-    const token = await signInWallet(server.url, newWallet(), { now: clock.now() });
+    const { token } = await server.signIn();
     assert.equal((await server.payer(store.deviceKey).get('/me')).status, 401);
     assert.equal((await server.device(token).get('/terminal')).status, 401);
     assert.equal((await caller(`${server.url}/api/v1`, token).get('/terminals')).status, 401);
   });
 
   test('is stored as a hash only', async () => {
-    const token = await signInWallet(server.url, newWallet(), { now: clock.now() });
+    const { token } = await server.signIn();
     const rows = await store.db.query<{ text: string }>(
       `select encode(hash, 'escape') || payer_id as text from payer_sessions`,
     );

@@ -1,4 +1,5 @@
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { payerRoute } from '#apis/payer/payer-route.ts';
 import { TransferBody } from '#apis/payer/payer-schema.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/wait-for-chain-result.ts';
 import { readWallet } from '#apis/payer/wallet-state.ts';
@@ -6,7 +7,6 @@ import { isRefusal, type Refusal } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import { defineRoute } from '#http/route.ts';
 import { createTransfer, TRANSFERS_PER_DAY } from '#payers/create-transfer.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { deployerFor } from '#payments/deploy-wallet.ts';
@@ -82,7 +82,7 @@ export async function sponsorsNow(ctx: ApiContext, chain: Chain): Promise<boolea
 }
 
 export function transferRoute(ctx: ApiContext) {
-  return defineRoute<PayerCaller, undefined, typeof TransferBody>({
+  return payerRoute<undefined, typeof TransferBody>({
     method: 'POST',
     path: '/transfers',
     operationId: 'createTransfer',
@@ -90,7 +90,6 @@ export function transferRoute(ctx: ApiContext) {
     // Requires no fresh signature, because the body already contains the wallet's signature for
     // this request.
     asks: 'never',
-    tag: 'Payer app',
     summary: 'Send USDC from the wallet; the operator pays the gas',
     description:
       'If the operator has switched it on (`gasless` of `GET /approvals`), from 1 USDC, ' +
@@ -100,10 +99,6 @@ export function transferRoute(ctx: ApiContext) {
       '/approvals/{id}` follows it. A wallet that is not on the chain yet (ERC-6492) is deployed ' +
       'first, if the operator lists its factory. If that takes long, the answer is 503: send ' +
       'the same request again.',
-    scope: null,
-    // The authorization's nonce serves as the idempotency key: a repeated request returns the same
-    // transfer.
-    idempotency: 'ignored',
     body: TransferBody,
     bodyExample: EXAMPLE,
     responses: { 201: requestResponse },

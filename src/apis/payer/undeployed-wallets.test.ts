@@ -14,6 +14,7 @@ import { keyWalletCode } from '#testing/pay-links.ts';
 import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
 import { signTransfer } from '#testing/sign-transfer.ts';
 import { addIntent } from '#testing/store.ts';
+import { tap } from '#testing/tap.ts';
 import {
   addFactories,
   deploymentsIn,
@@ -23,7 +24,7 @@ import {
   listing,
   wrapping,
 } from '#testing/undeployed-wallets.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { newWallet } from '#testing/wallet-sign-in.ts';
 import { compileContract } from '../../../contracts/compile.ts';
 
 /**
@@ -92,9 +93,8 @@ interface Payer {
 async function open(made?: Parameters<typeof factoryWallet>[0], usdc = USDC): Promise<Payer> {
   const wallet = factoryWallet(made);
   if (usdc > 0n) await ground.mint(wallet.from, usdc);
-  const { server, world } = ground;
-  const { chainId } = world.network.config;
-  return { wallet, me: server.payer(await signInWallet(server.url, wallet.account, { chainId })) };
+  const { me } = await ground.server.signIn({ account: wallet.account });
+  return { wallet, me };
 }
 
 const permitOf = ({ account }: FactoryWallet) =>
@@ -105,7 +105,7 @@ const transferOf = ({ account }: FactoryWallet, to: Hex, amount = SENT) =>
   signTransfer(ground.world.network.config, account, { to, amount });
 
 function messageIn({ body }: Reply): string {
-  return (body as { error?: { message: string } }).error?.message ?? '';
+  return body.error?.message ?? '';
 }
 
 async function jobsOf(kind: 'enrolment' | 'transfer', { from }: FactoryWallet): Promise<number> {
@@ -124,9 +124,8 @@ test('a wallet that is not deployed signs in, approves and pays, without gas', a
   assert.deepEqual(await deployments(wallet), ['succeeded']);
   assert.equal(await hasCode(wallet), true);
   const pass = (await me.post('/passes', {})).body;
-  const path = `/payment_intents/${await addIntent(ground.store)}/tap`;
-  const credential = { type: 'nfc_id', value: pass.nfc_id };
-  const { body } = await ground.server.device().post(path, { credential });
+  const intentId = await addIntent(ground.store);
+  const { body } = await tap(ground.server.device(), intentId, String(pass.nfc_id));
   assert.equal(body.status, 'succeeded');
 });
 

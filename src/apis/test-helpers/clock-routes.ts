@@ -9,12 +9,13 @@ import {
   dropEventsBefore,
   selectClock,
 } from '#apis/test-helpers/clock-queries.ts';
+import { testHelperRoute } from '#apis/test-helpers/test-helper-route.ts';
 import { answerWith } from '#core/answer.ts';
 import { addMs, addSeconds } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { ProcessContext } from '#db/process-context.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
+import type { AnyRoute } from '#http/route.ts';
 import { commonFields, Timestamp } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { expireIntents } from '#payments/store-expired-intents.ts';
@@ -60,8 +61,6 @@ export async function advanceTestClock(
   return { now: addSeconds(now, advancedSeconds), advancedSeconds };
 }
 
-const TAG = 'Test helpers';
-
 const TestClockSchema = Type.Object(
   {
     ...commonFields('test_clock'),
@@ -105,17 +104,14 @@ function render({ now, advancedSeconds }: TestClock) {
 }
 
 function readRoute(ctx: ApiContext) {
-  return defineRoute<MerchantCaller>({
+  return testHelperRoute({
     method: 'GET',
     path: '/test_helpers/clock',
     operationId: 'testReadClock',
     moves: 'nothing',
-    tag: TAG,
     summary: "Retrieve the test clock of this account's test mode",
     scope: 'payments:read',
-    idempotency: 'ignored',
     responses: { 200: clockResponse },
-    errors: ['route_missing'],
     handle: async ({ caller }) => {
       return answerWith(200, render(await readTestClock(ctx, caller.tenant)));
     },
@@ -123,20 +119,17 @@ function readRoute(ctx: ApiContext) {
 }
 
 function advanceRoute(ctx: ApiContext) {
-  return defineRoute<MerchantCaller, undefined, typeof AdvanceBody>({
+  return testHelperRoute<typeof AdvanceBody>({
     method: 'POST',
     path: '/test_helpers/clock/advance',
     operationId: 'testAdvanceClock',
     moves: 'data',
-    tag: TAG,
     summary: "Advance the clock of this account's test mode",
     description:
       'Moves the clock of the account ahead. Everything due by then happens immediately: intents ' +
       'expire, confirmations time out, agent tokens and stored responses expire, events pass ' +
       'their retention, refund windows close. Daily limits and velocity rules count by the new ' +
       'time, and `created` shows it. Other accounts are not affected.',
-    scope: 'payments:write',
-    idempotency: 'ignored',
     body: AdvanceBody,
     bodyExample: { seconds: 120 },
     responses: {
@@ -148,7 +141,6 @@ function advanceRoute(ctx: ApiContext) {
           "settlement and the contract's limits do not move.",
       },
     },
-    errors: ['route_missing'],
     handle: async ({ caller, body }) => {
       const { seconds } = body;
       return answerWith(

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import Type from 'typebox';
 import type { LocalAccount } from 'viem/accounts';
-import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { OfflineRecordSchema } from '#apis/merchant/offline-schema.ts';
+import { testHelperRoute } from '#apis/test-helpers/test-helper-route.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { DAY_MS, SECOND_MS } from '#core/durations.ts';
 import { readDate } from '#http/cursors.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { Amount } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
@@ -85,25 +84,23 @@ async function signSale(
   };
 }
 
-function offlinePaymentRoute(ctx: ApiContext) {
-  return defineRoute<MerchantCaller, undefined, typeof HelperBody>({
+/** Returns the route that simulates customers who sign sales at offline terminals. */
+export function offlinePaymentRoute(ctx: ApiContext) {
+  return testHelperRoute<typeof HelperBody>({
     method: 'POST',
     path: '/test_helpers/terminals/{id}/offline_payment',
     operationId: 'testOfflinePayment',
     moves: 'data',
-    tag: 'Test helpers',
     summary: 'Sign a sale as a customer does at an offline terminal',
     description:
       'Returns the record that the terminal would keep. Forward it with ' +
       '`POST /api/device/v1/offline_payments`; until then nothing has happened. It is valid for ' +
       'a day, whatever `accepted_at` says.',
-    scope: 'payments:write',
-    idempotency: 'ignored',
     params: { id: 'terminal' },
     body: HelperBody,
     bodyExample: { amount: 2500000 },
     responses: { 201: { schema: OfflineRecordSchema, description: 'The record.' } },
-    errors: ['route_missing', 'resource_missing', 'account_not_live', 'service_unavailable'],
+    errors: ['resource_missing', 'account_not_live', 'service_unavailable'],
     handle: async ({ caller, params, body, now }) => {
       const { tenant, merchant } = caller;
       const terminal = await selectTerminal(ctx.db, tenant, params.id ?? '');
@@ -132,9 +129,4 @@ function offlinePaymentRoute(ctx: ApiContext) {
       }
     },
   });
-}
-
-/** Returns the routes that simulate customers who sign sales at offline terminals. */
-export function offlinePaymentRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
-  return [offlinePaymentRoute(ctx)];
 }

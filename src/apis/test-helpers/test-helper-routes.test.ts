@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EVENT_TYPES } from '#events/event-types.ts';
 import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
+import { declineCodeOf, errorCodeOf } from '#testing/error-code.ts';
 import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 
@@ -108,8 +108,7 @@ describe('a simulated confirmation', () => {
   test('declines when the payer rejects', async () => {
     const { body } = await answer(await asked(), false);
     assert.equal(body.status, 'requires_payment_method');
-    const error = body.last_payment_error as { decline_code: string };
-    assert.equal(error.decline_code, 'payer_rejected');
+    assert.equal(declineCodeOf(body), 'payer_rejected');
   });
 
   test('of an intent that needs no confirmation is refused', async () => {
@@ -149,8 +148,7 @@ describe('a simulated expiry', () => {
     await merchant.post(tapPath(), { credential, payment_intent });
     const { body } = await expire(payment_intent);
     assert.equal(body.cancellation_reason, 'expired');
-    const error = body.last_payment_error as { decline_code: string };
-    assert.equal(error.decline_code, 'confirmation_timeout');
+    assert.equal(declineCodeOf(body), 'confirmation_timeout');
   });
 
   test('of a paid intent is refused', async () => {
@@ -233,7 +231,7 @@ test('a tap on an expired intent is refused as expired', async () => {
   const { status, body } = await merchant.post(tapPath(), { payment_intent: intentId });
   assert.equal(status, 409);
   assert.equal(errorCodeOf(body), 'payment_intent_unexpected_state');
-  assert.match((body.error as { message: string }).message, /expired at 20.*Create another one/);
+  assert.match(body.error?.message ?? '', /expired at 20.*Create another one/);
 });
 
 test('none of them exists for a live key', async () => {

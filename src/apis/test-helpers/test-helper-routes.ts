@@ -4,18 +4,17 @@ import { EventSchema } from '#apis/merchant/event-schema.ts';
 import { PaymentIntentSchema, TipAmount } from '#apis/merchant/payment-schema.ts';
 import { TappedCredential } from '#apis/merchant/terminal-schema.ts';
 import { ExpiresIn, NewAgentTokenSchema } from '#apis/payer/payer-schema.ts';
-import { cardTapRoutes } from '#apis/test-helpers/card-tap-routes.ts';
 import { clockRoutes } from '#apis/test-helpers/clock-routes.ts';
-import { offlinePaymentRoutes } from '#apis/test-helpers/offline-payment-routes.ts';
-import { phoneTapRoutes } from '#apis/test-helpers/phone-tap-routes.ts';
-import { rotatingCodeRoutes } from '#apis/test-helpers/rotating-code-routes.ts';
+import { offlinePaymentRoute } from '#apis/test-helpers/offline-payment-routes.ts';
 import type { SampleType } from '#apis/test-helpers/sample-objects.ts';
+import { simulatedTapRoutes } from '#apis/test-helpers/simulated-tap-routes.ts';
+import { testHelperRoute } from '#apis/test-helpers/test-helper-route.ts';
 import { triggerEvent } from '#apis/test-helpers/trigger-event.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import { atoms } from '#core/money.ts';
 import { EVENT_TYPES } from '#events/event-types.ts';
-import { type AnyRoute, defineRoute } from '#http/route.ts';
+import type { AnyRoute } from '#http/route.ts';
 import { Amount, idOf, oneOf } from '#http/schema.ts';
 import { findReplay } from '#idempotency/run-once-per-key.ts';
 import { renderAgentToken } from '#payers/agent-token.ts';
@@ -31,8 +30,6 @@ import { payIntent } from '#payments/pay.ts';
 import { renderIntent } from '#payments/render.ts';
 import { expireNow } from '#payments/simulate-expiry.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
-
-const TAG = 'Test helpers';
 
 const intentResponse = (description: string) => ({
   schema: PaymentIntentSchema,
@@ -72,26 +69,19 @@ async function findOpenIntent(
 }
 
 function tapRoute(ctx: ApiContext) {
-  return defineRoute<MerchantCaller, undefined, typeof HelperTapBody>({
+  return testHelperRoute<typeof HelperTapBody>({
     method: 'POST',
     path: '/test_helpers/terminals/{id}/tap',
     operationId: 'testTapTerminal',
     moves: 'data',
-    tag: TAG,
     summary: 'Simulate a customer who taps a pass on the terminal',
     description: 'Default: the demo pass `ok` on the oldest open intent of the terminal.',
-    scope: 'payments:write',
     idempotency: 'accepted',
     params: { id: 'terminal' },
     body: HelperTapBody,
     bodyExample: {},
     responses: { 200: intentResponse('The intent after the tap.') },
-    errors: [
-      'route_missing',
-      'resource_missing',
-      'terminal_inactive',
-      'payment_intent_unexpected_state',
-    ],
+    errors: ['resource_missing', 'terminal_inactive', 'payment_intent_unexpected_state'],
     handle: async ({ caller, params, body, idempotency, requestId, now, whenGone }) => {
       const presented = presentedIn(body, ctx.demo.defaultPass);
       if (isRefusal(presented)) return presented;
@@ -126,25 +116,17 @@ const PayerConfirmBody = Type.Object({
 });
 
 function payerConfirmRoute(ctx: ApiContext) {
-  return defineRoute<MerchantCaller, undefined, typeof PayerConfirmBody>({
+  return testHelperRoute<typeof PayerConfirmBody>({
     method: 'POST',
     path: '/test_helpers/payment_intents/{id}/payer_confirm',
     operationId: 'testPayerConfirm',
     moves: 'data',
-    tag: TAG,
     summary: "Simulate the payer's answer in the payer app's confirmation",
-    scope: 'payments:write',
-    idempotency: 'ignored',
     params: { id: 'paymentIntent' },
     body: PayerConfirmBody,
     bodyExample: { approve: true },
     responses: { 200: intentResponse("The intent after the payer's answer.") },
-    errors: [
-      'route_missing',
-      'resource_missing',
-      'payment_intent_unexpected_state',
-      'service_unavailable',
-    ],
+    errors: ['resource_missing', 'payment_intent_unexpected_state', 'service_unavailable'],
     handle: async ({ caller, params, body, now, whenGone }) => {
       const { accountId, livemode } = caller.tenant;
       const intent = await answerConfirmation(ctx, {
@@ -162,18 +144,15 @@ function payerConfirmRoute(ctx: ApiContext) {
 }
 
 function expireRoute(ctx: ApiContext) {
-  return defineRoute<MerchantCaller>({
+  return testHelperRoute({
     method: 'POST',
     path: '/test_helpers/payment_intents/{id}/expire',
     operationId: 'testExpirePaymentIntent',
     moves: 'data',
-    tag: TAG,
     summary: 'Simulate the expiry of an unpaid intent',
-    scope: 'payments:write',
-    idempotency: 'ignored',
     params: { id: 'paymentIntent' },
     responses: { 200: intentResponse('The intent, canceled as expired.') },
-    errors: ['route_missing', 'resource_missing', 'payment_intent_unexpected_state'],
+    errors: ['resource_missing', 'payment_intent_unexpected_state'],
     handle: async ({ caller, params, now }) => {
       const { tenant } = caller;
       const intent = await expireNow(ctx, { tenant, intentId: params.id ?? '', now });
@@ -194,20 +173,16 @@ const HelperTokenBody = Type.Object({
 });
 
 function agentTokenRoute(ctx: ApiContext) {
-  return defineRoute<MerchantCaller, undefined, typeof HelperTokenBody>({
+  return testHelperRoute<typeof HelperTokenBody>({
     method: 'POST',
     path: '/test_helpers/agent_tokens',
     operationId: 'testCreateAgentToken',
     moves: 'data',
-    tag: TAG,
     summary: 'Create an AI agent token of a payer for this account and amount',
     description: 'Default: the payer of the demo pass `ok`, one hour.',
-    scope: 'payments:write',
-    idempotency: 'ignored',
     body: HelperTokenBody,
     bodyExample: { amount: 2500000 },
     responses: { 201: { schema: NewAgentTokenSchema, description: 'The token, shown only once.' } },
-    errors: ['route_missing'],
     handle: async ({ caller, body, now }) => {
       const pass = body.pass ?? ctx.demo.defaultPass;
       if (pass === null) return passMissing('pass');
@@ -239,24 +214,20 @@ const TriggerBody = Type.Object({
 });
 
 function triggerRoute(ctx: ApiContext) {
-  return defineRoute<MerchantCaller, undefined, typeof TriggerBody>({
+  return testHelperRoute<typeof TriggerBody>({
     method: 'POST',
     path: '/test_helpers/events/trigger',
     operationId: 'testTriggerEvent',
     moves: 'data',
-    tag: TAG,
     summary: 'Send an event of any type',
     description:
       'The event is about the newest object of the account that was in such a state, or else ' +
       'about the newest of that kind, shown in that state. The object itself does ' +
       'not change. Only an account without such objects gets an event about a ' +
       'made-up one.',
-    scope: 'payments:write',
-    idempotency: 'ignored',
     body: TriggerBody,
     bodyExample: { type: 'refund.failed' },
     responses: { 201: { schema: EventSchema, description: 'The event.' } },
-    errors: ['route_missing'],
     handle: async ({ caller, body, now }) => {
       return triggerEvent(ctx, { tenant: caller.tenant, type: body.type, now });
     },
@@ -273,10 +244,8 @@ export function testHelperRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
     expireRoute(ctx),
     agentTokenRoute(ctx),
     triggerRoute(ctx),
-    ...offlinePaymentRoutes(ctx),
-    ...cardTapRoutes(ctx),
-    ...rotatingCodeRoutes(ctx),
-    ...phoneTapRoutes(ctx),
+    offlinePaymentRoute(ctx),
+    ...simulatedTapRoutes(ctx),
     ...clockRoutes(ctx),
   ];
 }

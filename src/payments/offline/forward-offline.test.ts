@@ -5,13 +5,17 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { judgeOnChain } from '#payments/offline/decide-bounce.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { Caller, Reply } from '#testing/api-client.ts';
+import type { Caller } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import {
+  forwardSales,
+  type Forwarded as Item,
+  forwardedIn as itemsOf,
   type KeptSale,
   type OfflineWish,
   RATES,
   setLimits,
+  settleForwarded,
   signOffline,
   WIDE_LIMITS,
 } from '#testing/offline-sales.ts';
@@ -34,28 +38,10 @@ beforeEach(() => setLimits(ground));
 
 after(() => ground.close());
 
-type Item = Readonly<Record<string, unknown>>;
-
-const forward = (sales: readonly object[], by = till): Promise<Reply> =>
-  by.post('/offline_payments', { payments: sales });
-
-const itemsOf = ({ status, body }: Reply): Item[] => {
-  assert.equal(status, 200, JSON.stringify(body));
-  assert.equal(body.object, 'list');
-  return body.data as Item[];
-};
+const forward = (sales: readonly object[], by = till) => forwardSales(by, sales);
+const settled = (sales: readonly object[], by = till) => settleForwarded(by, sales);
 
 const said = (item: Item | undefined) => String(item?.code ?? item?.bounce_reason ?? item?.status);
-
-/** Forwards the sales until each one has ended. */
-async function settled(sales: readonly object[], by = till): Promise<Item[]> {
-  let items: Item[] = [];
-  await waitUntil(async () => {
-    items = itemsOf(await forward(sales, by));
-    return items.every(({ status }) => status !== 'processing');
-  }, 20_000);
-  return items;
-}
 
 async function signed(wish: OfflineWish = {}, usdc = PULLED): Promise<KeptSale> {
   return signOffline(ground, await ground.bare(usdc), wish);

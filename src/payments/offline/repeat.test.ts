@@ -6,11 +6,16 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { declineOverdue } from '#payments/apply-settlements.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Caller } from '#testing/api-client.ts';
-import { type KeptSale, setLimits, signOffline } from '#testing/offline-sales.ts';
+import {
+  forwardedIn,
+  forwardSales,
+  type KeptSale,
+  setLimits,
+  settleForwarded,
+  signOffline,
+} from '#testing/offline-sales.ts';
 import { type PayGround, PULLED, startPayGround } from '#testing/pay-ground.ts';
 import { addTerminal } from '#testing/store.ts';
-
-type Item = Readonly<Record<string, unknown>>;
 
 let ground: PayGround;
 let till: Caller;
@@ -28,20 +33,9 @@ before(async () => {
 
 after(() => ground.close());
 
-async function forward(sales: readonly object[], by = till): Promise<Item[]> {
-  const { status, body } = await by.post('/offline_payments', { payments: sales });
-  assert.equal(status, 200, JSON.stringify(body));
-  return body.data as Item[];
-}
-
-async function settled(sales: readonly object[]): Promise<Item[]> {
-  let items: Item[] = [];
-  await waitUntil(async () => {
-    items = await forward(sales);
-    return items.every(({ status }) => status !== 'processing');
-  }, 30_000);
-  return items;
-}
+const forward = async (sales: readonly object[], by = till) =>
+  forwardedIn(await forwardSales(by, sales));
+const settled = (sales: readonly object[]) => settleForwarded(till, sales);
 
 test('a sale whose job missed its deadline gets another one, and settles once', async () => {
   const { db } = ground.store;

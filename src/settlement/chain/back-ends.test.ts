@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { steps } from '#settlement/relayer/state-machine/relayer-state.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
+import { assertSucceeded } from '#testing/relayer-world.ts';
 import type { TakenStep } from '#testing/step-history.ts';
 
 const BLOCK_MS = 250;
@@ -15,18 +16,11 @@ const WAIT_MS = 30_000;
 
 /** One URL in front of several nodes, which disagree about the newest blocks. */
 describe('an address whose nodes disagree', () => {
-  let database: TestDatabase;
+  const database = databaseForTests(12);
   let world: OddWorld<ProviderProxy>;
   let proxy: ProviderProxy;
-  let stopMining: () => Promise<void>;
   /** Each broadcast transaction, with the relayer's head at that time. */
   let sent: { readonly hash: Hex; readonly head: bigint }[];
-
-  before(async () => {
-    database = await testDatabase(12);
-  });
-
-  after(() => database.close());
 
   beforeEach(async () => {
     world = await startOddWorld(startProviderProxy, { config: { headPollMs: 25 }, database });
@@ -35,12 +29,11 @@ describe('an address whose nodes disagree', () => {
     steps.subscribe(noteSent);
     // Lets all nodes see the blocks of the setup before their heads begin to differ.
     await world.network.mine(4);
-    stopMining = world.network.mineEvery(BLOCK_MS);
+    world.network.mineEvery(BLOCK_MS);
   });
 
   afterEach(async () => {
     steps.unsubscribe(noteSent);
-    await stopMining();
     await world.stop();
   });
 
@@ -71,16 +64,14 @@ describe('an address whose nodes disagree', () => {
   }
 
   async function payOneByOne(payments: number): Promise<void> {
-    const [payer] = await world.network.addPayers(1);
-    assert(payer !== undefined);
+    const payer = await world.network.addPayer();
     for (let i = 0; i < payments; i++) {
-      const [outcome] = await world.outcomes([await world.pay({ payer })], WAIT_MS);
-      assert.equal(outcome?.succeeded, true);
+      assertSucceeded(await world.outcomes([await world.pay({ payer })], WAIT_MS));
       await sleep(Math.random() * BLOCK_MS);
     }
   }
 
-  const alarms = () => world.count('select count(*) from chain_alarms');
+  const alarms = () => world.countRows('chain_alarms');
 
   it('by up to three blocks raises no alarm, and nothing is sent again', async () => {
     behaveAs('has nodes that are up to three blocks apart');
@@ -101,8 +92,7 @@ describe('an address whose nodes disagree', () => {
     await payOneByOne(PAYMENTS);
     assert.deepEqual(world.complaints, []);
     assert.equal(await alarms(), 0);
-    const { merchantNumber } = world.merchant;
-    const balance = await world.network.merchantBalance(merchantNumber);
+    const balance = await world.balance();
     assert.equal(balance, BigInt(PAYMENTS) * 1_000_000n);
   });
 });

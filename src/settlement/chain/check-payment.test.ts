@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { type CheckPayment, createPaymentCheck } from '#settlement/chain/check-payment.ts';
 import { readMerchantBalance } from '#settlement/chain/merchant-balance.ts';
@@ -13,7 +12,6 @@ import {
   type TestMerchant,
   type TestNetwork,
 } from '#testing/test-network.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
  * The number of times that one attempt requests data that a node lacks, before the attempt fails.
@@ -40,11 +38,6 @@ describe('the check before a payment', () => {
     await node.stop();
   });
 
-  const addPayer = async (options: PayerOptions = {}): Promise<PrivateKeyAccount> => {
-    const [payer] = await network.addPayers(1, options);
-    assert(payer !== undefined);
-    return payer;
-  };
   const sale = (payer: PrivateKeyAccount, amount = 1_000_000n) => ({
     merchantNumber: merchant.merchantNumber,
     payer: payer.address,
@@ -52,7 +45,7 @@ describe('the check before a payment', () => {
     orderId: 'A-1',
   });
   const reasonFor = async (options: PayerOptions, amount?: bigint) => {
-    const result = await check(sale(await addPayer(options), amount));
+    const result = await check(sale(await network.addPayer(options), amount));
     return result.status === 'declined' ? result.reason : result.status;
   };
 
@@ -75,15 +68,14 @@ describe('the check before a payment', () => {
   });
 
   it('declines payments to a merchant that the contract does not know', async () => {
-    const payer = await addPayer();
+    const payer = await network.addPayer();
     const result = await check({ ...sale(payer), merchantNumber: 99n });
     assert.deepEqual(result, { status: 'declined', reason: 'settlement_failed' });
   });
 
   it('notices a revoked policy immediately', async () => {
-    const payer = await addPayer();
-    const revoke = encodeFunctionData({ abi: settlementAbi, functionName: 'revokePolicy' });
-    await network.send(payer, network.config.settlement, revoke);
+    const payer = await network.addPayer();
+    await network.callSettlement(payer, 'revokePolicy');
     assert.deepEqual(await check(sale(payer)), {
       status: 'declined',
       reason: 'approval_insufficient',
@@ -92,7 +84,7 @@ describe('the check before a payment', () => {
   });
 
   it('checks many payments in one call', async () => {
-    const payer = await addPayer();
+    const payer = await network.addPayer();
     const before = node.calls.get('eth_call') ?? 0;
     const results = await Promise.all(Array.from({ length: 80 }, () => check(sale(payer))));
     assert(results.every((result) => result.status === 'ok'));
@@ -101,7 +93,7 @@ describe('the check before a payment', () => {
   });
 
   it('is repeated during the tap if a node cannot answer', async () => {
-    const payer = await addPayer();
+    const payer = await network.addPayer();
     for (const failures of [1, 2]) {
       let left = failures * LOOKS_WITHIN_A_TRY;
       node.refuse = ({ method }) =>
@@ -113,7 +105,7 @@ describe('the check before a payment', () => {
   });
 
   it('reports `unavailable` when no node answers, and declines nothing', async () => {
-    const payer = await addPayer();
+    const payer = await network.addPayer();
     node.mood = 'down';
     assert.deepEqual(await check(sale(payer)), { status: 'unavailable' });
     node.mood = 'well';
@@ -121,7 +113,7 @@ describe('the check before a payment', () => {
   });
 
   it('reports `unavailable` while the contract is paused, and declines nothing', async () => {
-    const payer = await addPayer();
+    const payer = await network.addPayer();
     await switchContract(network, 'pauseSettling');
     assert.deepEqual(await check(sale(payer)), { status: 'unavailable' });
     await switchContract(network, 'unpauseSettling');

@@ -8,18 +8,14 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 let network: TestNetwork;
 let outside: OutsideService;
-let stopMining: () => Promise<void>;
 
 before(async () => {
   network = await startTestNetwork();
-  stopMining = network.mineEvery(30);
+  network.mineEvery(30);
   outside = outsideService(network.config);
 });
 
-after(async () => {
-  await stopMining();
-  await network.stop();
-});
+after(() => network.stop());
 
 const sums = async (pageSize?: number) => {
   const { merchants, held, owed, fees } = await readHoldings(

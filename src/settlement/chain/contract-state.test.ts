@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData } from 'viem';
-import type { PrivateKeyAccount } from 'viem/accounts';
 import { NUMBERS_PER_CELL } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import {
@@ -13,37 +12,22 @@ import {
 import { readContractState } from '#settlement/chain/contract-state.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { roleId } from '#settlement/contract/contract-roles.ts';
-import {
-  executeCall,
-  NO_PREDECESSOR,
-  scheduleCall,
-  timelockOf,
-} from '#settlement/contract/timelock-calls.ts';
+import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { hasContracts } from '#settlement/contract-queries.ts';
 import { testDatabase } from '#testing/database.ts';
 import { startFaultyNode } from '#testing/faulty-node.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 let network: TestNetwork;
-let stopMining: () => Promise<void>;
 
 before(async () => {
   network = await startTestNetwork();
-  stopMining = network.mineEvery(30);
+  network.mineEvery(30);
 });
 
-after(async () => {
-  await stopMining();
-  await network.stop();
-});
-
-function govern(from: PrivateKeyAccount, functionName: string, args: readonly unknown[] = []) {
-  const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
-  return network.send(from, network.config.settlement, data);
-}
+after(() => network.stop());
 
 test('the contract’s state and pending changes are read from the chain', async () => {
   await network.addMerchant();
@@ -53,8 +37,8 @@ test('the contract’s state and pending changes are read from the chain', async
   assert.equal(before.admin, timelockOf(network.config.settlement));
   assert.equal(before.guardians, 1);
   assert.deepEqual(before.announced, []);
-  await govern(network.guardian, 'pauseRefunding');
-  await govern(network.guardian, 'lowerCeiling', [500]);
+  await network.callSettlement(network.guardian, 'pauseRefunding');
+  await network.callSettlement(network.guardian, 'lowerCeiling', [500]);
   const after = await readContractState(network.chain);
   assert.deepEqual([after.settlingPaused, after.refundingPaused], [false, true]);
   assert.deepEqual(after.sales, { perHour: 500_000_000n, used: 0n });
@@ -72,11 +56,7 @@ test('a contract needs its delays, and guardians who can cancel operations', asy
   await requireTimelock(network.chain);
   const call = { abi: timelockAbi, functionName: 'revokeRole' } as const;
   const data = encodeFunctionData({ ...call, args: [roleId('canceller'), settlement] });
-  const salt = `0x${'07'.repeat(32)}` as const;
-  const own = { target: timelock, data };
-  await network.send(network.admin, timelock, scheduleCall(own, salt, 0n));
-  const place = { predecessor: NO_PREDECESSOR, salt };
-  await network.send(network.admin, timelock, executeCall(own, place));
+  await network.govern(data, timelock);
   await assert.rejects(requireTimelock(network.chain), {
     name: 'StartError',
     message: /its guardians cannot cancel operations$/,

@@ -6,6 +6,7 @@ import type { Behavior } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
+import { assertSucceeded } from '#testing/relayer-world.ts';
 
 const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
@@ -39,7 +40,7 @@ describe('success at inclusion', () => {
     asked = 0;
     const config = { confirmations: 0, receiptProviders: 2 } as const;
     world = await startOddWorld(startProviderProxy, { nodes: 2, config });
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    payer = await world.network.addPayer();
     world.startRelayer();
   });
 
@@ -64,8 +65,7 @@ describe('success at inclusion', () => {
   }
 
   it('counts when two addresses name the same block', async () => {
-    const [outcome] = await world.outcomes([await include()]);
-    assert.equal(outcome?.succeeded, true);
+    assertSucceeded(await world.outcomes([await include()]));
   });
 
   it("asks the second address while the first one's receipt is still on its way", async () => {
@@ -96,7 +96,7 @@ describe('success at inclusion', () => {
       assert(isAsked, `it was asked ${asked} times only`);
       is(1, null);
       await world.network.mine();
-      assert.equal((await world.outcomes([id]))[0]?.succeeded, true);
+      assertSucceeded(await world.outcomes([id]));
     });
   }
 
@@ -121,6 +121,6 @@ describe('success at inclusion', () => {
     await headFollowed(node(0));
     assert.equal(await world.outcome(id), null);
     await world.network.mine();
-    assert.equal((await world.outcomes([id]))[0]?.succeeded, true);
+    assertSucceeded(await world.outcomes([id]));
   });
 });

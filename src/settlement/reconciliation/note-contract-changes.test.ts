@@ -1,38 +1,33 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData, numberToHex, parseEther } from 'viem';
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { roleId } from '#settlement/contract/contract-roles.ts';
-import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import { scheduleCall, timelockOf } from '#settlement/contract/timelock-calls.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-contract-changes.ts';
 import { type ReconcileOptions, reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { readRoles } from '#settlement/reconciliation/role-holders.ts';
 import { heldAccount } from '#testing/held-key.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import type { TestMerchant } from '#testing/test-network.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { addAccount } from '#testing/relayer-scene.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { settlementCall, type TestMerchant } from '#testing/test-network.ts';
+import { signProposal } from '#testing/wallet-consents.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
-const DEADLINE = 4_000_000_000n;
 /** A delay that is longer than the test, so that no scheduled operation becomes executable. */
 const DELAY = 86_400n;
 
 describe('a change on the contract that this service did not make', () => {
   let world: RelayerWorld;
-  let stopMining: () => Promise<void>;
   const merchants: TestMerchant[] = [];
   const nextMerchant = () => present(merchants.pop(), 'merchant');
 
   before(async () => {
     world = await startRelayerWorld();
-    stopMining = world.network.mineEvery(60);
+    world.network.mineEvery(60);
     // Register the merchants in advance with the registrar's key: once the relayer runs, it manages
     // that key's nonces.
     for (let n = 0; n < 3; n++) merchants.push(await newMerchant());
@@ -40,10 +35,7 @@ describe('a change on the contract that this service did not make', () => {
     assert.deepEqual(await alarms(), [], 'the first run');
   });
 
-  after(async () => {
-    await stopMining();
-    await world.stop();
-  });
+  after(() => world.stop());
 
   /** A salt for each operation. */
   let operations = 0;
@@ -56,7 +48,6 @@ describe('a change on the contract that this service did not make', () => {
 
   /** Runs reconciliation. @returns the alarms that the run adds. */
   async function alarms(options: ReconcileOptions = {}): Promise<string[]> {
-    const { chain } = world.network;
     const { db } = world.database;
     const open = () =>
       db.query<{ id: bigint; subject: string }>(
@@ -64,18 +55,9 @@ describe('a change on the contract that this service did not make', () => {
          where kind = 'contract_changed' and resolved_at is null order by id`,
       );
     const before = new Set((await open()).map(({ id }) => id));
-    await reconcileOnce({ chain, db, clock: systemClock, log: silentLog, notifyMerchant }, options);
+    await reconcileOnce({ ...world.deps, notifyMerchant }, options);
     const added = (await open()).filter(({ id }) => !before.has(id));
     return added.map(({ subject }) => subject.split(' ')[0] ?? '').sort();
-  }
-
-  function govern(
-    account: PrivateKeyAccount,
-    functionName: 'pauseSettling',
-    args: readonly unknown[] = [],
-  ) {
-    const data = encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
-    return world.network.send(account, world.network.config.settlement, data);
   }
 
   /** Schedules an operation with the proposer's key. The operation is never executed. */
@@ -90,39 +72,19 @@ describe('a change on the contract that this service did not make', () => {
   }
 
   const ratesOf = (acquirer: number) => {
-    const args = [{ acquirer, protocol: 20, cashback: 5 }] as const;
-    return encodeFunctionData({ abi: settlementAbi, functionName: 'setRates', args });
+    return settlementCall('setRates', [{ acquirer, protocol: 20, cashback: 5 }]);
   };
 
   /** Adds a merchant that has an account in the service. */
   async function newMerchant() {
     const merchant = await world.network.addMerchant();
-    const { db } = world.database;
-    const account = `acct_${merchant.merchantNumber}`;
-    await db.query(`insert into accounts (id, name, created) values ($1, 'Test', now())`, [
-      account,
-    ]);
-    await db.query(
-      `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
-       values ($1, false, $2, $3, now())`,
-      [account, merchant.merchantNumber, merchant.wallet.address.toLowerCase()],
-    );
+    const { database } = world;
+    await addAccount({ database, merchant }, `acct_${merchant.merchantNumber}`);
     return merchant;
   }
 
-  /** Returns the call that proposes a new wallet, including that wallet's consent. */
-  async function proposal({ merchantNumber }: { readonly merchantNumber: bigint }) {
-    const wallet = privateKeyToAccount(generatePrivateKey());
-    const consent = { merchantNumber, wallet: wallet.address, nonce: 0n, deadline: DEADLINE };
-    const signature = await wallet.signTypedData(walletConsent(world.network.config, consent));
-    return {
-      step: 'propose',
-      merchantNumber: String(merchantNumber),
-      wallet: wallet.address,
-      deadline: String(DEADLINE),
-      signature,
-    } as const;
-  }
+  const proposal = ({ merchantNumber }: TestMerchant) =>
+    signProposal(world.network.config, merchantNumber);
 
   it('raises no alarm if it is older than the service, as the deployment is', async () => {
     const { db } = world.database;
@@ -136,9 +98,8 @@ describe('a change on the contract that this service did not make', () => {
 
   it('raises one alarm, whether it is a pause, a role or other rates', async () => {
     const { guardian } = world.network;
-    await govern(guardian, 'pauseSettling');
-    const args = [roleId('operator'), guardian.address] as const;
-    await schedule(encodeFunctionData({ abi: settlementAbi, functionName: 'grantRole', args }));
+    await world.network.callSettlement(guardian, 'pauseSettling');
+    await schedule(settlementCall('grantRole', [roleId('operator'), guardian.address]));
     await schedule(ratesOf(40));
     await schedule('0x12345678', guardian.address);
     const scheduled = ['CallScheduled', 'CallScheduled', 'CallScheduled'];
@@ -182,9 +143,8 @@ describe('a change on the contract that this service did not make', () => {
     const [waits] = announced;
     assert.equal(waits?.says, `${guardian.address} becomes operator.`);
     assert.ok(Math.abs(Number(waits?.applicableAt) - Date.now()) < 60_000 + Number(DELAY) * 1_000);
-    const args = [announced.map(({ operation }) => present(operation, 'id'))] as const;
-    const call = { abi: settlementAbi, functionName: 'cancelOperations', args } as const;
-    await world.network.send(guardian, config.settlement, encodeFunctionData(call));
+    const ids = announced.map(({ operation }) => present(operation, 'id'));
+    await world.network.callSettlement(guardian, 'cancelOperations', [ids]);
     const after = await readRoles(world.database.db, chain, config.settlement);
     assert.deepEqual(after.announced, []);
     assert.equal(after.ratesUntil, null);
@@ -208,8 +168,7 @@ describe('a change on the contract that this service did not make', () => {
       kind: 'wallet_change',
       payload: await proposal(nextMerchant()),
     });
-    const [done] = await world.outcomes([ours]);
-    assert.equal(done?.succeeded, true);
+    assertSucceeded(await world.outcomes([ours]));
     assert.deepEqual(await alarms(), []);
     const thief = heldAccount(world.network.config.registrarKey);
     const { settlement } = world.network.config;

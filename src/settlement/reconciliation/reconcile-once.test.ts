@@ -3,8 +3,6 @@ import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import {
@@ -23,9 +21,8 @@ import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
 import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
-import { askRefund, askWithdrawal, refundPayload } from '#testing/relayer-scene.ts';
+import { addAccount, askRefund, askWithdrawal, refundPayload } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const WISH = { livemode: false, requestCount: null } as const;
@@ -42,29 +39,16 @@ describe('reconciliation', () => {
 
   before(async () => {
     world = await startRelayerWorld();
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    payer = await world.network.addPayer();
     stopMining = world.network.mineEvery(60);
     world.startRelayer();
-    await query(`insert into accounts (id, name, created) values ('acct_test', 'Test', now())`);
-    await query(
-      `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
-       values ('acct_test', false, 1, '${world.merchant.wallet.address}', now())`,
-    );
+    await addAccount(world);
   });
 
-  after(async () => {
-    await stopMining();
-    await world.stop();
-  });
+  after(() => world.stop());
 
-  const deps = () => ({
-    chain: world.network.chain,
-    db: world.database.db,
-    clock: systemClock,
-    log: silentLog,
-  });
   const kinds = async (options = {}) => {
-    const { differences } = await reconcileOnce(deps(), { ...NO_GRACE, ...options });
+    const { differences } = await reconcileOnce(world.deps, { ...NO_GRACE, ...options });
     return differences.map((difference) => difference.kind);
   };
   const settle = async (amount: bigint): Promise<{ intent: string; paymentId: string }> => {
@@ -105,7 +89,7 @@ describe('reconciliation', () => {
         }
       },
     };
-    const { differences } = await reconcileOnce({ ...deps(), chain: late });
+    const { differences } = await reconcileOnce({ ...world.deps, chain: late });
     assert.deepEqual(differences, []);
     assert.equal(looks, 2, 'the events were read again');
   });
@@ -125,9 +109,9 @@ describe('reconciliation', () => {
         }
       },
     };
-    const first = await reconcileOnce({ ...deps(), chain: late }, NO_GRACE);
+    const first = await reconcileOnce({ ...world.deps, chain: late }, NO_GRACE);
     assert.ok(first.differences.length > 0, 'the last payment is missing');
-    const second = await reconcileOnce({ ...deps(), chain: final }, NO_GRACE);
+    const second = await reconcileOnce({ ...world.deps, chain: final }, NO_GRACE);
     assert.deepEqual(second.differences, []);
   });
 
@@ -366,8 +350,8 @@ describe('reconciliation', () => {
   });
 
   it('follows old and new refunds through a reorganization of the newest blocks', async () => {
-    const { rpc, mine } = world.network;
-    const alarms = await world.count('select count(*) from chain_alarms');
+    const { mine } = world.network;
+    const alarms = await world.countRows('chain_alarms');
     const { paymentId } = await settle(9_200_000n);
     await refundOf(paymentId, 100_000n);
     await mine(80);
@@ -386,8 +370,8 @@ describe('reconciliation', () => {
     const before = await places();
     const first = Math.min(...before.map(({ block }) => Number(block)));
     await stopMining();
-    const head = Number(await rpc.call('eth_blockNumber', []));
-    await rpc.call('anvil_reorg', [head - first + 1, []]);
+    const head = await world.network.head();
+    await world.network.reorganize(first);
     stopMining = world.network.mineEvery(60);
     const areMoved = async () => {
       const now = await places();
@@ -396,7 +380,7 @@ describe('reconciliation', () => {
     assert.ok(await waitUntil(areMoved, 20_000), 'they were not mined again');
     assert.deepEqual(await kinds(), []);
     assert.deepEqual(await kinds({ everything: true }), []);
-    assert.equal(await world.count('select count(*) from chain_alarms'), alarms);
+    assert.equal(await world.countRows('chain_alarms'), alarms);
     const paid = `select count(*) from chain_transfers where amount in (100000, 200000)`;
     assert.equal(await world.count(paid), 3);
   });
@@ -407,7 +391,7 @@ describe('reconciliation', () => {
     await world.network.mine(80);
     const { chain } = world.network;
     const calls = () => Promise.reject(new Error('cut off'));
-    await assert.rejects(reconcileOnce({ ...deps(), chain: { ...chain, calls } }, NO_GRACE));
+    await assert.rejects(reconcileOnce({ ...world.deps, chain: { ...chain, calls } }, NO_GRACE));
     assert.deepEqual(await kinds(), ['payment_unknown_here']);
     await world.recordPayment(intent);
     assert.deepEqual(await kinds(), []);
@@ -416,15 +400,11 @@ describe('reconciliation', () => {
   it('books a withdrawal that a wallet makes without the service once it is final', async () => {
     const { network, merchant } = world;
     await network.rpc.call('anvil_setBalance', [merchant.wallet.address, '0xde0b6b3a7640000']);
-    const data = encodeFunctionData({
-      abi: settlementAbi,
-      functionName: 'withdrawOwn',
-      args: [Number(merchant.merchantNumber), 1_000_000n],
-    });
-    const known = await world.count('select count(*) from foreign_settlements');
-    await network.send(merchant.wallet, network.config.settlement, data);
+    const known = await world.countRows('foreign_settlements');
+    const args = [Number(merchant.merchantNumber), 1_000_000n];
+    await network.callSettlement(merchant.wallet, 'withdrawOwn', args);
     assert.deepEqual(await kinds(), []);
-    assert.equal(await world.count('select count(*) from foreign_settlements'), known);
+    assert.equal(await world.countRows('foreign_settlements'), known);
     const payouts = `select count(*) from balance_entries
       where object_id like 'own_%' and type = 'payout' and amount = -1000000`;
     assert.equal(await world.count(payouts), 0);
@@ -475,7 +455,7 @@ describe('reconciliation', () => {
       assert.equal(await acceptDifference(world.database.db, row?.id ?? 0n, new Date()), true);
     };
     const found = async () => {
-      const { differences } = await reconcileOnce(deps(), NO_GRACE);
+      const { differences } = await reconcileOnce(world.deps, NO_GRACE);
       return differences.map(({ kind, details }) => [kind, details]);
     };
     const surplus = (details: object) => [['token_balance_differs', details]];
@@ -520,10 +500,10 @@ describe('reconciliation', () => {
   it('prints a line per difference and exits with 1', async () => {
     const lines: string[] = [];
     const print = (line: string) => lines.push(line);
-    assert.equal(await reportReconciliation([deps()], print, NO_GRACE), 0);
+    assert.equal(await reportReconciliation([world.deps], print, NO_GRACE), 0);
     const intent = await world.pay({ payer });
     await world.outcomes([intent]);
-    assert.equal(await reportReconciliation([deps()], print, NO_GRACE), 1);
+    assert.equal(await reportReconciliation([world.deps], print, NO_GRACE), 1);
     assert.match(lines.at(-1) ?? '', /^ {2}payment_unknown_here \d+ \{/);
   });
 

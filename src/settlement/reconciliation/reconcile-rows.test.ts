@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { only } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 import {
@@ -8,7 +8,7 @@ import {
   selectRefundDifferences,
   selectWithdrawalDifferences,
 } from '#settlement/reconciliation/reconcile-queries.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 
 /** The number of refunds and the number of withdrawals; one per block, all compared long ago. */
 const OLD = 3_000;
@@ -67,14 +67,12 @@ const FILL = [
    from generate_series(1, $2::int) n`,
 ];
 
-let database: TestDatabase;
+const database = databaseForTests();
 before(async () => {
-  database = await testDatabase();
   const longAgo = new Date('2026-01-01T00:00:00Z');
   for (const statement of FILL) await database.db.query(statement, [longAgo, OLD]);
   await database.db.query('analyze');
 });
-after(() => database.close());
 
 interface Plan {
   readonly 'Relation Name'?: string;

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CUSTOM } from '#settlement/chain-profiles.ts';
 import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import type { Behavior } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type BusyWorld, settledNumbers, startBusyWorld } from '#testing/relayer-scene.ts';
+import { assertSucceeded } from '#testing/relayer-world.ts';
 
 const BLOCK_MS = 200;
 /** Latency of a distant node: during one round trip, two blocks are mined. */
@@ -36,16 +37,10 @@ const inBlock = (blockHash: string) => (real: ProviderAnswer) => {
 };
 
 describe('a block that a node announces', () => {
-  let database: TestDatabase;
+  const database = databaseForTests(12);
   let world: BusyWorld<ProviderProxy>;
   /** The methods of each request since the last payment began. */
   let requests: string[][];
-
-  before(async () => {
-    database = await testDatabase(12);
-  });
-
-  after(() => database.close());
 
   afterEach(() => world.stop());
 
@@ -72,8 +67,7 @@ describe('a block that a node announces', () => {
   }
 
   async function payOne(): Promise<void> {
-    const [outcome] = await world.outcomes([await world.pay({ payer: world.payer })]);
-    assert.equal(outcome?.succeeded, true);
+    assertSucceeded(await world.outcomes([await world.pay({ payer: world.payer })]));
   }
 
   const asks = (method: string) => requests.filter((methods) => methods.includes(method));
@@ -122,7 +116,7 @@ describe('a block that a node announces', () => {
     behave(firstReceipts(1, inBlock(`0x${'ab'.repeat(32)}`)));
     await payOne();
     const forged = `chain_transactions where block_hash like '0xabab%'`;
-    assert.equal(await world.count(`select count(*) from ${forged}`), 0);
+    assert.equal(await world.countRows(forged), 0);
   });
 
   it("costs no more calls than providers' free plans allow", async () => {

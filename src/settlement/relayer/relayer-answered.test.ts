@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { requeueAnswered, selectAnswered } from '#settlement/relayer/jobs/transaction-queries.ts';
 import type { Relayer } from '#settlement/relayer/relayer.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { askRefund, mineUntil, settleSale, signApproval } from '#testing/relayer-scene.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
+import { askRefund, settleSale, signApproval } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const PAID = 1_000_000n;
@@ -18,21 +18,15 @@ const LONGER_THAN_DEFERRED_MS = 3_000;
  * have them.
  */
 describe('a payment booked from the chain alone', () => {
-  let database: TestDatabase;
+  const database = databaseForTests(12);
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
   let paymentId: string;
   let relayer: Relayer;
 
-  before(async () => {
-    database = await testDatabase(12);
-  });
-
-  after(() => database.close());
-
   beforeEach(async () => {
     world = await startRelayerWorld(undefined, database);
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    payer = await world.network.addPayer();
     relayer = world.startRelayer();
     const stopMining = world.network.mineEvery(100);
     paymentId = await settleSale(world, { payer, amount: PAID });
@@ -42,17 +36,7 @@ describe('a payment booked from the chain alone', () => {
 
   afterEach(() => world.stop());
 
-  const count = (where: string) => world.count(`select count(*) from ${where}`);
-
-  const until = (done: () => Promise<boolean>) =>
-    mineUntil(world.network, done, { blocks: 150, everyMs: 60 });
-
-  const rpc = (method: string, params: readonly unknown[]) =>
-    world.network.rpc.call(method, params);
-
-  const head = async () => Number(await rpc('eth_blockNumber', []));
-
-  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
+  const until = (done: () => Promise<boolean>) => world.mineUntil(done);
 
   /** Applies the results in the way that the domains do. */
   async function applyAll(): Promise<void> {
@@ -61,12 +45,12 @@ describe('a payment booked from the chain alone', () => {
     );
   }
 
-  async function refund(amount: bigint): Promise<string> {
-    return askRefund(world, paymentId, amount);
-  }
+  const refund = (amount: bigint) => askRefund(world, paymentId, amount);
 
   const hasSucceeded = async (id: string) =>
-    (await count(`chain_requests where subject_id = '${id}' and status = 'succeeded'`)) === 1;
+    (await world.countRows(
+      `chain_requests where subject_id = '${id}' and status = 'succeeded'`,
+    )) === 1;
 
   interface Lost {
     readonly id: string;
@@ -93,33 +77,30 @@ describe('a payment booked from the chain alone', () => {
     return { id, raw: `0x${row.raw.toString('hex')}`, block: Number(row.block) };
   }
 
-  /** Replaces the blocks from `from` on. */
-  async function undo(from: number, transactions: readonly (readonly [string, number])[] = []) {
-    await rpc('anvil_reorg', [(await head()) - from + 1, transactions]);
-  }
-
   async function undoRefund(): Promise<Lost> {
     const lost = await refundFromChain();
     await world.network.mine(1);
-    await undo(lost.block);
-    assert.equal(await balance(), PAID);
+    await world.network.reorganize(lost.block);
+    assert.equal(await world.balance(), PAID);
     return lost;
   }
 
   async function isPaidOnce(lost: Lost): Promise<void> {
-    await until(async () => (await balance()) === PAID - REFUNDED && (await hasSucceeded(lost.id)));
+    await until(
+      async () => (await world.balance()) === PAID - REFUNDED && (await hasSucceeded(lost.id)),
+    );
     const later = await refund(PAID - REFUNDED);
     await until(() => hasSucceeded(later));
-    assert.equal(await balance(), 0n);
-    assert.equal(await count(`chain_requests where status <> 'succeeded'`), 0);
-    assert.equal(await count('chain_alarms'), 0);
+    assert.equal(await world.balance(), 0n);
+    assert.equal(await world.countRows(`chain_requests where status <> 'succeeded'`), 0);
+    assert.equal(await world.countRows('chain_alarms'), 0);
   }
 
   it('is found if the lost bytes pay it after all, and later refunds work', async () => {
     const lost = await undoRefund();
-    await until(async () => (await count('chain_requests where tries > 0')) === 1);
+    await world.mineUntilRows(1, 'chain_requests where tries > 0');
     // A node that still has the payment's bytes includes them in its next block.
-    await undo(await head(), [[lost.raw, 0]]);
+    await world.network.reorganize(await world.network.head(), [[lost.raw, 0]]);
     await isPaidOnce(lost);
   });
 
@@ -134,14 +115,15 @@ describe('a payment booked from the chain alone', () => {
     const child = world.spawnRelayer('reorganizations.queued_again');
     // Wait until the relayer runs: on a busy machine it starts slowly, and the blocks would become
     // final before it sees them.
-    while ((await count('relayer_senders where lease_until > now()')) === 0) await sleep(50);
+    while ((await world.countRows('relayer_senders where lease_until > now()')) === 0)
+      await sleep(50);
     await world.network.mine(1);
-    await undo(lost.block);
+    await world.network.reorganize(lost.block);
     const stopMining = world.network.mineEvery(60);
     await child.ended;
     await stopMining();
     const queued = `chain_requests where status = 'queued' and tries = 1`;
-    assert.equal(await count(queued), 1);
+    assert.equal(await world.countRows(queued), 1);
     world.startRelayer();
     await isPaidOnce(lost);
   });
@@ -164,8 +146,8 @@ describe('a payment booked from the chain alone', () => {
     const approval = (nonce: number, amount: bigint) =>
       signApproval(world.network, payer, { nonce, amount });
     await world.network.mine(1);
-    await undo(block, [[await approval(3, 0n), 0]]);
-    await until(async () => (await count(`chain_requests where status = 'queued'`)) === 1);
+    await world.network.reorganize(block, [[await approval(3, 0n), 0]]);
+    await world.mineUntilRows(1, `chain_requests where status = 'queued'`);
     const id = await refund(REFUNDED);
     await db.query(
       `update chain_requests set created = now() - interval '11 minutes'
@@ -174,9 +156,12 @@ describe('a payment booked from the chain alone', () => {
     );
     await world.network.mine(1);
     await sleep(LONGER_THAN_DEFERRED_MS);
-    assert.equal(await count(`chain_requests where subject_id = '${id}' and status = 'queued'`), 1);
-    await rpc('eth_sendRawTransaction', [await approval(4, 10n ** 12n)]);
+    assert.equal(
+      await world.countRows(`chain_requests where subject_id = '${id}' and status = 'queued'`),
+      1,
+    );
+    await world.network.rpc.call('eth_sendRawTransaction', [await approval(4, 10n ** 12n)]);
     await until(() => hasSucceeded(id));
-    assert.equal(await balance(), PAID - REFUNDED);
+    assert.equal(await world.balance(), PAID - REFUNDED);
   });
 });

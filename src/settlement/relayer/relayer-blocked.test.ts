@@ -16,7 +16,7 @@ import {
   switchContract,
 } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
+import { assertSucceeded } from '#testing/relayer-world.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 describe('a refund that is temporarily refused', () => {
@@ -28,16 +28,13 @@ describe('a refund that is temporarily refused', () => {
 
   before(async () => {
     world = await startOddWorld(startProviderProxy);
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    payer = await world.network.addPayer();
     stopMining = world.network.mineEvery(60);
     relayer = world.startRelayer();
     paymentId = await settleSale(world, { payer, amount: 5_000_000n });
   });
 
-  after(async () => {
-    await stopMining();
-    await world.stop();
-  });
+  after(() => world.stop());
 
   async function block(blocked: boolean): Promise<void> {
     const { network } = world;
@@ -78,15 +75,14 @@ describe('a refund that is temporarily refused', () => {
 
   it('because USDC blocks the payer, waits, costs no gas, and is paid when allowed', async () => {
     await block(true);
-    const before = await world.count('select count(*) from chain_transactions');
+    const before = await world.countRows('chain_transactions');
     const id = await refund();
     assert.notEqual(await untilBlocked(id), '');
     assert.equal(await world.outcome(id), null);
-    assert.equal(await world.count('select count(*) from chain_transactions'), before);
+    assert.equal(await world.countRows('chain_transactions'), before);
     await block(false);
     await tryAgain();
-    const [outcome] = await world.outcomes([id]);
-    assert.equal(outcome?.succeeded, true);
+    assertSucceeded(await world.outcomes([id]));
     assert.equal(await blockedRow(id), undefined);
   });
 
@@ -98,15 +94,14 @@ describe('a refund that is temporarily refused', () => {
     await switchContract(world.network, 'unpauseRefunding');
     await isKnown();
     await tryAgain();
-    assert.equal((await world.outcomes([id]))[0]?.succeeded, true);
+    assertSucceeded(await world.outcomes([id]));
   });
 
   it('waits for the next hour if the ceiling is reached; a withdrawal does not', async () => {
     const { network } = world;
     const govern = (functionName: 'lowerCeiling' | 'restoreCeiling', usdc: number) => {
       const by = functionName === 'lowerCeiling' ? network.guardian : network.admin;
-      const data = encodeFunctionData({ abi: settlementAbi, functionName, args: [usdc] });
-      return network.send(by, network.config.settlement, data);
+      return network.callSettlement(by, functionName, [usdc]);
     };
     const other = await settleSale(world, { payer, amount: 10_000_000n });
     await govern('lowerCeiling', 2);
@@ -114,12 +109,12 @@ describe('a refund that is temporarily refused', () => {
     const large = await askRefund(world, other, 4_200_001n);
     assert.match(await untilBlocked(large), /hourly limit/);
     const withdrawal = await askWithdrawal(world, 2_000_001n);
-    assert.equal((await world.outcomes([withdrawal]))[0]?.succeeded, true);
+    assertSucceeded(await world.outcomes([withdrawal]));
     assert.equal(await world.outcome(large), null);
     await govern('restoreCeiling', 100);
     await isKnown();
     await tryAgain();
-    assert.equal((await world.outcomes([large]))[0]?.succeeded, true);
+    assertSucceeded(await world.outcomes([large]));
     // Counts alerts about this hour's refunds, which exceed four fifths of the ceiling of five
     // USDC.
     const told = `select count(*) from chain_alarms where kind = 'outflow_near'
@@ -201,8 +196,7 @@ describe('a refund that is temporarily refused', () => {
       await network.mine();
     }
     stopMining = network.mineEvery(60);
-    const [outcome] = await world.outcomes([id]);
-    assert.equal(outcome?.succeeded, true);
+    assertSucceeded(await world.outcomes([id]));
     assert.equal(await network.usdcOf(payer.address), before + 1_000_000n);
     const tries = `select tries as count from chain_requests where subject_id = '${id}'`;
     assert.equal(await world.count(tries), 3);

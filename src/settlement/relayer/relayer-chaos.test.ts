@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { createRandom } from '#testing/random.ts';
-import { startOddWorld } from '#testing/relayer-scene.ts';
-import type { RelayerWorld } from '#testing/relayer-world.ts';
+import { addAccount, startOddWorld } from '#testing/relayer-scene.ts';
+import { assertSucceeded, type RelayerWorld } from '#testing/relayer-world.ts';
 
 const ROUNDS = 16;
 const ROUND_MS = 250;
@@ -28,14 +26,13 @@ describe('relayers under all faults together', () => {
   it('settle each payment once, and the ledger matches the chain', async () => {
     const world = await startOddWorld(startFaultyNode);
     const [node] = world.nodes as [FaultyNode];
-    const stopMining = world.network.mineEvery(70);
+    world.network.mineEvery(70);
     try {
       const ids = await trouble(world, node);
       await world.outcomes(ids, 40_000);
       await quiet(world);
       await check(world, ids);
     } finally {
-      await stopMining();
       await world.stop();
     }
   });
@@ -79,15 +76,13 @@ async function quiet(world: RelayerWorld): Promise<void> {
 async function check(world: RelayerWorld, ids: readonly string[]): Promise<void> {
   const { chain, config } = world.network;
   const outcomes = await world.outcomes(ids);
-  const failures = outcomes.filter((outcome) => !outcome.succeeded);
-  assert.deepEqual(failures, []);
+  assertSucceeded(outcomes);
   const head = await chain.block('latest');
   const logs = await chain.logs({ fromBlock: 0n, toBlock: head?.number ?? 0n });
   const settled = readEvents(config, logs).filter((event) => event.event === 'PaymentSettled');
   assert.equal(settled.length, ids.length);
   assert.equal(new Set(settled.map((event) => event.number)).size, ids.length);
-  const { merchantNumber } = world.merchant;
-  const balance = await world.network.merchantBalance(merchantNumber);
+  const balance = await world.balance();
   assert.equal(balance, BigInt(ids.length) * 1_000_000n);
   const places = new Set(settled.map((event) => `${event.txHash} ${event.logIndex}`));
   for (const { facts } of outcomes) assert(places.has(`${facts?.txHash} ${facts?.logIndex}`));
@@ -95,18 +90,9 @@ async function check(world: RelayerWorld, ids: readonly string[]): Promise<void>
 }
 
 async function reconciled(world: RelayerWorld, ids: readonly string[]): Promise<void> {
-  await world.database.db.query(
-    `insert into accounts (id, name, created) values ('acct_test', 'Test', now())`,
-  );
-  await world.database.db.query(
-    `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
-     values ('acct_test', false, 1, $1, now())`,
-    [world.merchant.wallet.address],
-  );
+  await addAccount(world);
   for (const id of ids) await world.recordPayment(id);
-  const { chain } = world.network;
-  const deps = { chain, db: world.database.db, clock: systemClock, log: silentLog };
-  const { differences } = await reconcileOnce(deps, { graceMs: -86_400_000 });
+  const { differences } = await reconcileOnce(world.deps, { graceMs: -86_400_000 });
   assert.deepEqual(differences, []);
-  assert.equal(await world.count(`select count(*) from chain_alarms where resolved_at is null`), 0);
+  assert.equal(await world.countRows(`chain_alarms where resolved_at is null`), 0);
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { silentLog } from '#core/log.ts';
 import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { createPaymentCheck } from '#settlement/chain/check-payment.ts';
 import { connectRpc } from '#settlement/chain/rpc.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { askRefund, askWithdrawal } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { StartNode } from '#testing/test-network.ts';
@@ -82,34 +82,22 @@ const startLagging: StartNode = async (chainId) => {
 };
 
 describe("taps, refunds and withdrawals end correctly while the chain's clock", () => {
-  let database: TestDatabase;
+  const database = databaseForTests(12);
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
   let broke: PrivateKeyAccount;
-  let stopMining: () => Promise<void>;
-
-  before(async () => {
-    database = await testDatabase(12);
-  });
-
-  after(() => database.close());
 
   beforeEach(async () => {
     // Start a new world, because a chain's time never decreases: a lagging clock must lag from the
     // first block on.
     world = await startRelayerWorld(undefined, database, startLagging);
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
-    [broke] = (await world.network.addPayers(1, { perPayment: null })) as [PrivateKeyAccount];
-    stopMining = world.network.mineEvery(BLOCK_MS);
+    payer = await world.network.addPayer();
+    broke = await world.network.addPayer({ perPayment: null });
+    world.network.mineEvery(BLOCK_MS);
     world.startRelayer();
   });
 
-  afterEach(async () => {
-    await stopMining();
-    await world.stop();
-  });
-
-  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
+  afterEach(() => world.stop());
 
   async function payTwice(): Promise<string> {
     const { merchantNumber } = world.merchant;
@@ -149,8 +137,8 @@ describe("taps, refunds and withdrawals end correctly while the chain's clock", 
       } finally {
         await stop();
       }
-      assert.equal(await balance(), 4n * AMOUNT - 4n * PART);
-      assert.equal(await world.count('select count(*) from chain_alarms'), 0);
+      assert.equal(await world.balance(), 4n * AMOUNT - 4n * PART);
+      assert.equal(await world.countRows('chain_alarms'), 0);
     });
   }
 });
@@ -161,7 +149,7 @@ describe('a payout', () => {
     // An idle chain is not polled during this test. In production, polls are seconds apart.
     const idle = () => ({ idleHeadMs: 600_000 });
     const world = await startRelayerWorld(idle, undefined, undefined, terms);
-    const [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    const payer = await world.network.addPayer();
     world.startRelayer();
     const stopFirst = world.network.mineEvery(BLOCK_MS);
     await world.outcomes([await world.pay({ payer, amount: AMOUNT })], WAIT_MS);
@@ -170,11 +158,10 @@ describe('a payout', () => {
     await call(world, 'evm_increaseTime', [DAY_S]);
     await world.network.mine();
     const asked = await askWithdrawal(world, PART);
-    const stopMining = world.network.mineEvery(BLOCK_MS);
+    world.network.mineEvery(BLOCK_MS);
     const [outcome] = await world.outcomes([asked], WAIT_MS);
     assert.equal(outcome?.succeeded, true, outcome?.reason);
     assert.equal(await world.network.usdcOf(world.merchant.wallet.address), PART);
-    await stopMining();
     await world.stop();
   });
 });

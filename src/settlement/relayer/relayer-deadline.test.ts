@@ -3,8 +3,9 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { NOT_IN_TIME } from '#settlement/chain-requests.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { haveOutcomes, mineUntil, type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
+import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
+import { assertSucceeded } from '#testing/relayer-world.ts';
 
 describe('the deadline of a payment', () => {
   let world: OddWorld<ProviderProxy>;
@@ -12,7 +13,7 @@ describe('the deadline of a payment', () => {
 
   beforeEach(async () => {
     world = await startOddWorld(startProviderProxy);
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    payer = await world.network.addPayer();
   });
 
   afterEach(() => world.stop());
@@ -25,7 +26,7 @@ describe('the deadline of a payment', () => {
     );
   }
 
-  const signed = () => world.count('select count(*) from chain_transactions');
+  const signed = () => world.countRows('chain_transactions');
 
   for (const left of ['9.5 seconds', '-30 hours']) {
     it(`is kept: nothing is signed for a payment with ${left} left`, async () => {
@@ -41,8 +42,7 @@ describe('the deadline of a payment', () => {
       await stopMining();
       assert.equal(await signed(), 2);
       assert.equal(await world.outcome(late), null);
-      const { merchantNumber } = world.merchant;
-      assert.equal(await world.network.merchantBalance(merchantNumber), 2_000_000n);
+      assert.equal(await world.balance(), 2_000_000n);
     });
   }
 
@@ -63,10 +63,7 @@ describe('the deadline of a payment', () => {
   const pass = (seconds: number) => world.network.rpc.call('evm_increaseTime', [seconds]);
   const spent = async () => 10n ** 12n - (await world.network.usdcOf(payer.address));
   const isOpen = async () =>
-    (await world.count(`select count(*) from chain_transactions where status = 'signed'`)) > 0;
-
-  const until = (done: () => Promise<boolean>) =>
-    mineUntil(world.network, done, { blocks: 60, everyMs: 60 });
+    (await world.countRows(`chain_transactions where status = 'signed'`)) > 0;
 
   /** Makes the clock of this block and the following ones differ from ours by this many seconds. */
   async function setClock(seconds: number): Promise<void> {
@@ -83,16 +80,16 @@ describe('the deadline of a payment', () => {
     return id;
   }
 
-  const isAnswered = (id: string) => () => haveOutcomes(world, [id]);
-
   it('does not end a payment if only the chain’s clock is past it: it is sent again', async () => {
     const id = await sign();
     await pass(70);
-    await until(isAnswered(id));
-    assert.equal((await world.outcome(id))?.succeeded, true);
+    assertSucceeded(await world.mineOutcomes([id]));
     assert.equal(await spent(), 1_004_500n);
-    const reverted = `select count(*) from chain_transactions where retired`;
-    assert.equal(await world.count(reverted), 1, 'the first bytes came too late');
+    assert.equal(
+      await world.countRows(`chain_transactions where retired`),
+      1,
+      'the first bytes came too late',
+    );
   });
 
   it('ends a payment two blocks after its bytes expire, and no sooner', async () => {
@@ -114,9 +111,8 @@ describe('the deadline of a payment', () => {
     await world.network.rpc.call('anvil_dropAllTransactions', []);
     await setLeft(id, '0 seconds');
     await pass(70);
-    await until(isAnswered(id));
-    assert.deepEqual(await world.outcome(id), NOT_IN_TIME);
-    await until(async () => !(await isOpen()));
+    assert.deepEqual(await world.mineOutcomes([id]), [NOT_IN_TIME]);
+    await world.mineUntil(async () => !(await isOpen()));
     const rows = await world.database.db.query<{ raw: Buffer; cancels: boolean }>(
       'select raw, cancels from chain_attempts order by cancels',
     );
@@ -139,9 +135,8 @@ describe('the deadline of a payment', () => {
     await pass(30 * 3_600);
     await world.network.mine();
     world.startRelayer();
-    await until(isAnswered(id));
-    assert.deepEqual(await world.outcome(id), NOT_IN_TIME);
-    await until(async () => !(await isOpen()));
+    assert.deepEqual(await world.mineOutcomes([id]), [NOT_IN_TIME]);
+    await world.mineUntil(async () => !(await isOpen()));
     assert.equal(await spent(), 0n);
   });
 
@@ -160,9 +155,7 @@ describe('the deadline of a payment', () => {
   it('does not end a payment settled in time whose receipt was never read', async () => {
     const ids = await settleUnseen(1);
     world.startRelayer({ relayerKeys: [] });
-    await until(() => haveOutcomes(world, ids));
-    const [outcome] = await world.outcomes(ids);
-    assert.equal(outcome?.succeeded, true);
+    assertSucceeded(await world.mineOutcomes(ids));
     assert.equal(await spent(), 1_004_500n);
   });
 
@@ -172,8 +165,7 @@ describe('the deadline of a payment', () => {
       `update chain_requests set payload = jsonb_set(payload, '{amount}', '"1600000"')`,
     );
     world.startRelayer({ relayerKeys: [] });
-    await until(() => haveOutcomes(world, ids));
-    assert.deepEqual(await world.outcomes(ids), [NOT_IN_TIME, NOT_IN_TIME]);
+    assert.deepEqual(await world.mineOutcomes(ids), [NOT_IN_TIME, NOT_IN_TIME]);
     const alarms = await world.database.db.query<{ subject: string }>(
       `select subject from chain_alarms where kind = 'number_taken' order by subject`,
     );
@@ -198,8 +190,7 @@ describe('the deadline of a payment', () => {
       assert.ok(left > 50 && left <= 60, `${left} s by the chain's clock`);
       const off = ((head?.time.getTime() ?? 0) - Date.now()) / 1_000;
       assert.ok(Math.abs(off - seconds) < 5, `the chain is ${off} s off`);
-      await until(isAnswered(id));
-      assert.equal((await world.outcome(id))?.succeeded, true);
+      assertSucceeded(await world.mineOutcomes([id]));
     });
   }
 
@@ -208,7 +199,7 @@ describe('the deadline of a payment', () => {
     await setLeft(late, '25 seconds');
     const inTime = await world.pay({ payer });
     world.startRelayer();
-    await until(() => haveOutcomes(world, [late, inTime]));
+    await world.mineOutcomes([late, inTime]);
     assert.equal(await signed(), 2);
     const spread = `select extract(epoch from max(valid_until) - min(valid_until)) as count
       from chain_transactions`;

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Network } from '#core/mode.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import {
-  applyOutcomes,
-  haveOutcomes,
-  mineUntil,
-  signApproval,
-  switchContract,
-} from '#testing/relayer-scene.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
+import { applyOutcomes, signApproval, switchContract } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const SALE = 1_000_000n;
@@ -29,20 +23,11 @@ const BASE_FEE = 950_000_000n;
 
 for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
   describe(`a payer told "declined" on ${network} is not charged after a reorganization`, () => {
-    let database: TestDatabase;
+    const database = databaseForTests(12);
     let world: RelayerWorld;
-
-    before(async () => {
-      database = await testDatabase(12);
-    });
-
-    after(() => database.close());
 
     afterEach(() => world.stop());
 
-    const head = async () => Number(await world.network.rpc.call('eth_blockNumber', []));
-    const count = (from: string) => world.count(`select count(*) from ${from}`);
-    const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
     const spent = async (payer: PrivateKeyAccount) =>
       MANY - (await world.network.usdcOf(payer.address));
 
@@ -52,18 +37,14 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       world = await startRelayerWorld(() => ({ network, livemode, ...ceiling }), database);
     }
 
-    const until = (done: () => Promise<boolean>) =>
-      mineUntil(world.network, done, { blocks: 60, everyMs: 60 });
-
     /**
      * Applies the results, so that merchants' systems receive events about settled and declined
      * payments.
      */
     async function tell(ids: readonly string[]): Promise<(string | undefined)[]> {
-      await until(() => haveOutcomes(world, ids));
-      const told = await Promise.all(ids.map((id) => world.outcome(id)));
+      const told = await world.mineOutcomes(ids);
       await applyOutcomes(world);
-      return told.map((outcome) => outcome?.reason ?? 'succeeded');
+      return told.map((outcome) => outcome.reason ?? 'succeeded');
     }
 
     /**
@@ -76,42 +57,43 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
     /** Replaces all blocks after `block`. The first new block begins with these transactions. */
     async function reorganize(block: number, raws: readonly Hex[] = []): Promise<void> {
       await world.network.mine(1);
-      const depth = (await head()) - block;
-      const pairs = raws.map((raw) => [raw, 0]);
-      await world.network.rpc.call('anvil_reorg', [depth, pairs]);
+      const first = raws.map((raw) => [raw, 0] as const);
+      await world.network.reorganize(block + 1, first);
     }
 
     /** True if every sender's nonces are used, so that no transaction is left to be sent. */
     const isQuiet = async () =>
-      (await count(`chain_transactions where status = 'signed'`)) === 0 &&
-      (await count(`chain_requests where status in ('queued', 'submitted')`)) === 0;
+      (await world.countRows(`chain_transactions where status = 'signed'`)) === 0 &&
+      (await world.countRows(`chain_requests where status in ('queued', 'submitted')`)) === 0;
 
     async function settleDown(): Promise<void> {
       const noticed = /were reorganized|lacks transactions of a sender/;
-      await until(async () => world.complaints.some((complaint) => noticed.test(complaint)));
-      await until(isQuiet);
+      await world.mineUntil(async () =>
+        world.complaints.some((complaint) => noticed.test(complaint)),
+      );
+      await world.mineUntil(isQuiet);
       await world.network.mine(3);
       await sleep(200);
     }
 
     it('though its batch settled other payments: they are settled again, without it', async () => {
       await open();
-      const [good] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
-      const [poor] = (await world.network.addPayers(1, { allowance: 0n })) as [PrivateKeyAccount];
+      const good = await world.network.addPayer();
+      const poor = await world.network.addPayer({ allowance: 0n });
       await world.network.mine();
-      const start = await head();
+      const start = await world.network.head();
       const ids = await world.payMany([{ payer: good }, { payer: poor }]);
       world.startRelayer();
       assert.deepEqual(await tell(ids), ['succeeded', 'approval_insufficient']);
-      assert.equal(await count('chain_transactions'), 1, 'one batch held both');
+      assert.equal(await world.countRows('chain_transactions'), 1, 'one batch held both');
       const price = await spent(good);
       await reorganize(start, [await approval(poor, 3)]);
       assert.equal(await spent(good), 0n, 'the reorganization has undone the batch');
       await settleDown();
       assert.equal(await spent(poor), 0n);
       assert.equal(await spent(good), price);
-      assert.equal(await balance(), SALE);
-      assert.equal(await count('chain_alarms'), 0);
+      assert.equal(await world.balance(), SALE);
+      assert.equal(await world.countRows('chain_alarms'), 0);
       const [before, declined] = await Promise.all(ids.map((id) => world.outcome(id)));
       assert.equal(before?.succeeded, true);
       assert.equal(declined?.succeeded, false);
@@ -120,34 +102,34 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
     it('although the batch had reverted as a whole', async () => {
       await open();
       const payers = await world.network.addPayers(2);
-      const start = await head();
+      const start = await world.network.head();
       await switchContract(world.network, 'pauseSettling');
       const ids = await world.payMany(payers.map((payer) => ({ payer })));
       world.startRelayer();
-      const isMined = async () => (await count(`chain_transactions where status = 'mined'`)) === 1;
-      await until(isMined);
+      const mined = `chain_transactions where status = 'mined'`;
+      await world.mineUntilRows(1, mined);
       // Settling is paused, so wait until the deadline has passed while the contract still accepts
       // the bytes.
       await database.db.query(
         `update chain_requests set deadline = now(), signed_until = now() - interval '1 hour'`,
       );
       assert.deepEqual(await tell(ids), ['settlement_failed', 'settlement_failed']);
-      assert.ok(await isMined());
+      assert.equal(await world.countRows(mined), 1);
       // The new blocks do not contain the pause, so the old bytes could succeed in them.
       await reorganize(start);
       await settleDown();
       for (const payer of payers) assert.equal(await spent(payer), 0n);
-      assert.equal(await balance(), 0n);
-      assert.equal(await count('chain_alarms'), 0);
+      assert.equal(await world.balance(), 0n);
+      assert.equal(await world.countRows('chain_alarms'), 0);
     });
 
     it('although no cancellation can outbid the old bytes at the fee ceiling', async () => {
       await open(CEILING);
-      const [poor] = (await world.network.addPayers(1, { allowance: 0n })) as [PrivateKeyAccount];
+      const poor = await world.network.addPayer({ allowance: 0n });
       const fee = `0x${BASE_FEE.toString(16)}`;
       await world.network.rpc.call('anvil_setNextBlockBaseFeePerGas', [fee]);
       await world.network.mine();
-      const start = await head();
+      const start = await world.network.head();
       const ids = await world.payMany([{ payer: poor }]);
       world.startRelayer();
       assert.deepEqual(await tell(ids), ['approval_insufficient']);
@@ -155,14 +137,14 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       await reorganize(start, [await approval(poor, 3)]);
       await settleDown();
       assert.equal(await spent(poor), 0n);
-      assert.equal(await balance(), 0n);
-      assert.equal(await count('chain_alarms'), 0);
+      assert.equal(await world.balance(), 0n);
+      assert.equal(await world.countRows('chain_alarms'), 0);
     });
 
     it('or the ledger follows the chain, if the chain mines the old bytes anyway', async () => {
       await open();
-      const [poor] = (await world.network.addPayers(1, { allowance: 0n })) as [PrivateKeyAccount];
-      const start = await head();
+      const poor = await world.network.addPayer({ allowance: 0n });
+      const start = await world.network.head();
       const ids = await world.payMany([{ payer: poor }]);
       world.startRelayer();
       assert.deepEqual(await tell(ids), ['approval_insufficient']);
@@ -170,11 +152,15 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       const old: Hex = `0x${row?.raw.toString('hex')}`;
       await reorganize(start, [await approval(poor, 3), old]);
       await settleDown();
-      assert.equal(await balance(), SALE);
+      assert.equal(await world.balance(), SALE);
       const alarm = `chain_alarms where kind = 'settled_after_decline' and subject = '${ids[0]}'`;
-      assert.equal(await count(alarm), 1);
+      assert.equal(await world.countRows(alarm), 1);
       assert.equal((await world.outcome(ids[0] ?? ''))?.succeeded, true);
-      assert.equal(await count('chain_requests where applied_at is null'), 1, 'to be applied');
+      assert.equal(
+        await world.countRows('chain_requests where applied_at is null'),
+        1,
+        'to be applied',
+      );
     });
   });
 }

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { getCreate2Address, numberToHex } from 'viem';
-import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { applyDeployments } from '#payments/apply-deployments.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { keyWalletCode } from '#testing/pay-links.ts';
-import { haveOutcomes, mineUntil } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { minedBlock } from '#testing/relayer-scene.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 
 /** The address of a factory that deploys its call data as init code (CREATE2, salt 0). */
@@ -43,8 +41,6 @@ describe('the deployment of a wallet', () => {
 
   after(() => world.stop());
 
-  const until = (done: () => Promise<boolean>) =>
-    mineUntil(world.network, done, { blocks: 200, everyMs: 60 });
   const walletOf = (from: Hex, data = keyWalletCode(newWallet().address)) => {
     const salt = numberToHex(0, { size: 32 });
     return { data, wallet: getCreate2Address({ from, salt, bytecode: data }) };
@@ -53,8 +49,7 @@ describe('the deployment of a wallet', () => {
     const { wallet } = walletOf(factory, data);
     return world.ask({ kind: 'wallet_deployment', payload: { wallet, factory, data } });
   };
-  const sent = () =>
-    world.count(`select count(*) from chain_transactions where kind = 'wallet_deployment'`);
+  const sent = () => world.countRows(`chain_transactions where kind = 'wallet_deployment'`);
 
   it('whose gas no node can estimate is never sent, and fails after a minute', async () => {
     const subject = await ask(ENDLESS, '0x00');
@@ -62,8 +57,8 @@ describe('the deployment of a wallet', () => {
       `update chain_requests set created = now() - interval '61 seconds' where subject_id = $1`,
       [subject],
     );
-    await until(() => haveOutcomes(world, [subject]));
-    assert.equal((await world.outcome(subject))?.succeeded, false);
+    const [outcome] = await world.mineOutcomes([subject]);
+    assert.equal(outcome?.succeeded, false);
     assert.equal(await sent(), 0);
   });
 
@@ -76,8 +71,7 @@ describe('the deployment of a wallet', () => {
       const subject = await ask(FACTORY, data);
       await child.ended;
       relayer = world.startRelayer();
-      await until(() => haveOutcomes(world, [subject]));
-      assert.equal((await world.outcome(subject))?.succeeded, true);
+      assertSucceeded(await world.mineOutcomes([subject]));
       assert.notEqual(await world.network.rpc.call('eth_getCode', [wallet, 'latest']), '0x');
       assert.equal((await sent()) - before, 1);
     });
@@ -85,8 +79,7 @@ describe('the deployment of a wallet', () => {
 
   it('may use up to a million gas', async () => {
     const subject = await ask(COSTLY, '0x00');
-    await until(() => haveOutcomes(world, [subject]));
-    assert.equal((await world.outcome(subject))?.succeeded, true);
+    assertSucceeded(await world.mineOutcomes([subject]));
   });
 
   /** Deploys a wallet, then undoes the block of the deployment. */
@@ -95,23 +88,18 @@ describe('the deployment of a wallet', () => {
     const { data, wallet } = walletOf(FACTORY);
     const hasCode = async () => (await rpc.call('eth_getCode', [wallet, 'latest'])) !== '0x';
     const subject = await ask(FACTORY, data);
-    await until(() => haveOutcomes(world, [subject]));
+    await world.mineOutcomes([subject]);
     assert.equal(await hasCode(), true);
-    const { database, wakeups } = world;
-    await applyDeployments({ db: database.db, wakeups, clock: systemClock, log: silentLog });
+    await applyDeployments({ ...world.deps, wakeups: world.wakeups });
     await mine(1);
-    const head = Number(await rpc.call('eth_blockNumber', []));
-    const from = await world.count(
-      `select max(block_number) as count from chain_transactions where status = 'mined'`,
-    );
-    await rpc.call('anvil_reorg', [head - from + 1, []]);
+    await world.network.reorganize(await minedBlock(world));
     assert.equal(await hasCode(), false);
     return { subject, hasCode };
   }
 
   it('is sent again if a reorganization undoes it', async () => {
     const { hasCode } = await undone();
-    await until(hasCode);
+    await world.mineUntil(hasCode);
   });
 
   it('is not repeated forever if its factory refuses after a reorganization', async () => {
@@ -119,7 +107,7 @@ describe('the deployment of a wallet', () => {
     const before = await sent();
     await world.network.rpc.call('anvil_setCode', [FACTORY, HOSTILE_CODE]);
     let blocks = 0;
-    await until(async () => ++blocks > BLOCKS_AFTER);
+    await world.mineUntil(async () => ++blocks > BLOCKS_AFTER);
     assert.equal(await hasCode(), false);
     const again = (await sent()) - before;
     assert.ok(again <= 1, `${again} transactions for one wallet`);

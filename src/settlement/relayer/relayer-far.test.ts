@@ -1,26 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type BusyWorld, settleSale, startBusyWorld } from '#testing/relayer-scene.ts';
+import { assertSucceeded } from '#testing/relayer-world.ts';
 
 const FAR_MS = 500;
 const REQUESTS = 16;
 const WAIT_MS = 60_000;
 
-let database: TestDatabase;
 let world: BusyWorld<ProviderProxy>;
 
 before(async () => {
-  database = await testDatabase(12);
-  world = await startBusyWorld(startProviderProxy, { blockMs: 200, database });
+  world = await startBusyWorld(startProviderProxy, { blockMs: 200 });
 });
 
-after(async () => {
-  await world.stop();
-  await database.close();
-});
+after(() => world.stop());
 
 test('jobs that are sent alone are simulated concurrently at a distant node', async () => {
   const simulated: number[] = [];
@@ -31,8 +26,7 @@ test('jobs that are sent alone are simulated concurrently at a distant node', as
   });
   const payload = { to: world.payer.address, amount: '1' };
   const asked = Array.from({ length: REQUESTS }, () => world.ask({ kind: 'faucet', payload }));
-  const outcomes = await world.outcomes(await Promise.all(asked), WAIT_MS);
-  assert.ok(outcomes.every(({ succeeded }) => succeeded));
+  assertSucceeded(await world.outcomes(await Promise.all(asked), WAIT_MS));
   const together = simulated.map(
     (at) => simulated.filter((other) => other >= at && other < at + FAR_MS / 2).length,
   );
@@ -57,6 +51,5 @@ test('a payment does not wait until the previous broadcast is answered', async (
   while (sentAt.length === 1) await sleep(5);
   const waitedMs = (sentAt[1] ?? 0) - askedAt;
   assert.ok(waitedMs < FAR_MS / 2, `sent after ${waitedMs.toFixed(0)} ms`);
-  const outcomes = await world.outcomes([first, second], WAIT_MS);
-  assert.ok(outcomes.every(({ succeeded }) => succeeded));
+  assertSucceeded(await world.outcomes([first, second], WAIT_MS));
 });

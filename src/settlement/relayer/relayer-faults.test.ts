@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import {
-  haveOutcomes,
-  mineUntil,
+  assertSettledOnce,
+  minedBlock,
   type OddWorld,
   postSwitch,
   settledNumbers,
@@ -17,17 +17,11 @@ import {
 const WAIT_MS = 15_000;
 
 describe('the relayer, while chain and nodes misbehave', () => {
-  let database: TestDatabase;
+  const database = databaseForTests(12);
   let world: OddWorld<FaultyNode>;
   let first: FaultyNode;
   let second: FaultyNode;
   let payers: PrivateKeyAccount[];
-
-  before(async () => {
-    database = await testDatabase(12);
-  });
-
-  after(() => database.close());
 
   beforeEach(async () => {
     world = await startOddWorld(startFaultyNode, { nodes: 2, database });
@@ -45,19 +39,7 @@ describe('the relayer, while chain and nodes misbehave', () => {
     if (first.mood === 'well') await world.network.pending();
   }
 
-  const until = (done: () => Promise<boolean>, blocks = 40) =>
-    mineUntil(world.network, done, { blocks, everyMs: 40 });
-  const untilAnswered = (ids: readonly string[]) => until(() => haveOutcomes(world, ids));
-
-  async function settledOnce(ids: readonly string[]): Promise<void> {
-    const outcomes = await world.outcomes(ids);
-    assert(outcomes.every((outcome) => outcome.succeeded));
-    const numbers = await settled();
-    assert.equal(numbers.length, ids.length);
-    const { merchantNumber } = world.merchant;
-    const balance = await world.network.merchantBalance(merchantNumber);
-    assert.equal(balance, BigInt(ids.length) * 1_000_000n);
-  }
+  const settledOnce = (ids: readonly string[]) => assertSettledOnce(world, ids);
 
   it('settles a payment once although the answers to its broadcasts are lost', async () => {
     first.mood = 'losing answers to broadcasts';
@@ -65,7 +47,7 @@ describe('the relayer, while chain and nodes misbehave', () => {
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     await submitted();
-    await untilAnswered(ids);
+    await world.mineOutcomes(ids);
     await settledOnce(ids);
   });
 
@@ -76,7 +58,7 @@ describe('the relayer, while chain and nodes misbehave', () => {
     await submitted();
     await world.network.mine(2);
     first.mood = 'well';
-    await untilAnswered(ids);
+    await world.mineOutcomes(ids);
     await settledOnce(ids);
   });
 
@@ -86,7 +68,7 @@ describe('the relayer, while chain and nodes misbehave', () => {
       world.startRelayer();
       const ids = await world.payMany(payers.map((payer) => ({ payer })));
       await submitted();
-      await untilAnswered(ids);
+      await world.mineOutcomes(ids);
       await settledOnce(ids);
     });
   }
@@ -114,7 +96,7 @@ describe('the relayer, while chain and nodes misbehave', () => {
     assert.equal(await world.outcome(before), null);
     assert.equal(await world.outcome(during), null);
     second.mood = 'well';
-    await untilAnswered([before, during]);
+    await world.mineOutcomes([before, during]);
     await settledOnce([before, during]);
   });
 
@@ -122,17 +104,12 @@ describe('the relayer, while chain and nodes misbehave', () => {
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     await submitted();
-    await untilAnswered(ids);
+    await world.mineOutcomes(ids);
     const before = await world.outcomes(ids);
     // Undo all blocks that were mined until the result arrived.
-    const { rpc } = world.network;
-    const settledIn = await world.count(
-      'select max(block_number) as count from chain_transactions',
-    );
-    const head = Number(await rpc.call('eth_blockNumber', []));
-    await rpc.call('anvil_reorg', [head - settledIn + 1, []]);
+    await world.network.reorganize(await minedBlock(world));
     assert.equal((await settled()).length, 0, 'the reorganization dropped the batch');
-    await until(async () => (await settled()).length > 0);
+    await world.mineUntil(async () => (await settled()).length > 0);
     await settledOnce(ids);
     const after = await world.outcomes(ids);
     assert.deepEqual(
@@ -148,12 +125,12 @@ describe('the relayer, while chain and nodes misbehave', () => {
     for (const payer of payers) {
       ids.push(await world.pay({ payer }));
       await submitted();
-      await untilAnswered(ids);
+      await world.mineOutcomes(ids);
     }
     assert.equal((await settled()).length, 3);
     assert.equal(await world.network.rpc.call('evm_revert', [snapshot]), true);
     assert.equal((await settled()).length, 0);
-    await until(async () => (await settled()).length >= 3, 60);
+    await world.mineUntil(async () => (await settled()).length >= 3);
     await settledOnce(ids);
   });
 
@@ -167,7 +144,7 @@ describe('the relayer, while chain and nodes misbehave', () => {
     await postSwitch(network, 'pauseSettling', baseFee * 9n);
     await postSwitch(network, 'unpauseSettling', baseFee);
     await network.mine();
-    await untilAnswered(ids);
+    await world.mineOutcomes(ids);
     await settledOnce(ids);
     const mined = `select count(*) from chain_transactions where status <> 'signed'`;
     assert.equal(await world.count(mined), 1 + payers.length);
@@ -187,7 +164,7 @@ describe('the relayer, while chain and nodes misbehave', () => {
       await sleep(60);
     }
     await settledOnce(ids);
-    const attempts = await world.count('select count(*) from chain_attempts');
+    const attempts = await world.countRows('chain_attempts');
     assert(attempts > 1, 'a replacement was signed');
   });
 });

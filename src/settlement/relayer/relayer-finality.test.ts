@@ -1,29 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import {
+  applyOnceMined,
   applyOutcomes,
-  haveOutcomes,
-  mineUntil,
+  minedBlock,
   signApproval,
   startOddWorld,
 } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import type { Overrides } from '#testing/test-network.ts';
 
 describe('a payment that the relayer has reported as settled', () => {
-  let database: TestDatabase;
+  const database = databaseForTests(12);
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
-
-  before(async () => {
-    database = await testDatabase(12);
-  });
-
-  after(() => database.close());
 
   afterEach(() => world.stop());
 
@@ -33,35 +27,23 @@ describe('a payment that the relayer has reported as settled', () => {
   }
 
   async function addPayer(): Promise<void> {
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    payer = await world.network.addPayer();
   }
 
   async function settle(): Promise<string> {
     const id = await world.pay({ payer });
-    await until(() => haveOutcomes(world, [id]));
+    await world.mineOutcomes([id]);
     return id;
   }
 
-  const until = (done: () => Promise<boolean>) =>
-    mineUntil(world.network, done, { blocks: 100, everyMs: 60 });
-
-  const count = (where: string) => world.count(`select count(*) from ${where}`);
+  const until = (done: () => Promise<boolean>) => world.mineUntil(done);
 
   /**
    * Replaces the blocks from the settlement on, however many were mined before its result arrived.
-   * The new blocks contain the given transactions.
+   * The new blocks begin with this transaction.
    */
-  async function undo(
-    transactions: readonly (readonly [string, number])[],
-    from?: number,
-  ): Promise<void> {
-    const { rpc } = world.network;
-    const head = Number(await rpc.call('eth_blockNumber', []));
-    await rpc.call('anvil_reorg', [head - (from ?? (await minedBlock())) + 1, transactions]);
-  }
-
-  const minedBlock = () =>
-    world.count(`select max(block_number) as count from chain_transactions where status = 'mined'`);
+  const undo = async (first: string) =>
+    world.network.reorganize(await minedBlock(world), [[first, 0]]);
 
   const approval = (nonce: number, amount: bigint) =>
     signApproval(world.network, payer, { nonce, amount });
@@ -70,9 +52,9 @@ describe('a payment that the relayer has reported as settled', () => {
     await open();
     world.startRelayer();
     await settle();
-    assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
+    assert.equal(await world.countRows(`chain_transactions where status = 'mined'`), 1);
     await world.network.mine(80);
-    await until(async () => (await count(`chain_transactions where status = 'finalized'`)) === 1);
+    await world.mineUntilRows(1, `chain_transactions where status = 'finalized'`);
   });
 
   it('has waited for as many confirmations as the network requires', async () => {
@@ -120,7 +102,7 @@ describe('a payment that the relayer has reported as settled', () => {
     const before = await place();
     await world.network.mine(1);
     // The payer's own transaction comes first in the new block.
-    await undo([[await approval(3, 10n ** 12n), 0]]);
+    await undo(await approval(3, 10n ** 12n));
     await until(async () => (await place())?.block_number !== before?.block_number);
     const facts = (await world.outcome(id))?.facts;
     const moved = {
@@ -128,8 +110,8 @@ describe('a payment that the relayer has reported as settled', () => {
       log_index: Number(facts?.logIndex),
     };
     assert.deepEqual(await place(), { ...before, ...moved });
-    assert.equal(await count('chain_alarms'), 0);
-    assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 1_000_000n);
+    assert.equal(await world.countRows('chain_alarms'), 0);
+    assert.equal(await world.balance(), 1_000_000n);
   });
 
   it('raises an alarm if it fails after a reorganization, and is paid once it can be', async () => {
@@ -137,50 +119,32 @@ describe('a payment that the relayer has reported as settled', () => {
     world.startRelayer();
     const id = await settle();
     await applyOutcomes(world);
-    const { merchantNumber } = world.merchant;
     await world.network.mine(1);
     // Mine the settlement again after the payer has revoked the allowance: the revocation comes
     // first in the new blocks.
-    const raw = await approval(3, 0n);
-    await undo([[raw, 0]]);
-    await until(async () => (await count(`chain_alarms where kind = 'outcome_changed'`)) === 1);
+    await undo(await approval(3, 0n));
+    await world.mineUntilRows(1, `chain_alarms where kind = 'outcome_changed'`);
     assert(world.complaints.includes('settlement alarm: outcome_changed'));
-    assert.equal(await world.network.merchantBalance(merchantNumber), 0n);
-    assert.equal(await count(`chain_requests where status = 'failed'`), 0);
+    assert.equal(await world.balance(), 0n);
+    assert.equal(await world.countRows(`chain_requests where status = 'failed'`), 0);
     await world.network.rpc.call('eth_sendRawTransaction', [await approval(4, 10n ** 12n)]);
-    await until(async () => (await world.network.merchantBalance(merchantNumber)) === 1_000_000n);
-    await until(() => haveOutcomes(world, [id]));
-    assert.equal((await world.outcome(id))?.succeeded, true);
+    await until(async () => (await world.balance()) === 1_000_000n);
+    assertSucceeded(await world.mineOutcomes([id]));
   });
 
   it('is sent again if the ledger books it while its second transaction fails', async () => {
     await open();
     world.startRelayer();
     const id = await settle();
-    const { db } = database;
-    // Change the row after the relayer has read the transaction, and before it writes the new
-    // result.
-    await db.query(
-      `create function apply_late() returns trigger language plpgsql as $$ begin
-         update chain_requests set applied_at = now()
-         where transaction_id = new.id and status = 'succeeded' and applied_at is null;
-         return new;
-       end $$`,
-    );
-    await db.query(
-      `create trigger apply_late after update on chain_transactions for each row
-         when (new.status = 'mined') execute function apply_late()`,
-    );
+    const end = await applyOnceMined(world, 'payment');
     await world.network.mine(1);
-    await undo([[await approval(3, 0n), 0]]);
-    await until(async () => (await count(`chain_alarms where kind = 'outcome_changed'`)) === 1);
-    await db.query('drop function apply_late cascade');
-    const { merchantNumber } = world.merchant;
-    assert.equal(await world.network.merchantBalance(merchantNumber), 0n);
+    await undo(await approval(3, 0n));
+    await world.mineUntilRows(1, `chain_alarms where kind = 'outcome_changed'`);
+    await end();
+    assert.equal(await world.balance(), 0n);
     await world.network.rpc.call('eth_sendRawTransaction', [await approval(4, 10n ** 12n)]);
-    await until(async () => (await world.network.merchantBalance(merchantNumber)) === 1_000_000n);
-    await until(() => haveOutcomes(world, [id]));
-    assert.equal((await world.outcome(id))?.succeeded, true);
+    await until(async () => (await world.balance()) === 1_000_000n);
+    assertSucceeded(await world.mineOutcomes([id]));
   });
 
   it('is paid again even if no transaction of ours carries it, as after a restore', async () => {
@@ -188,19 +152,18 @@ describe('a payment that the relayer has reported as settled', () => {
     world.startRelayer();
     const id = await settle();
     await applyOutcomes(world);
-    const { merchantNumber } = world.merchant;
     // Write the rows that recovery leaves for a payment whose bytes were lost.
     const { db } = world.database;
-    const block = await minedBlock();
+    const block = await minedBlock(world);
     await db.query('update chain_requests set transaction_id = null where subject_id = $1', [id]);
     await db.query('delete from chain_attempts');
     await db.query('delete from chain_transactions');
     await world.network.mine(1);
-    await undo([], block);
-    assert.equal(await world.network.merchantBalance(merchantNumber), 0n);
-    await until(async () => (await world.network.merchantBalance(merchantNumber)) === 1_000_000n);
-    await until(() => haveOutcomes(world, [id]));
-    assert.equal(await count('chain_alarms'), 0);
+    await world.network.reorganize(block);
+    assert.equal(await world.balance(), 0n);
+    await until(async () => (await world.balance()) === 1_000_000n);
+    await world.mineOutcomes([id]);
+    assert.equal(await world.countRows('chain_alarms'), 0);
   });
 
   it('is not charged after all if it had failed before a reorganization', async () => {
@@ -215,11 +178,11 @@ describe('a payment that the relayer has reported as settled', () => {
     await applyOutcomes(world);
     await world.network.mine(1);
     // The new blocks begin with an allowance, so the same bytes would succeed in them.
-    await undo([[await approval(4, 10n ** 12n), 0]]);
-    await until(async () => (await count('chain_attempts where cancels')) === 1);
-    await until(async () => (await count(`chain_transactions where status = 'mined'`)) === 1);
+    await undo(await approval(4, 10n ** 12n));
+    await world.mineUntilRows(1, 'chain_attempts where cancels');
+    await world.mineUntilRows(1, `chain_transactions where status = 'mined'`);
     assert.deepEqual(await world.outcome(id), before);
-    assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 0n);
-    assert.equal(await count('chain_alarms'), 0);
+    assert.equal(await world.balance(), 0n);
+    assert.equal(await world.countRows('chain_alarms'), 0);
   });
 });

@@ -3,6 +3,7 @@ import { after, before, it } from 'node:test';
 import type { Behavior } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
+import { assertSucceeded } from '#testing/relayer-world.ts';
 
 const BLOCK_MS = 100;
 const WAIT_MS = 60_000;
@@ -21,8 +22,7 @@ before(async () => {
 after(() => world.stop());
 
 async function payOne(): Promise<void> {
-  const [outcome] = await world.outcomes([await world.pay({ payer: world.payer })], WAIT_MS);
-  assert.equal(outcome?.succeeded, true);
+  assertSucceeded(await world.outcomes([await world.pay({ payer: world.payer })], WAIT_MS));
 }
 
 /** Records broadcasts, and loses each of them the first time. */

@@ -14,8 +14,7 @@ import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-fo
 import { type Relayer, startRelayer } from '#settlement/relayer/relayer.ts';
 import { type ChaosDatabase, openDatabaseOf } from '#testing/chaos/chaos-ground.ts';
 import type { TestDatabase } from '#testing/database.ts';
-import { mineUntil } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 /**
  * Maximum number of tries. A try proves nothing if another commit reaches the disk first and makes
@@ -59,12 +58,10 @@ describe('results whose commit a crash of PostgreSQL has undone', () => {
     await temporary.remove();
   });
 
-  const count = (status: string) =>
-    world.count(`select count(*) from chain_requests where status = '${status}'`);
+  const count = (status: string) => world.countRows(`chain_requests where status = '${status}'`);
 
   /** PostgreSQL may be starting. */
-  const until = (done: () => Promise<boolean>, blocks: number) =>
-    mineUntil(world.network, () => done().catch(() => false), { blocks, everyMs: 50 });
+  const until = (done: () => Promise<boolean>) => world.mineUntil(() => done().catch(() => false));
 
   /** Sends one transaction per sender, so that several senders have one in progress. */
   async function sendAll(): Promise<string[]> {
@@ -101,19 +98,19 @@ describe('results whose commit a crash of PostgreSQL has undone', () => {
 
   it('are read again even if no call of the senders has failed', async () => {
     const ids = await sendAll();
-    await until(async () => (await count('submitted')) === 0, 100);
+    await until(async () => (await count('submitted')) === 0);
     // Undo the commits in the rows, as a crash would, in a way that the worker cannot notice.
     await database.db.transaction(async (tx) => {
       await tx.query(`update chain_requests set status = 'submitted', outcome = null`);
       await tx.query(`update chain_transactions
         set status = 'signed', tx_hash = null, block_number = null, block_hash = null`);
     });
-    await until(async () => (await count('submitted')) === 0, 200);
-    assert((await world.outcomes(ids)).every((outcome) => outcome.succeeded));
+    await until(async () => (await count('submitted')) === 0);
+    assertSucceeded(await world.outcomes(ids));
   });
 
   it('are read from the chain again by one of several workers that kept its senders', async () => {
-    await until(async () => (await world.count('select count(*) from relayer_senders')) > 0, 40);
+    await until(async () => (await world.countRows('relayer_senders')) > 0);
     let lost = 0;
     for (let round = 0; round < ROUNDS && lost === 0; round++) {
       const ids = await sendAll();
@@ -122,8 +119,8 @@ describe('results whose commit a crash of PostgreSQL has undone', () => {
       assert((await world.count(senders)) > 1, 'several senders are at work');
       await mineAndCrash();
       lost = await lostOutcomes();
-      await until(async () => (await count('submitted')) === 0, 300);
-      assert((await world.outcomes(ids)).every((outcome) => outcome.succeeded));
+      await until(async () => (await count('submitted')) === 0);
+      assertSucceeded(await world.outcomes(ids));
     }
     assert(lost > 0, 'a crash has lost the commit of outcomes');
   });

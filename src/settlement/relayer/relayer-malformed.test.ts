@@ -9,6 +9,7 @@ import {
   settleSale,
   startBusyWorld,
 } from '#testing/relayer-scene.ts';
+import { assertSucceeded } from '#testing/relayer-world.ts';
 
 /** Values that no method used by the relayer can return. */
 const NONSENSE = ['0x', null, 7, `0x${'00'.repeat(31)}`, {}, [null], '0xzz'] as const;
@@ -40,8 +41,6 @@ describe('nonsense from the only node decides nothing, and everything is paid on
 
   after(() => world.stop());
 
-  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
-
   /**
    * Lets the node return each kind of nonsense in turn, until all were returned or the method is no
    * longer called.
@@ -61,7 +60,7 @@ describe('nonsense from the only node decides nothing, and everything is paid on
     it(method, async () => {
       const { payer } = world;
       const paymentId = await settleSale(world, { payer, amount: AMOUNT }, WAIT_MS);
-      const before = await balance();
+      const before = await world.balance();
       const nonsense = answerNonsense(method);
       const asked = [await world.pay({ payer, amount: AMOUNT })];
       for (let i = 0; i < NONSENSE.length; i++) {
@@ -70,13 +69,9 @@ describe('nonsense from the only node decides nothing, and everything is paid on
       }
       await nonsense;
       proxy.behavior = null;
-      const outcomes = await world.outcomes(asked, WAIT_MS);
-      assert.deepEqual(
-        outcomes.filter(({ succeeded }) => !succeeded),
-        [],
-      );
-      assert.equal(await balance(), before + AMOUNT - BigInt(NONSENSE.length) * PART);
-      assert.equal(await world.count('select count(*) from chain_alarms'), 0);
+      assertSucceeded(await world.outcomes(asked, WAIT_MS));
+      assert.equal(await world.balance(), before + AMOUNT - BigInt(NONSENSE.length) * PART);
+      assert.equal(await world.countRows('chain_alarms'), 0);
     });
   }
 });

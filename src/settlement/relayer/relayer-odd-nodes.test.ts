@@ -1,35 +1,28 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { type FaultyNode, type NodeCall, startFaultyNode } from '#testing/faulty-node.ts';
 import {
   askRefund,
-  haveOutcomes,
-  mineUntil,
   type OddWorld,
   postSwitch,
   startOddWorld,
   switchContract,
 } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
+import { assertSucceeded } from '#testing/relayer-world.ts';
 
 const GONE = 'missing trie node: the state is not available';
 
 /** Nodes that cannot answer one kind of request, but answer all others. */
 describe('one request that a node cannot answer', () => {
-  let database: TestDatabase;
+  const database = databaseForTests(12);
   let world: OddWorld<FaultyNode>;
   let node: FaultyNode;
   let payers: PrivateKeyAccount[];
   let reverted: string;
   let revertedIn: number;
-
-  before(async () => {
-    database = await testDatabase(12);
-  });
-
-  after(() => database.close());
 
   beforeEach(async () => {
     world = await startOddWorld(startFaultyNode, { database });
@@ -40,9 +33,6 @@ describe('one request that a node cannot answer', () => {
 
   afterEach(() => world.stop());
 
-  const until = (done: () => Promise<boolean>) =>
-    mineUntil(world.network, done, { blocks: 100, everyMs: 40 });
-
   /** Mines blocks one by one, and waits until the relayer has followed each. */
   async function passHeads(): Promise<void> {
     for (let i = 0; i < 4; i++) {
@@ -51,13 +41,11 @@ describe('one request that a node cannot answer', () => {
     }
   }
 
-  const hasOutcome = (id: string) => haveOutcomes(world, [id]);
-
   /** Makes a refund whose transaction reverts, while the node refuses the given calls about it. */
   async function revertRefund(refuse: (call: NodeCall) => boolean): Promise<void> {
     const [payer] = payers as [PrivateKeyAccount];
     const sale = await world.pay({ payer, amount: 5_000_000n });
-    await until(() => hasOutcome(sale));
+    await world.mineOutcomes([sale]);
     const paymentId = await world.recordPayment(sale);
     reverted = await askRefund(world, paymentId, 1_000_000n);
     await world.network.pending();
@@ -70,8 +58,7 @@ describe('one request that a node cannot answer', () => {
 
   async function settleAll(): Promise<void> {
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
-    await until(() => haveOutcomes(world, ids));
-    assert((await world.outcomes(ids)).every((outcome) => outcome.succeeded));
+    assertSucceeded(await world.mineOutcomes(ids));
   }
 
   const isCall = ({ method }: NodeCall) => method === 'eth_call';
@@ -82,15 +69,13 @@ describe('one request that a node cannot answer', () => {
     await revertRefund(isCall);
     await settleAll();
     assert.equal(await world.outcome(reverted), null);
-    const alarms = `select count(*) from chain_alarms where kind = 'outcome_unreadable'`;
-    await until(async () => (await world.count(alarms)) === 1);
+    await world.mineUntilRows(1, `chain_alarms where kind = 'outcome_unreadable'`);
     const foreign = `select count(*) from chain_transactions where status = 'foreign'`;
     assert.equal(await world.count(foreign), 0);
     await switchContract(world.network, 'unpauseRefunding');
     await passHeads();
     node.refuse = () => null;
-    await until(() => hasOutcome(reverted));
-    assert.equal((await world.outcome(reverted))?.succeeded, true);
+    assertSucceeded(await world.mineOutcomes([reverted]));
   });
 
   it("is decided from the head's state if its block's state was pruned", async () => {
@@ -98,9 +83,8 @@ describe('one request that a node cannot answer', () => {
     await switchContract(world.network, 'unpauseRefunding');
     await passHeads();
     node.refuse = (call) => (isOldCall(call) ? GONE : null);
-    await until(() => hasOutcome(reverted));
-    assert.equal((await world.outcome(reverted))?.succeeded, true);
-    assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 4_000_000n);
+    assertSucceeded(await world.mineOutcomes([reverted]));
+    assert.equal(await world.balance(), 4_000_000n);
   });
 
   it('for one receipt leaves the other receipts readable', async () => {
@@ -115,6 +99,6 @@ describe('one request that a node cannot answer', () => {
     await settleAll();
     assert.equal(await world.outcome(asked), null);
     node.refuse = () => null;
-    await until(() => hasOutcome(asked));
+    await world.mineOutcomes([asked]);
   });
 });

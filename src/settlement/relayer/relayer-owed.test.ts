@@ -8,14 +8,8 @@ import { authorizationMessage } from '#settlement/chain/authorization-message.ts
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';
 import { createSettlementNumbers } from '#settlement/settlement-numbers.ts';
-import {
-  applyOutcomes,
-  askRefund,
-  haveOutcomes,
-  mineUntil,
-  signApproval,
-} from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { applyOutcomes, askRefund, minedBlock, signApproval } from '#testing/relayer-scene.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const AMOUNT = 1_000_000n;
@@ -31,33 +25,24 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
 
   before(async () => {
     world = await startRelayerWorld();
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    payer = await world.network.addPayer();
     world.startRelayer();
     intent = await world.pay({ payer, amount: AMOUNT });
-    await until(() => haveOutcomes(world, [intent]));
+    await world.mineOutcomes([intent]);
     await applyOutcomes(world);
     paymentId = await world.recordPayment(intent);
     await world.network.mine(1);
-    const { rpc } = world.network;
-    const head = Number(await rpc.call('eth_blockNumber', []));
-    const from = await world.count(
-      `select max(block_number) as count from chain_transactions where status = 'mined'`,
-    );
-    await rpc.call('anvil_reorg', [head - from + 1, [[await approval(3, 0n), 0]]]);
+    await world.network.reorganize(await minedBlock(world), [[await approval(3, 0n), 0]]);
     await until(async () => (await alarms('outcome_changed')) === 1);
   });
 
   after(() => world.stop());
 
-  const until = (done: () => Promise<boolean>) =>
-    mineUntil(world.network, done, { blocks: 200, everyMs: 60 });
+  const until = (done: () => Promise<boolean>) => world.mineUntil(done);
   const approval = (nonce: number, amount: bigint) =>
     signApproval(world.network, payer, { nonce, amount });
-  const alarms = (kind: string) =>
-    world.count(`select count(*) from chain_alarms where kind = '${kind}'`);
-  const sent = () => world.count(`select count(*) from chain_transactions where kind = 'payment'`);
-  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
-
+  const alarms = (kind: string) => world.countRows(`chain_alarms where kind = '${kind}'`);
+  const sent = () => world.countRows(`chain_transactions where kind = 'payment'`);
   it('is sent again after 1, 2, 4 and more seconds, and not in every block', async () => {
     const before = await sent();
     const stopMining = world.network.mineEvery(100);
@@ -65,7 +50,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
     await stopMining();
     const again = (await sent()) - before;
     assert.ok(again >= 1 && again <= 2, `sent ${again} times in ${WATCHED_MS} ms`);
-    assert.equal(await balance(), 0n);
+    assert.equal(await world.balance(), 0n);
   });
 
   it('waits at most a minute between two tries', async () => {
@@ -134,20 +119,15 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
       `update chain_requests set owed_since = null, next_attempt = null where subject_id = $1`,
       [intent],
     );
-    await until(async () => (await balance()) === AMOUNT);
-    await until(() => haveOutcomes(world, [intent]));
-    assert.equal((await world.outcome(intent))?.succeeded, true);
+    await until(async () => (await world.balance()) === AMOUNT);
+    assertSucceeded(await world.mineOutcomes([intent]));
   });
 
   it('is sent again until its authorization expires, and then an alarm names it', async () => {
     const { db } = world.database;
-    const { rpc } = world.network;
-    const [owner] = (await world.network.addPayers(1, { usdc: 2n * AMOUNT })) as [
-      PrivateKeyAccount,
-    ];
+    const owner = await world.network.addPayer({ usdc: 2n * AMOUNT });
     const sale = await payByAuthorization(owner);
-    await until(() => haveOutcomes(world, [sale]));
-    assert.equal((await world.outcome(sale))?.succeeded, true);
+    assertSucceeded(await world.mineOutcomes([sale]));
     await applyOutcomes(world);
     await world.recordPayment(sale);
     const [row] = await db.query<{ block: bigint }>(
@@ -155,8 +135,8 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
        join chain_requests r on r.transaction_id = t.id where r.subject_id = $1`,
       [sale],
     );
-    const depth = Number(await rpc.call('eth_blockNumber', [])) - Number(row?.block) + 1;
-    await rpc.call('anvil_reorg', [depth, [[await moveAway(owner, (3n * AMOUNT) / 2n), 0]]]);
+    const first = await moveAway(owner, (3n * AMOUNT) / 2n);
+    await world.network.reorganize(Number(row?.block), [[first, 0]]);
 
     const tries = () =>
       world.count(

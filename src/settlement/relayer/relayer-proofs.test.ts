@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { numberToHex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { outsideBatches } from '#testing/outside-batches.ts';
-import { askRefund, haveOutcomes, mineUntil, settleSale } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { askRefund, settleSale } from '#testing/relayer-scene.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 /** Enough batches to overwrite every Merkle node that the contract keeps in its ring. */
 const AROUND = 256;
@@ -18,7 +18,7 @@ describe('the proof of a refund', () => {
 
   before(async () => {
     world = await startRelayerWorld();
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    payer = await world.network.addPayer();
     await world.network.rpc.call('evm_setBlockGasLimit', [numberToHex(BLOCK_GAS)]);
     await world.network.mine();
     // The test itself uses the other key, outside the service.
@@ -26,9 +26,6 @@ describe('the proof of a refund', () => {
   });
 
   after(() => world.stop());
-
-  const until = (done: () => Promise<boolean>) =>
-    mineUntil(world.network, done, { blocks: 500, everyMs: 30 });
 
   async function settle(): Promise<string> {
     const stopMining = world.network.mineEvery(60);
@@ -40,7 +37,7 @@ describe('the proof of a refund', () => {
   }
 
   const transactions = (kind: string) =>
-    world.count(`select count(*) from chain_transactions where kind = '${kind}'`);
+    world.countRows(`chain_transactions where kind = '${kind}'`);
 
   it('can become stale before its block: the refund gets another, and is paid once', async () => {
     const paymentId = await settle();
@@ -48,13 +45,12 @@ describe('the proof of a refund', () => {
     const spent = await outsideBatches(world, payer)(AROUND);
     const id = await askRefund(world, paymentId, 400_000n);
     while ((await transactions('refund')) === 0) await sleep(20);
-    await until(() => haveOutcomes(world, [id]));
-    assert.equal((await world.outcome(id))?.succeeded, true);
+    const [outcome] = await world.mineOutcomes([id]);
+    assert.equal(outcome?.succeeded, true);
     assert.equal(await transactions('refund'), 2, 'the first one reverted');
     assert.equal(await world.network.usdcOf(payer.address), paid + 400_000n - spent);
     const refunds = await askRefund(world, paymentId, 600_000n);
-    await until(() => haveOutcomes(world, [refunds]));
-    assert.equal((await world.outcome(refunds))?.succeeded, true);
+    assertSucceeded(await world.mineOutcomes([refunds]));
     assert.equal(await transactions('refund'), 3, 'a node that lasts needs one transaction');
   });
 
@@ -70,8 +66,8 @@ describe('the proof of a refund', () => {
     ]) {
       await db.query(spoil);
       const id = await askRefund(world, paymentId, 1_000n);
-      await until(() => haveOutcomes(world, [id]));
-      assert.equal((await world.outcome(id))?.succeeded, true, spoil);
+      const [outcome] = await world.mineOutcomes([id]);
+      assert.equal(outcome?.succeeded, true, spoil);
       const rows = 'select count(*) from chain_batches';
       assert.equal(await world.count(rows), AROUND + 2, 'all batches are known again');
     }

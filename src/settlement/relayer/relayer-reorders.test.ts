@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { askRefund, haveOutcomes, mineUntil } from '#testing/relayer-scene.ts';
+import { applyOnceMined, askRefund } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 describe('a refund that a reorganization undoes', () => {
@@ -17,9 +17,6 @@ describe('a refund that a reorganization undoes', () => {
 
   afterEach(() => world.stop());
 
-  const until = (done: () => Promise<boolean>) =>
-    mineUntil(world.network, done, { blocks: 500, everyMs: 30 });
-
   /**
    * Settles two payments in two senders' batches, whose order may change when they are mined again.
    */
@@ -30,7 +27,7 @@ describe('a refund that a reorganization undoes', () => {
       const sql = `select count(*) from chain_requests where status = 'submitted'`;
       while ((await world.count(sql)) < ids.length) await sleep(10);
     }
-    await until(() => haveOutcomes(world, ids));
+    await world.mineOutcomes(ids);
     return Promise.all(ids.map((id) => world.recordPayment(id)));
   }
 
@@ -40,39 +37,18 @@ describe('a refund that a reorganization undoes', () => {
       'succeeded',
     ]);
 
-  /**
-   * Applies the result after the relayer has read the transaction, and before it writes the new
-   * result.
-   */
-  async function applyOnceMinedAgain(): Promise<void> {
-    const { db } = world.database;
-    await db.query(
-      `create function apply_refund() returns trigger language plpgsql as $$ begin
-         update chain_requests set applied_at = now()
-         where transaction_id = new.id and status = 'succeeded' and applied_at is null;
-         return new;
-       end $$`,
-    );
-    await db.query(
-      `create trigger apply_refund after update on chain_transactions for each row
-         when (new.kind = 'refund' and new.status = 'mined') execute function apply_refund()`,
-    );
-  }
-
   async function isPaidAgain(applyIt: () => Promise<unknown>): Promise<void> {
-    const { rpc } = world.network;
-    const head = async () => Number(await rpc.call('eth_blockNumber', []));
     await world.network.mine();
     await sleep(200);
     // This payment is batch 1. Batches 2 and 3 have no node in common, so their order matters.
     const earlier = await world.pay({ payer: payers[0] as PrivateKeyAccount });
-    await until(() => haveOutcomes(world, [earlier]));
+    await world.mineOutcomes([earlier]);
     const sent = `select coalesce(max(id), 0)::int as count from chain_transactions`;
     const lastBefore = await world.count(sent);
-    const start = await head();
+    const start = await world.network.head();
     const [, paymentId = ''] = await settleBoth();
     const refund = await askRefund(world, paymentId, 400_000n);
-    await until(() => haveOutcomes(world, [refund]));
+    await world.mineOutcomes([refund]);
     await applyIt();
     const payer = payers[1] as PrivateKeyAccount;
     const before = await world.network.usdcOf(payer.address);
@@ -87,18 +63,13 @@ describe('a refund that a reorganization undoes', () => {
       raws.map(({ sender }) => sender),
       [1, 0, 0],
     );
-    const pairs = raws.map(({ raw }, index) => [`0x${raw.toString('hex')}`, index]);
-    await rpc.call('anvil_reorg', [(await head()) - start, pairs]);
+    const moved = raws.map(({ raw }, index) => [`0x${raw.toString('hex')}`, index] as const);
+    await world.network.reorganize(start + 1, moved);
     assert.notEqual(await world.network.usdcOf(payer.address), before, 'the refund was undone');
-    await until(async () => (await world.network.usdcOf(payer.address)) === before);
-    await until(
-      async () =>
-        (await world.count(`select count(*) from chain_requests where status <> 'succeeded'`)) ===
-        0,
-    );
-    const { merchantNumber } = world.merchant;
-    assert.equal(await world.network.merchantBalance(merchantNumber), 2_600_000n);
-    assert.equal(await world.count('select count(*) from chain_requests'), 4);
+    await world.mineUntil(async () => (await world.network.usdcOf(payer.address)) === before);
+    await world.mineUntilRows(0, `chain_requests where status <> 'succeeded'`);
+    assert.equal(await world.balance(), 2_600_000n);
+    assert.equal(await world.countRows('chain_requests'), 4);
     const alarms = `select count(*) from chain_alarms where kind = 'outcome_changed'`;
     assert.equal(await world.count(alarms), 0);
   }
@@ -110,5 +81,5 @@ describe('a refund that a reorganization undoes', () => {
     isPaidAgain(() => Promise.resolve()));
 
   it('is paid again even if its success is applied meanwhile', () =>
-    isPaidAgain(applyOnceMinedAgain));
+    isPaidAgain(() => applyOnceMined(world, 'refund')));
 });

@@ -1,36 +1,30 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type OddWorld, settledNumbers, startOddWorld } from '#testing/relayer-scene.ts';
+import {
+  assertSettledOnce,
+  type OddWorld,
+  settledNumbers,
+  startOddWorld,
+} from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
-import { TEST_LEASE_MS } from '#testing/relayer-world.ts';
+import { assertSucceeded, TEST_LEASE_MS } from '#testing/relayer-world.ts';
 
 describe('relayer senders', () => {
-  let database: TestDatabase;
+  const database = databaseForTests(12);
   let world: OddWorld<ProviderProxy>;
   let payers: PrivateKeyAccount[];
-  let stopMining: (() => Promise<void>) | undefined;
-
-  before(async () => {
-    database = await testDatabase(12);
-  });
-
-  after(() => database.close());
 
   beforeEach(async () => {
     world = await startOddWorld(startProviderProxy, { database });
     payers = await world.network.addPayers(6);
   });
 
-  afterEach(async () => {
-    await stopMining?.();
-    stopMining = undefined;
-    await world.stop();
-  });
+  afterEach(() => world.stop());
 
   async function until(sql: string, wanted: (count: number) => boolean): Promise<void> {
     for (let i = 0; i < 500; i++) {
@@ -44,7 +38,7 @@ describe('relayer senders', () => {
   const submitted = `select count(*) from chain_requests where status = 'submitted'`;
 
   it('are shared by workers, and no payment is settled twice', async () => {
-    stopMining = world.network.mineEvery(50);
+    world.network.mineEvery(50);
     for (let i = 0; i < 3; i++) world.startRelayer();
     await until(owners, (count) => count === 3);
     const payments = Array.from({ length: 300 }, (_, i) => ({
@@ -52,16 +46,12 @@ describe('relayer senders', () => {
     }));
     const ids: string[] = [];
     for (let i = 0; i < 300; i += 10) ids.push(...(await world.payMany(payments.slice(i, i + 10))));
-    const outcomes = await world.outcomes(ids);
-    assert(outcomes.every((outcome) => outcome.succeeded));
-    const numbers = await settledNumbers(world.network);
-    assert.equal(numbers.length, 300);
-    assert.equal(new Set(numbers).size, 300);
-    assert.equal(await world.count('select count(*) from chain_alarms'), 0);
+    await assertSettledOnce(world, ids);
+    assert.equal(await world.countRows('chain_alarms'), 0);
   });
 
   it('go to the others when a worker dies', async () => {
-    stopMining = world.network.mineEvery(50);
+    world.network.mineEvery(50);
     const child = world.spawnRelayer();
     await until(
       'select count(*) from relayer_senders where lease_owner is not null',
@@ -71,8 +61,7 @@ describe('relayer senders', () => {
     const died = performance.now();
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
-    const outcomes = await world.outcomes(ids);
-    assert(outcomes.every((outcome) => outcome.succeeded));
+    assertSucceeded(await world.outcomes(ids));
     assert(performance.now() - died < TEST_LEASE_MS + 6_000);
   });
 
@@ -89,12 +78,11 @@ describe('relayer senders', () => {
     assert.equal(await world.outcome(id), null);
     assert.equal((await settledNumbers(world.network)).length, 1);
     await database.db.query('update relayer_senders set lease_until = now()');
-    stopMining = world.network.mineEvery(50);
-    const [outcome] = await world.outcomes([id]);
-    assert.equal(outcome?.succeeded, true);
+    world.network.mineEvery(50);
+    assertSucceeded(await world.outcomes([id]));
   });
 
-  const cancellations = () => world.count('select count(*) from chain_attempts where cancels');
+  const cancellations = () => world.countRows('chain_attempts where cancels');
 
   /**
    * Makes the node refuse transactions above this gas limit, until the relayer has signed a
@@ -110,7 +98,7 @@ describe('relayer senders', () => {
     }
     assert((await cancellations()) > 0);
     await world.network.rpc.call('evm_setBlockGasLimit', ['0x1c9c380']);
-    stopMining = world.network.mineEvery(50);
+    world.network.mineEvery(50);
     return ids;
   }
 
@@ -124,8 +112,7 @@ describe('relayer senders', () => {
     const ids = await refuseAbove('0x50000', () =>
       world.payMany(payers.map((payer) => ({ payer }))),
     );
-    const outcomes = await world.outcomes(ids);
-    assert(outcomes.every((outcome) => outcome.succeeded));
+    assertSucceeded(await world.outcomes(ids));
     assert.equal((await settledNumbers(world.network)).length, 6);
   });
 
@@ -137,8 +124,7 @@ describe('relayer senders', () => {
     const ids = await refuseAbove('0x14000', async () => [
       await world.ask({ kind: 'faucet', payload }),
     ]);
-    const [outcome] = await world.outcomes(ids);
-    assert.equal(outcome?.succeeded, true);
+    assertSucceeded(await world.outcomes(ids));
     assert.equal(await world.network.usdcOf(to), 7_000_000n);
     const mined = `select count(*) from chain_transactions where status = 'mined'`;
     assert((await world.count(mined)) > 1);

@@ -7,20 +7,24 @@ import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zeroAddress } from 'viem';
-import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import type { Failpoint } from '#core/failpoints.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import { signerOf } from '#settlement/remote-signer.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { heldAccount } from '#testing/held-key.ts';
-import { askRefund, settledNumbers, settleSale } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import {
+  askRefund,
+  assertSettledOnce,
+  settledNumbers,
+  settleSale,
+} from '#testing/relayer-scene.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { type RemoteSigner, startRemoteSigner } from '#testing/remote-signer.ts';
+import { signRegistration } from '#testing/wallet-consents.ts';
 
 const GWEI = 10n ** 9n;
-const DEADLINE = 4_000_000_000n;
 const EXAMPLE = path.join(import.meta.dirname, '../../../deploy/signer/signer.json');
 const POINTS: readonly Failpoint[] = [
   'settlement.signed_committed',
@@ -71,7 +75,6 @@ describe('a relayer whose keys are in a remote signer', () => {
   });
 
   afterEach(async () => {
-    await stopMining();
     await world.stop();
     await signer.stop();
   });
@@ -87,20 +90,15 @@ describe('a relayer whose keys are in a remote signer', () => {
   };
   const start = () => world.startRelayer(keysAt(signer));
   const payAll = () => world.payMany(payers.map((payer) => ({ payer })));
-  const unsigned = () => world.count('select count(*) from chain_unsigned');
-  const open = () => world.count(`select count(*) from chain_transactions where status = 'signed'`);
-  const deployments = () =>
-    world.count(`select count(*) from chain_transactions where kind = 'wallet_deployment'`);
-  const cancellations = () => world.count('select count(*) from chain_attempts where cancels');
+  const unsigned = () => world.countRows('chain_unsigned');
+  const open = () => world.countRows(`chain_transactions where status = 'signed'`);
+  const deployments = () => world.countRows(`chain_transactions where kind = 'wallet_deployment'`);
+  const cancellations = () => world.countRows('chain_attempts where cancels');
   const alarms = () =>
     database.db.query<{ kind: string }>('select kind from chain_alarms order by id');
 
   async function settledOnce(ids: readonly string[]): Promise<void> {
-    const outcomes = await world.outcomes(ids);
-    assert(outcomes.every((outcome) => outcome.succeeded));
-    const numbers = await settledNumbers(world.network);
-    assert.equal(numbers.length, ids.length);
-    assert.equal(new Set(numbers).size, ids.length);
+    await assertSettledOnce(world, ids);
     assert.equal(await unsigned(), 0);
   }
 
@@ -108,21 +106,10 @@ describe('a relayer whose keys are in a remote signer', () => {
     start();
     const [payer] = payers as [PrivateKeyAccount];
     const paymentId = await settleSale(world, { payer, amount: 5_000_000n });
-    const owner = heldAccount(generatePrivateKey());
-    const consent = { accountId: 'acct_new', wallet: owner.address, deadline: DEADLINE };
-    const registration = world.ask({
-      kind: 'merchant_registration',
-      payload: {
-        ...consent,
-        deadline: DEADLINE.toString(),
-        signature: await owner.signTypedData(merchantConsent(world.network.config, consent)),
-      },
-    });
-    const done = await world.outcomes([
-      await askRefund(world, paymentId, 2_000_000n),
-      await registration,
-    ]);
-    assert(done.every((outcome) => outcome.succeeded));
+    const payload = await signRegistration(world.network.config, 'acct_new');
+    const registration = await world.ask({ kind: 'merchant_registration', payload });
+    const refund = await askRefund(world, paymentId, 2_000_000n);
+    assertSucceeded(await world.outcomes([refund, registration]));
     const hashes = await database.db.query<{ tx_hash: Hex }>('select tx_hash from chain_attempts');
     assert.equal(hashes.length, 3);
     assert.deepEqual(await alarms(), []);
@@ -145,7 +132,7 @@ describe('a relayer whose keys are in a remote signer', () => {
     const ids = await payAll();
     while ((await unsigned()) === 0) await sleep(20);
     await sleep(A_WHILE_MS);
-    assert.equal(await world.count('select count(*) from chain_attempts'), 0);
+    assert.equal(await world.countRows('chain_attempts'), 0);
     assert.deepEqual(await Promise.all(ids.map((id) => world.outcome(id))), [null, null, null]);
     const nonces = () =>
       database.db.query('select sender, nonce from chain_transactions order by id');
@@ -176,7 +163,7 @@ describe('a relayer whose keys are in a remote signer', () => {
       await world.ask({ kind: 'wallet_deployment', payload: DEPLOYMENT }),
     ]);
     assert.equal(deployed?.succeeded, false);
-    assert.equal(await world.count('select count(*) from chain_transactions'), 0);
+    assert.equal(await world.countRows('chain_transactions'), 0);
     await settledOnce(await payAll());
     assert.deepEqual(await alarms(), []);
   });
@@ -221,9 +208,8 @@ describe('a relayer whose keys are in a remote signer', () => {
   it('books a deployment that is mined although it was to be canceled', async () => {
     const subject = await moveDeployment();
     stopMining = world.network.mineEvery(100);
-    assert.equal((await world.outcomes([subject]))[0]?.succeeded, true);
-    const paid = await world.outcomes(await payAll());
-    assert(paid.every(({ succeeded }) => succeeded));
+    assertSucceeded(await world.outcomes([subject]));
+    assertSucceeded(await world.outcomes(await payAll()));
     assert.equal(await deployments(), 1);
     assert.deepEqual(await alarms(), []);
   });
@@ -236,7 +222,7 @@ describe('a relayer whose keys are in a remote signer', () => {
     ];
     world.startRelayer({ relayerKeys, registrarKey: null });
     const subject = await world.ask({ kind: 'wallet_deployment', payload: DEPLOYMENT });
-    assert.equal((await world.outcomes([subject]))[0]?.succeeded, true);
+    assertSucceeded(await world.outcomes([subject]));
   });
 
   it('leaves a deployment to a worker with a key, and fails it if there is none', async () => {
@@ -255,7 +241,7 @@ describe('a relayer whose keys are in a remote signer', () => {
     await settledOnce(await payAll());
     assert.equal(await world.outcome(left), null);
     const again = world.startRelayer(own);
-    assert.equal((await world.outcomes([left]))[0]?.succeeded, true);
+    assertSucceeded(await world.outcomes([left]));
     await again.stop();
     await database.db.query(
       `update relayer_workers set seen_at = now() - interval '1 minute' where deploys_wallets`,
@@ -283,8 +269,7 @@ describe('a relayer whose keys are in a remote signer', () => {
       world.startRelayer(keys);
       // The signer takes longer than the payment has left, so a loop that waits for it would be too
       // late.
-      const outcomes = await world.outcomes(await payAll(), HUNG_MS);
-      assert(outcomes.every((outcome) => outcome.succeeded));
+      assertSucceeded(await world.outcomes(await payAll(), HUNG_MS));
       assert.deepEqual(await alarms(), []);
       answer = JSON.stringify({ signed: await heldAccount(own).signTransaction(OTHER) });
       odd.closeAllConnections();

@@ -7,12 +7,7 @@ import { createPaymentCheck } from '#settlement/chain/check-payment.ts';
 import { readPayerAccount, readPermitNonce } from '#settlement/chain/payer-balance.ts';
 import { NOT_IN_TIME, type RequestPayloads } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
-import {
-  merchantConsent,
-  spendingPolicy,
-  usdcPermit,
-  walletConsent,
-} from '#settlement/contract/signed-messages.ts';
+import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
 import {
   askRefund,
   askWithdrawal,
@@ -20,38 +15,36 @@ import {
   settleSale,
   switchContract,
 } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { signProposal, signRegistration } from '#testing/wallet-consents.ts';
 
 const DEADLINE = 4_000_000_000n;
 
 describe('the relayer, for jobs that are sent alone', () => {
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
-  let stopMining: () => Promise<void>;
 
   before(async () => {
     world = await startRelayerWorld();
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
-    stopMining = world.network.mineEvery(60);
+    payer = await world.network.addPayer();
+    world.network.mineEvery(60);
     world.startRelayer();
   });
 
-  after(async () => {
-    await stopMining();
-    await world.stop();
-  });
+  after(() => world.stop());
 
-  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
   const settle = (amount: bigint) => settleSale(world, { payer, amount });
   const refund = (paymentId: string, amount: bigint) => askRefund(world, paymentId, amount);
   const withdraw = (amount: bigint) => askWithdrawal(world, amount);
 
   it("pays a refund to the payer, from the merchant's balance", async () => {
     const paymentId = await settle(5_000_000n);
-    const before = { merchant: await balance(), payer: await world.network.usdcOf(payer.address) };
-    const [outcome] = await world.outcomes([await refund(paymentId, 2_000_000n)]);
-    assert.equal(outcome?.succeeded, true);
-    assert.equal(await balance(), before.merchant - 2_000_000n);
+    const before = {
+      merchant: await world.balance(),
+      payer: await world.network.usdcOf(payer.address),
+    };
+    assertSucceeded(await world.outcomes([await refund(paymentId, 2_000_000n)]));
+    assert.equal(await world.balance(), before.merchant - 2_000_000n);
     assert.equal(await world.network.usdcOf(payer.address), before.payer + 2_000_000n);
   });
 
@@ -71,16 +64,14 @@ describe('the relayer, for jobs that are sent alone', () => {
   it('proves a refund from the chain alone if its own rows are missing', async () => {
     const paymentId = await settle(3_000_000n);
     await world.database.db.query('delete from chain_payments');
-    const [outcome] = await world.outcomes([await refund(paymentId, 3_000_000n)]);
-    assert.equal(outcome?.succeeded, true);
-    assert.equal(await world.count('select count(*) from chain_payments'), 1);
+    assertSucceeded(await world.outcomes([await refund(paymentId, 3_000_000n)]));
+    assert.equal(await world.countRows('chain_payments'), 1);
   });
 
   it('fails a refund that the balance does not cover', async () => {
     const paymentId = await settle(4_000_000n);
-    const all = await balance();
-    const [paidOut] = await world.outcomes([await withdraw(all)]);
-    assert.equal(paidOut?.succeeded, true);
+    const all = await world.balance();
+    assertSucceeded(await world.outcomes([await withdraw(all)]));
     assert.equal(await world.network.usdcOf(world.merchant.wallet.address), all);
     const [outcome] = await world.outcomes([await refund(paymentId, 1_000_000n)]);
     assert.deepEqual(outcome, {
@@ -92,7 +83,7 @@ describe('the relayer, for jobs that are sent alone', () => {
 
   it('pays no withdrawal to a wallet that is no longer registered', async () => {
     await settle(2_000_000n);
-    const before = await balance();
+    const before = await world.balance();
     const payload = {
       merchantNumber: world.merchant.merchantNumber.toString(),
       wallet: payer.address,
@@ -100,27 +91,18 @@ describe('the relayer, for jobs that are sent alone', () => {
     };
     const [outcome] = await world.outcomes([await world.ask({ kind: 'withdrawal', payload })]);
     assert.deepEqual(outcome, { succeeded: false, reason: 'wallet_changed', txHash: null });
-    assert.equal(await balance(), before);
+    assert.equal(await world.balance(), before);
   });
 
   it('keeps a withdrawal waiting while a new wallet is proposed, and then pays it', async () => {
     await settle(2_000_000n);
-    const next = privateKeyToAccount(generatePrivateKey());
-    const { merchantNumber } = world.merchant;
+    const { merchantNumber, wallet } = world.merchant;
     const { config } = world.network;
-    const consent = { merchantNumber, wallet: next.address, nonce: 0n, deadline: DEADLINE };
-    const { wallet } = world.merchant;
     await world.network.rpc.call('anvil_setBalance', [wallet.address, '0xde0b6b3a7640000']);
     const say = (change: RequestPayloads['wallet_change']) =>
       world.network.send(wallet, config.settlement, walletChangeCall(change));
-    await say({
-      step: 'propose',
-      merchantNumber: `${merchantNumber}`,
-      wallet: next.address,
-      deadline: `${DEADLINE}`,
-      signature: await next.signTypedData(walletConsent(config, consent)),
-    });
-    const before = await balance();
+    await say(await signProposal(config, merchantNumber));
+    const before = await world.balance();
     const id = await withdraw(1_000_000n);
     const { db } = world.database;
     // Longer than the longest wait of any other kind of job.
@@ -134,16 +116,15 @@ describe('the relayer, for jobs that are sent alone', () => {
       if ((await world.count(blocked)) === 1) break;
     }
     assert.equal(await world.count(blocked), 1);
-    assert.equal(await balance(), before);
+    assert.equal(await world.balance(), before);
     await say({ step: 'cancel', merchantNumber: `${merchantNumber}` });
-    const [paid] = await world.outcomes([id]);
-    assert.equal(paid?.succeeded, true);
-    assert.equal(await balance(), before - 1_000_000n);
+    assertSucceeded(await world.outcomes([id]));
+    assert.equal(await world.balance(), before - 1_000_000n);
   });
 
   it('fails a withdrawal with the contract’s reason if another one left no balance', async () => {
     await settle(6_000_000n);
-    const all = await balance();
+    const all = await world.balance();
     // Request both at the same time, so that usually both are simulated before either is in a
     // block.
     const outcomes = await world.outcomes([await withdraw(all), await withdraw(all)]);
@@ -156,7 +137,7 @@ describe('the relayer, for jobs that are sent alone', () => {
     await settle(10_000_000n);
     const withdrawal = await withdraw(4_000_000n);
     const [first] = await world.outcomes([withdrawal]);
-    const before = await balance();
+    const before = await world.balance();
     await world.database.db.query(
       `update chain_requests set status = 'queued', transaction_id = null, outcome = null
        where subject_id = $1`,
@@ -164,7 +145,7 @@ describe('the relayer, for jobs that are sent alone', () => {
     );
     const [second] = await world.outcomes([withdrawal]);
     assert.deepEqual(second, first);
-    assert.equal(await balance(), before);
+    assert.equal(await world.balance(), before);
   });
 
   it('gives an already settled payment its earlier result', async () => {
@@ -200,11 +181,7 @@ describe('the relayer, for jobs that are sent alone', () => {
   });
 
   it('registers a merchant once, with the consent of its wallet', async () => {
-    const wallet = privateKeyToAccount(generatePrivateKey());
-    const accountId = 'acct_new';
-    const consent = { accountId, wallet: wallet.address, deadline: DEADLINE };
-    const signature = await wallet.signTypedData(merchantConsent(world.network.config, consent));
-    const payload = { ...consent, deadline: DEADLINE.toString(), signature };
+    const payload = await signRegistration(world.network.config, 'acct_new');
     const kind = 'merchant_registration';
     const [first] = await world.outcomes([await world.ask({ kind, payload })]);
     assert.equal(first?.facts?.merchantNumber, '2');
@@ -254,13 +231,11 @@ describe('the relayer, for jobs that are sent alone', () => {
         signature: await newcomer.signTypedData(usdcPermit(config, permit)),
       },
     };
-    const [enrolled] = await world.outcomes([await world.ask({ kind: 'enrolment', payload })]);
-    assert.equal(enrolled?.succeeded, true);
+    assertSucceeded(await world.outcomes([await world.ask({ kind: 'enrolment', payload })]));
     const account = await readPayerAccount(chain, newcomer.address);
     assert.equal(account.allowance, amount);
     assert.equal(account.policy.status, 'set');
-    const [paid] = await world.outcomes([await world.pay({ payer: newcomer })]);
-    assert.equal(paid?.succeeded, true);
+    assertSucceeded(await world.outcomes([await world.pay({ payer: newcomer })]));
   });
 
   it('declines no payment while settling is paused: it waits until its deadline', async () => {
@@ -287,14 +262,14 @@ describe('the relayer, for jobs that are sent alone', () => {
     assert.equal(await world.network.usdcOf(payer.address), before + 1n);
     await switchContract(world.network, 'unpauseSettling');
     assert.deepEqual(await check(sale), { status: 'ok' });
-    assert.equal((await world.outcomes([inTime]))[0]?.succeeded, true);
+    assertSucceeded(await world.outcomes([inTime]));
   });
 
   it('alerts operators if a refund waits for sums that the ledger lacks', async () => {
     const { db } = world.database;
     const paymentId = await settle(3_000_000n);
     const lost = await refund(paymentId, 1_000_000n);
-    assert.equal((await world.outcomes([lost]))[0]?.succeeded, true);
+    assertSucceeded(await world.outcomes([lost]));
     await db.query('delete from chain_requests where subject_id = $1', [lost]);
     const alarms = `select count(*) from chain_alarms where kind = 'refund_sums_differ'`;
     const later = await refund(paymentId, 1_000_000n);
@@ -319,7 +294,7 @@ describe('the relayer, for jobs that are sent alone', () => {
     while ((await world.count(alarms)) === 0) await sleep(20);
     assert.equal(await world.outcome(refunded), null);
     await db.query('alter table payments_away rename to payments');
-    assert.equal((await world.outcomes([refunded]))[0]?.succeeded, true);
+    assertSucceeded(await world.outcomes([refunded]));
   });
 
   it('fails a job that cannot be encoded, and continues with the others', async () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { generatePrivateKey } from 'viem/accounts';
 import type { Failpoint } from '#core/failpoints.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { signTransfer, transferPayload } from '#testing/sign-transfer.ts';
 
 const VALUE = 1_000_000n;
@@ -17,22 +17,17 @@ const POINTS: readonly Failpoint[] = [
 
 describe('transfers that the operator pays for', () => {
   let world: RelayerWorld;
-  let stopMining: () => Promise<void>;
 
   before(async () => {
     world = await startRelayerWorld(() => ({ sponsorKey: generatePrivateKey() }));
-    stopMining = world.network.mineEvery(60);
+    world.network.mineEvery(60);
   });
 
-  after(async () => {
-    await stopMining();
-    await world.stop();
-  });
+  after(() => world.stop());
 
   async function transfer(): Promise<string> {
     const { network } = world;
-    const [payer] = await network.addPayers(1, { usdc: VALUE });
-    assert(payer !== undefined);
+    const payer = await network.addPayer({ usdc: VALUE });
     const { config, admin } = network;
     const signed = await signTransfer(config, payer, { to: admin.address, amount: Number(VALUE) });
     return world.ask({ kind: 'transfer', payload: transferPayload(payer.address, signed) });
@@ -46,8 +41,7 @@ describe('transfers that the operator pays for', () => {
 
   it('are sent only with the sponsor’s key if there is one', async () => {
     const relayer = world.startRelayer();
-    const [done] = await world.outcomes([await transfer()]);
-    assert.equal(done?.succeeded, true);
+    assertSucceeded(await world.outcomes([await transfer()]));
     assert.deepEqual([await sentBy('sponsor'), await sentBy('operator')], [1, 0]);
     // The next test omits this key, and a start without it is refused until its transactions are
     // final.
@@ -59,9 +53,8 @@ describe('transfers that the operator pays for', () => {
   it('are sent with an operator’s key if the sponsor’s was removed meanwhile', async () => {
     const accepted = await transfer();
     const relayer = world.startRelayer({ sponsorKey: null });
-    const [done] = await world.outcomes([accepted]);
+    assertSucceeded(await world.outcomes([accepted]));
     await relayer.stop();
-    assert.equal(done?.succeeded, true);
     assert.deepEqual([await sentBy('sponsor'), await sentBy('operator')], [1, 1]);
   });
 
@@ -73,9 +66,8 @@ describe('transfers that the operator pays for', () => {
       const asked = await transfer();
       await child.ended;
       const relayer = world.startRelayer();
-      const [done] = await world.outcomes([asked]);
+      assertSucceeded(await world.outcomes([asked]));
       await relayer.stop();
-      assert.equal(done?.succeeded, true);
       assert.equal(await network.usdcOf(network.admin.address), before + VALUE);
     });
   }

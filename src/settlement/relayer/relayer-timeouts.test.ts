@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { CUSTOM, profileNamed } from '#settlement/chain-profiles.ts';
 import { NOT_IN_TIME } from '#settlement/chain-requests.ts';
 import type { CountsRule, NetworkConfig } from '#settlement/network-config.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { mineUntil, startOddWorld } from '#testing/relayer-scene.ts';
+import { addAccount, startOddWorld } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const SMALL = 1_000_000n;
 const LARGE = 5_000_000n;
@@ -22,26 +20,17 @@ const waits = (waitsFor: CountsRule['waitsFor'], ms = 0): readonly CountsRule[] 
 ];
 
 describe('the time that a payment waits depends on its sum', () => {
-  let database: TestDatabase;
+  const database = databaseForTests(12);
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
-
-  before(async () => {
-    database = await testDatabase(12);
-  });
-
-  after(() => database.close());
 
   afterEach(() => world.stop());
 
   async function open(config: Partial<NetworkConfig>): Promise<void> {
     world = await startRelayerWorld(() => config, database);
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    payer = await world.network.addPayer();
     world.startRelayer();
   }
-
-  const until = (done: () => Promise<boolean>) =>
-    mineUntil(world.network, done, { blocks: 100, everyMs: 60 });
 
   interface Held {
     readonly waits_for: string;
@@ -58,14 +47,12 @@ describe('the time that a payment waits depends on its sum', () => {
 
   /** Replaces the blocks from the newest settlement on with empty ones. */
   async function undo(): Promise<void> {
-    const { rpc } = world.network;
     const [row] = await database.db.query<{ tx_hash: string }>(
       'select tx_hash from chain_attempts order by created desc limit 1',
     );
-    const receipt = await rpc.call('eth_getTransactionReceipt', [row?.tx_hash]);
+    const receipt = await world.network.rpc.call('eth_getTransactionReceipt', [row?.tx_hash]);
     const { blockNumber } = receipt as { blockNumber: string };
-    const head = Number(await rpc.call('eth_blockNumber', []));
-    await rpc.call('anvil_reorg', [head - Number(blockNumber) + 1, []]);
+    await world.network.reorganize(Number(blockNumber));
   }
 
   it('a small payment counts at inclusion, a large one only once the block is safe', async () => {
@@ -74,7 +61,9 @@ describe('the time that a payment waits depends on its sum', () => {
       { payer, amount: SMALL },
       { payer, amount: LARGE },
     ]);
-    await until(async () => (await world.outcome(small)) !== null && (await held()) !== null);
+    await world.mineUntil(
+      async () => (await world.outcome(small)) !== null && (await held()) !== null,
+    );
     assert.equal((await held())?.waits_for, 'safe');
     assert.equal((await world.outcome(small))?.succeeded, true);
     assert.equal(await world.outcome(large), null);
@@ -87,34 +76,25 @@ describe('the time that a payment waits depends on its sum', () => {
     assert.equal(await world.outcome(large), null);
     // On the test's node, the safe block is the 32nd below the head.
     await world.network.mine(40);
-    await until(async () => (await world.outcome(large)) !== null);
-    assert.equal((await world.outcome(large))?.succeeded, true);
+    assertSucceeded(await world.mineOutcomes([large]));
   });
 
   it('a large payment that still waits is not reported as missing in the ledger', async () => {
     // Longer than the blocks and the comparison below take on a busy machine.
     await open({ countsFrom: waits('time', 5_000) });
-    const { chain } = world.network;
-    await database.db.query(`insert into accounts (id, name, created)
-      values ('acct_test', 'Test', now()) on conflict do nothing`);
-    await database.db.query(
-      `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
-       values ('acct_test', false, $1, $2, now())`,
-      [String(world.merchant.merchantNumber), world.merchant.wallet.address],
-    );
-    const deps = { chain, db: database.db, clock: systemClock, log: silentLog };
+    await addAccount(world);
     // Compare blocks of any age, because the test's blocks are recent.
     const differences = async () => {
-      const found = await reconcileOnce(deps, { graceMs: -86_400_000 });
+      const found = await reconcileOnce(world.deps, { graceMs: -86_400_000 });
       return found.differences.map(({ kind }) => kind).filter((kind) => kind.startsWith('payment'));
     };
     const large = await world.pay({ payer, amount: LARGE });
-    await until(async () => (await held()) !== null);
+    await world.mineUntil(async () => (await held()) !== null);
     // Move the cursor past the payment's block, which is already final.
     await world.network.mine(80);
     assert.deepEqual(await differences(), []);
     assert.equal(await world.outcome(large), null);
-    await until(async () => (await world.outcome(large)) !== null);
+    await world.mineOutcomes([large]);
     assert.deepEqual(await differences(), ['payment_unknown_here'], 'now its row is due');
     await world.recordPayment(large);
     assert.deepEqual(await differences(), []);
@@ -123,14 +103,14 @@ describe('the time that a payment waits depends on its sum', () => {
   it('a block that cannot be undone is safe immediately', async () => {
     await open({ countsFrom: waits('finalized'), profile: profileNamed('arc') });
     const large = await world.pay({ payer, amount: LARGE });
-    await until(async () => (await world.outcome(large)) !== null);
+    await world.mineOutcomes([large]);
     assert.equal(await held(), null);
   });
 
   it('the wait begins when the block is seen, and again if the block is lost', async () => {
     await open({ countsFrom: waits('time', 900) });
     const large = await world.pay({ payer, amount: LARGE });
-    await until(async () => (await held()) !== null);
+    await world.mineUntil(async () => (await held()) !== null);
     const first = await held();
     assert.equal(first?.waits_for, 'time');
     await undo();
@@ -138,19 +118,19 @@ describe('the time that a payment waits depends on its sum', () => {
       const now = await held();
       return now !== null && now.included_at.getTime() !== first?.included_at.getTime();
     };
-    await until(isFoundAgain);
+    await world.mineUntil(isFoundAgain);
     const since = performance.now();
-    await until(async () => (await world.outcome(large)) !== null);
+    const [outcome] = await world.mineOutcomes([large]);
     assert.ok(performance.now() - since > 700, 'it waited for its time again');
-    assert.equal((await world.outcome(large))?.succeeded, true);
+    assert.equal(outcome?.succeeded, true);
   });
 
   it('a refusal counts immediately, however large the sum', async () => {
     await open({ countsFrom: waits('safe') });
-    const [poor] = (await world.network.addPayers(1, { usdc: 0n })) as [PrivateKeyAccount];
+    const poor = await world.network.addPayer({ usdc: 0n });
     const large = await world.pay({ payer: poor, amount: LARGE });
-    await until(async () => (await world.outcome(large)) !== null);
-    assert.equal((await world.outcome(large))?.succeeded, false);
+    const [outcome] = await world.mineOutcomes([large]);
+    assert.equal(outcome?.succeeded, false);
   });
 
   it('a payment on a fast chain ends no sooner than one on a slow chain', async () => {
@@ -160,7 +140,7 @@ describe('the time that a payment waits depends on its sum', () => {
     });
     const [proxy] = odd.nodes as [ProviderProxy];
     world = odd;
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    payer = await world.network.addPayer();
     world.startRelayer();
     const id = await world.pay({ payer, amount: SMALL });
     await world.network.pending();
@@ -173,18 +153,16 @@ describe('the time that a payment waits depends on its sum', () => {
       await headFollowed(proxy);
       assert.equal(await world.outcome(id), null, `processing at ${blocks} blocks`);
     }
-    await until(async () => (await world.outcome(id)) !== null);
-    assert.deepEqual(await world.outcome(id), NOT_IN_TIME);
+    assert.deepEqual(await world.mineOutcomes([id]), [NOT_IN_TIME]);
     assert.equal(await world.network.usdcOf(payer.address), 10n ** 12n);
   });
 
   it('payments wait for the time that the operator has set', async () => {
     await open({ settleEveryMs: 800 });
     const first = await world.pay({ payer, amount: SMALL });
-    await until(async () => (await world.outcome(first)) !== null);
-    const later = [await world.pay({ payer, amount: SMALL })];
-    later.push(await world.pay({ payer, amount: SMALL }));
-    await until(async () => (await world.outcome(later[1] ?? '')) !== null);
+    await world.mineOutcomes([first]);
+    await world.pay({ payer, amount: SMALL });
+    await world.mineOutcomes([await world.pay({ payer, amount: SMALL })]);
     const rows = await database.db.query<{ created: Date }>(
       'select created from chain_transactions order by id',
     );

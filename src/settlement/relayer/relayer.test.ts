@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 /** Returns the amount plus the test network's fees, 30 and 20 basis points, minus 5 of cashback. */
 function pulled(amount: bigint): bigint {
@@ -13,29 +13,23 @@ const USDC = 1_000_000_000n;
 
 describe('the relayer', () => {
   let world: RelayerWorld;
-  let stopMining: () => Promise<void>;
 
   before(async () => {
     world = await startRelayerWorld();
-    stopMining = world.network.mineEvery(100);
+    world.network.mineEvery(100);
     world.startRelayer();
   });
 
-  after(async () => {
-    await stopMining();
-    await world.stop();
-  });
+  after(() => world.stop());
 
-  const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
   const addPayer = async (options = {}): Promise<PrivateKeyAccount> => {
-    const [payer] = await world.network.addPayers(1, { usdc: USDC, ...options });
-    assert(payer !== undefined);
+    const payer = await world.network.addPayer({ usdc: USDC, ...options });
     return payer;
   };
 
   it('settles a payment: request, receipt, wallet and balance agree', async () => {
     const payer = await addPayer();
-    const before = await balance();
+    const before = await world.balance();
     const [outcome] = await world.outcomes([await world.pay({ payer, amount: 2_500_000n })]);
     assert.equal(outcome?.succeeded, true);
     const facts = outcome?.facts;
@@ -50,7 +44,7 @@ describe('the relayer', () => {
       [facts.feeAcquirer, facts.feeProtocol, facts.cashback],
       ['7500', '5000', '1250'],
     );
-    assert.equal(await balance(), before + 2_500_000n);
+    assert.equal(await world.balance(), before + 2_500_000n);
     assert.equal(await world.network.usdcOf(payer.address), USDC - pulled(2_500_000n));
   });
 
@@ -62,7 +56,7 @@ describe('the relayer', () => {
       addPayer({ perPayment: 100n }),
       addPayer({ perPayment: null }),
     ]);
-    const before = await balance();
+    const before = await world.balance();
     const payers = [good, poor, unapproved, capped, stranger];
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     const outcomes = await world.outcomes(ids);
@@ -76,7 +70,7 @@ describe('the relayer', () => {
         'approval_insufficient',
       ],
     );
-    assert.equal(await balance(), before + 1_000_000n);
+    assert.equal(await world.balance(), before + 1_000_000n);
   });
 
   it('declines a payer who emptied the wallet between check and settlement', async () => {
@@ -107,14 +101,13 @@ describe('the relayer', () => {
 
   it('settles hundreds of payments, each once', async () => {
     const payers = await world.network.addPayers(10, { usdc: USDC });
-    const before = await balance();
+    const before = await world.balance();
     const payments = Array.from({ length: 400 }, (_, i) => ({
       payer: payers[i % 10] as PrivateKeyAccount,
     }));
     const ids = await world.payMany(payments);
-    const outcomes = await world.outcomes(ids);
-    assert(outcomes.every((outcome) => outcome.succeeded));
-    assert.equal(await balance(), before + 400_000_000n);
+    assertSucceeded(await world.outcomes(ids));
+    assert.equal(await world.balance(), before + 400_000_000n);
     const transactions = await world.count(
       `select count(distinct transaction_id) from chain_requests
        where subject_id = any('{${ids}}')`,

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFunctionData, toFunctionSelector } from 'viem';
-import { present } from '#core/assert.ts';
+import { toFunctionSelector } from 'viem';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { startOddWorld } from '#testing/relayer-scene.ts';
 import { turnsLater } from '#testing/relayer-turns.ts';
-import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 const WAIT_MS = 20_000;
 /** Selector of the call that reads the hourly ceiling and its use. */
@@ -16,7 +14,7 @@ it('operators get an alarm when half, and four fifths, of the hourly ceiling is 
   const world = await startOddWorld(startProviderProxy, { config: { idleHeadMs: 50 } });
   const [proxy] = world.nodes as [ProviderProxy];
   const { network, database } = world;
-  const stopMining = network.mineEvery(60);
+  network.mineEvery(60);
   const levels = async (wanted: number) => {
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
@@ -30,13 +28,12 @@ it('operators get an alarm when half, and four fifths, of the hourly ceiling is 
     }
   };
   try {
-    const [payer] = await network.addPayers(1);
-    const lower = { abi: settlementAbi, functionName: 'lowerCeiling', args: [10] } as const;
-    await network.send(network.guardian, network.config.settlement, encodeFunctionData(lower));
+    const payer = await network.addPayer();
+    await network.callSettlement(network.guardian, 'lowerCeiling', [10]);
     world.startRelayer();
     const pay = async (amount: bigint) => {
-      const id = await world.pay({ payer: present(payer, 'payer'), amount });
-      return (await world.outcomes([id]))[0];
+      const [outcome] = await world.outcomes([await world.pay({ payer, amount })]);
+      return outcome;
     };
     assert.equal((await pay(4_900_000n))?.succeeded, true);
     await turnsLater(proxy, ({ params }) => JSON.stringify(params).includes(CEILING));
@@ -47,7 +44,6 @@ it('operators get an alarm when half, and four fifths, of the hourly ceiling is 
     assert.deepEqual(await levels(2), ['50 %', '80 %']);
     assert.deepEqual((await pay(2_000_000n))?.reason, 'settlement_failed');
   } finally {
-    await stopMining();
     await world.stop();
   }
 });

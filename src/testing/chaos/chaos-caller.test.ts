@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { it } from 'node:test';
 import { openChaosCaller } from '#testing/chaos/chaos-caller.ts';
 import { openJournal } from '#testing/chaos/chaos-journal.ts';
+import { listen } from '#testing/listen.ts';
 import { createRandom } from '#testing/random.ts';
 
 const SEED = 1;
@@ -18,18 +18,16 @@ it('an answer that arrives after the database was restored is ignored', async ()
       journal.restored();
     }
     response.writeHead(201).end(JSON.stringify({ id: `answer ${asked}` }));
-  }).listen(0, '127.0.0.1');
+  });
+  const { url, close } = await listen(server);
   try {
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
     // Disables the random short time-outs, so that no request in these tests times out.
     const random = { ...createRandom(SEED, 'caller'), chance: () => false };
-    const urls = [`http://127.0.0.1:${port}`];
-    const caller = openChaosCaller({ urls, key: 'sk_test', random, journal });
+    const caller = openChaosCaller({ urls: [url], key: 'sk_test', random, journal });
     const answer = await caller.post('/payment_intents', { amount: 1 }, 'a key');
     assert.equal(answer?.body.id, 'answer 2');
     assert.deepEqual(journal.complaints, []);
   } finally {
-    server.close();
+    await close();
   }
 });

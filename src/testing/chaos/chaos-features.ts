@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { DAY_MS, MINUTE_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import type { Caller } from '#testing/api-client.ts';
 import type { ChaosWorld } from '#testing/chaos/chaos-world.ts';
+import { listen } from '#testing/listen.ts';
 import { setLimits } from '#testing/offline-sales.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
@@ -44,13 +43,8 @@ async function startRateFeeds(rates: Readonly<Record<string, string>>) {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ base: 'usd', as_of: new Date().toISOString(), rates }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    setting: ['one', 'other'].map((name) => `http://127.0.0.1:${port}/${name}`).join(),
-    close: async () => void server.close().closeAllConnections(),
-  };
+  const { url, close } = await listen(server);
+  return { setting: ['one', 'other'].map((name) => `${url}/${name}`).join(), close };
 }
 
 const NO_SCHEDULE = 'no statement or payout of an ended day';

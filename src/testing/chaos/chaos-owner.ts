@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Secret, TOTP } from 'otpauth';
 import type { Journal, SeenWithdrawal } from '#testing/chaos/chaos-journal.ts';
 import type { Step } from '#testing/history.ts';
+import { addFactorNow, totpCode } from '#testing/people.ts';
 import { type PersonAnswer, PersonClient } from '#testing/person-client.ts';
 import type { PauseMs, Random } from '#testing/random.ts';
 
@@ -48,17 +48,8 @@ export async function enrolOwner(
   person: OwnerOptions['person'],
 ): Promise<{ readonly secret: string; readonly client: PersonClient }> {
   const client = new PersonClient(`${url}/dashboard/v1`);
-  const signedIn = await client.post('/session', person);
-  const begun = await client.post('/me/totp', { current_password: person.password });
-  const secret = String(begun.body.secret);
-  const code = totpCode(secret);
-  const confirmed = await client.post('/me/totp/confirm', { code });
-  if (confirmed.status !== 200) throw new Error(`${signedIn.text} ${confirmed.text}`);
-  return { secret, client };
-}
-
-export function totpCode(secret: string): string {
-  return new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+  await client.post('/session', person);
+  return { secret: await addFactorNow(client, person.password), client };
 }
 
 interface Desk {

@@ -1,4 +1,5 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { type Listening, listen } from '#testing/listen.ts';
 
 /** The direction of a message on a wire. */
 export type Way = 'sent' | 'answered';
@@ -18,10 +19,7 @@ export interface WireOptions {
   readonly gate: Gate;
 }
 
-export interface Wire {
-  readonly port: number;
-  close(): Promise<void>;
-}
+export type Wire = Pick<Listening, 'port' | 'close'>;
 
 /** Lets messages through. While it is closed, messages in both directions wait, in their order. */
 export class Gate {
@@ -89,22 +87,10 @@ function join(client: Socket, server: Socket, { openReader, hear, gate }: WireOp
 
 /** Starts a local proxy that reports messages, and holds them while its gate is closed. */
 export async function startWire(options: WireOptions): Promise<Wire> {
-  const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect({ host: '127.0.0.1', port: options.targetPort });
-    for (const socket of [client, upstream]) {
-      socket.setNoDelay(true);
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-    }
+    for (const socket of [client, upstream]) socket.setNoDelay(true);
     join(client, upstream, options);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return listen(server);
 }

@@ -1,13 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import type { DemoMode } from '#sandbox/demo-account.ts';
-import { createDemoPayers } from '#sandbox/demo-payers.ts';
-import type { DemoWallet } from '#sandbox/demo-wallets.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import type { NetworkConfig } from '#settlement/network-config.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { accepted } from '#testing/accepted.ts';
+import { enrolPayers, type Filling } from '#testing/ways/enrol-payers.ts';
 import type { WayPayer } from '#testing/ways/payers.ts';
 
 /**
@@ -44,14 +41,10 @@ export interface WorldSize {
 }
 
 const FUNDS = 10_000_000_000_000n;
-const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 /** The limits of a limited payer, in atoms. About a dozen payments reach them. */
 const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
 /** Payers in test mode must confirm payments from this amount on: about one in 25. */
 const CONFIRM_FROM = 2_400_000;
-/** Time limit for the next response. With a slow node, the whole set-up takes longer than this. */
-const WAIT_MS = 60_000;
-const POLL_MS = 100;
 const ACTOR = { type: 'system', name: 'chaos' } as const;
 
 async function addTerminals(db: Database, tenant: Tenant, count: number) {
@@ -66,40 +59,9 @@ async function addTerminals(db: Database, tenant: Tenant, count: number) {
   return terminals;
 }
 
-async function waitForChain(db: Database, subjects: readonly string[]): Promise<void> {
-  const before = { done: 0, at: performance.now() };
-  for (;;) {
-    const [row] = await db.query<{ done: number }>(
-      `select count(*)::int as done from chain_requests
-       where subject_id = any($1) and status = 'succeeded'`,
-      [subjects],
-    );
-    const done = row?.done ?? 0;
-    if (done === subjects.length) return;
-    if (done > before.done) Object.assign(before, { done, at: performance.now() });
-    if (performance.now() - before.at > WAIT_MS) {
-      throw new Error(`only ${done} of ${subjects.length} jobs of the payers were answered`);
-    }
-    await sleep(POLL_MS);
-  }
-}
-
-interface Filling {
-  readonly db: Database;
-  readonly secret: Buffer;
-  readonly network: NetworkConfig;
-}
-
-async function addPayers({ db, secret, network }: Filling, count: number): Promise<string[]> {
+async function addPayers(ground: Filling, count: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_, number) => `chaos_${number}`);
-  const { passes, subjects } = await createDemoPayers(db, {
-    network,
-    secret,
-    funded: true,
-    wallets: Object.fromEntries(names.map((name) => [name, RICH])),
-    now: new Date(),
-  });
-  await waitForChain(db, subjects);
+  const passes = await enrolPayers(ground, names, FUNDS);
   return names.map((name) => passes[name] ?? '');
 }
 

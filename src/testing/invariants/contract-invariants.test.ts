@@ -15,7 +15,7 @@ import {
 } from '#testing/invariants/contract-invariants.ts';
 import { type Invariant, violationsOf } from '#testing/invariants/invariant.ts';
 import { askRefund } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const PAID = 2_000_000n;
@@ -44,8 +44,7 @@ async function closeWorld(): Promise<void> {
 }
 
 async function ended(subject: string): Promise<string> {
-  const [outcome] = await world.outcomes([subject]);
-  assert.equal(outcome?.succeeded, true);
+  assertSucceeded(await world.outcomes([subject]));
   return subject;
 }
 

@@ -10,7 +10,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { FILE_INVARIANTS, type Files } from '#testing/invariants/file-invariants.ts';
 import { violationsOf } from '#testing/invariants/invariant.ts';
 import { PersonClient } from '#testing/person-client.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
 
 /**
  * Each test breaks one rule about files in a healthy network and expects the checker to report it.
@@ -19,17 +19,15 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 const ENDED_MS = 60_000;
 const DAY_SECONDS = 86_400;
 
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
 let database: TestDatabase;
 let db: Database;
-let network: SpawnedNetwork;
+let network: OwnNetwork;
 let files: Files;
 
 before(async () => {
-  folder = await temporaryDataDir();
   database = await testDatabase();
   db = database.db;
-  network = await spawnNetwork({ dataDir: folder.path, env: { DATABASE_URL: database.url } });
+  network = await startOwnNetwork({ env: { DATABASE_URL: database.url } });
   const { base_url, account, dashboard, test: mode } = network.sandbox;
   const { client } = await enrolOwner(base_url, dashboard);
   const { version } = (await client.get(`/accounts/${account}`)).body;
@@ -53,7 +51,7 @@ before(async () => {
   const isReady = `select from events where type = 'export.ready'`;
   assert.ok(await waitUntil(async () => (await db.query(isReady)).length > 0, ENDED_MS));
   files = {
-    ...{ db, accountId: account, people: [client], folders: [folder.path] },
+    ...{ db, accountId: account, people: [client], folders: [network.dataDir] },
     chains: [
       { network: 'testnet', livemode: false, rpcUrls: [mode.rpc_url] },
       { network: 'mainnet', livemode: true, rpcUrls: [network.sandbox.live.rpc_url] },
@@ -62,9 +60,8 @@ before(async () => {
 });
 
 after(async () => {
-  await network?.stop();
+  await network?.close();
   await database?.close();
-  await folder?.remove();
 });
 
 /** Returns the invariants that this damaged source of files violates. */
@@ -141,10 +138,10 @@ test('a changed entry of an audit log is reported', async () => {
 
 test('an incomplete file, and one that other users can read, are reported', async () => {
   const rule = ['the files of a process are complete and its own'];
-  const file = path.join(folder.path, 'half.json');
+  const file = path.join(network.dataDir, 'half.json');
   await writeFile(file, '{"half":', { mode: 0o600 });
   assert.deepEqual(await brokenBy(files), rule);
-  await writeFile(path.join(folder.path, 'open.txt'), 'all', { mode: 0o644 });
+  await writeFile(path.join(network.dataDir, 'open.txt'), 'all', { mode: 0o644 });
   await writeFile(file, '{}');
   assert.deepEqual(await brokenBy(files), rule);
 });

@@ -7,16 +7,12 @@ import { outsideWallets } from '#testing/ways/outside-wallets.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 let network: TestNetwork;
-let stopMining: () => Promise<void>;
 
 before(async () => {
   network = await startTestNetwork();
-  stopMining = network.mineEvery(50);
+  network.mineEvery(50);
 });
-after(async () => {
-  await stopMining?.();
-  await network?.stop();
-});
+after(() => network?.stop());
 
 async function stateOf(wallet: Hex) {
   const { rpc, config } = network;

@@ -4,17 +4,15 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Database } from '#db/database.ts';
 import { codeOf, rotatingValue, stepAt } from '#payers/check-rotating-code.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
-import { createDemoPayers } from '#sandbox/demo-payers.ts';
-import type { DemoWallet } from '#sandbox/demo-wallets.ts';
 import { wallet } from '#sandbox/derive-wallets.ts';
-import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import type { Caller, Reply } from '#testing/api-client.ts';
 import { caller } from '#testing/api-client.ts';
 import { CardChip, type CardSettings } from '#testing/card-chip.ts';
-import { persist, REST_MS } from '#testing/restore-ground.ts';
+import { persist } from '#testing/restore-ground.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { enrolPayers } from '#testing/ways/enrol-payers.ts';
 import type { OutsideWallets, UndeployedWallet } from '#testing/ways/outside-wallets.ts';
 import type { Till } from '#testing/ways/shops.ts';
 import { type Facilitator, openFacilitator } from '../../../x402/src/index.ts';
@@ -71,7 +69,6 @@ export interface PayersGround {
 }
 
 const FUNDS = 10_000_000_000n;
-const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
 /**
  * Time for which a facilitator waits before it responds with "pending" and must be called again.
@@ -83,29 +80,6 @@ const SETTLE_MS = 5_000;
  */
 const MOST_PHONES = 8;
 const PHONE = 'A phone';
-
-/**
- * Creates wallets that have passes, as those of the demo have.
- * @returns the secrets of the passes, by name
- */
-async function enrol({ db, secret, network }: PayersGround, names: readonly string[]) {
-  const { passes, subjects } = await createDemoPayers(db, {
-    network,
-    secret,
-    funded: true,
-    wallets: Object.fromEntries(names.map((name) => [name, RICH])),
-    now: new Date(),
-  });
-  const done = async () => {
-    const rows = await db.query(
-      `select from chain_requests where subject_id = any($1) and status = 'succeeded'`,
-      [subjects],
-    );
-    return rows.length === subjects.length;
-  };
-  assert.ok(await waitUntil(done, REST_MS), 'the payers were not enrolled in time');
-  return passes;
-}
 
 /**
  * Returns a function that returns the facilitator of a till. It opens the facilitator at the first
@@ -222,7 +196,7 @@ export async function addPayers(
   const enrolled = kinds.flatMap((kind, place) =>
     kind === 'enrolled' || kind === 'agent' ? [nameOf(place)] : [],
   );
-  const passes = enrolled.length === 0 ? {} : await enrol(ground, enrolled);
+  const passes = enrolled.length === 0 ? {} : await enrolPayers(ground, enrolled, FUNDS);
   const payers: WayPayer[] = [];
   for (const [place, kind] of kinds.entries()) {
     const pass = passes[nameOf(place)];

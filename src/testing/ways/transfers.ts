@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
-import { Secret, TOTP } from 'otpauth';
 import { caller, type Reply } from '#testing/api-client.ts';
+import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { persist } from '#testing/restore-ground.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
 /** Signs in as the shop's owner, with both factors. */
-export async function openOffice({ world, url, till }: WaysWorld): Promise<PersonClient> {
+export async function openOffice({ world, url }: WaysWorld): Promise<PersonClient> {
   const person = world.sandbox.dashboard;
   const client = new PersonClient(`${url(0)}/dashboard/v1`);
   await client.post('/session', person);
-  const begun = await client.post('/me/totp', { current_password: person.password });
-  const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
-  const confirmed = await client.post('/me/totp/confirm', { code: totp.generate() });
-  assert.equal(confirmed.status, 200, `${till.account}: ${confirmed.text}`);
+  await addFactorNow(client, person.password);
   return client;
 }
 

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { makeBaseFolder } from '../container/base.ts';
+import { missingProgram, sh } from '../shell-commands.ts';
 
 /**
  * A machine with only a container engine: a Docker daemon in its own network namespace, so that its
@@ -26,7 +27,6 @@ const TYPED_MS = 900_000;
 /** The first Compose version with `required: false`. Debian 13's package also runs on Debian 12. */
 const OLDEST = [2, 24] as const;
 const run = promisify(execFile);
-const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
 
 export interface Engine {
   /** The engine's files, which `close` removes. */
@@ -44,10 +44,8 @@ export interface Engine {
 /** Returns why the engine cannot run here, or `null`. */
 export async function whyNoEngine(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'namespaces need root';
-  for (const program of ['dockerd', 'docker', 'debootstrap', 'iptables']) {
-    const found = await sh(`command -v ${program}`).catch(() => null);
-    if (found === null) return `${program} is missing (Debian: docker.io iptables debootstrap)`;
-  }
+  const missing = await missingProgram(['dockerd', 'docker', 'debootstrap', 'iptables']);
+  if (missing !== null) return `${missing} is missing (Debian: docker.io iptables debootstrap)`;
   const version = await sh('docker compose version --short').catch(() => '');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return null;

@@ -1,9 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
+import { missingProgram, sh } from '../shell-commands.ts';
 
 /**
  * A Debian PostgreSQL with pgBackRest and the configuration of deploy/backup, which the drill can
@@ -25,16 +25,12 @@ const CONFIG = path.join(import.meta.dirname, '../../../deploy/backup/pgbackrest
 const UP_MS = 120_000;
 const AS_POSTGRES = ['--reuid=postgres', '--regid=postgres', '--clear-groups'];
 const IN_RECOVERY = `'select pg_is_in_recovery()'`;
-const run = promisify(execFile);
-const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
 
 /** Returns why the drill cannot run here, or `null`. */
 export async function whyNot(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'it starts PostgreSQL as another user, which needs root';
-  for (const program of ['pgbackrest', 'setpriv']) {
-    const found = await sh(`command -v ${program}`).catch(() => null);
-    if (found === null) return `${program} is not installed (Debian: apt install pgbackrest)`;
-  }
+  const missing = await missingProgram(['pgbackrest', 'setpriv']);
+  if (missing !== null) return `${missing} is not installed (Debian: apt install pgbackrest)`;
   const server = await sh('ls -d /usr/lib/postgresql/*/bin | tail -1').catch(() => '');
   return server === '' ? 'PostgreSQL is not installed (Debian: apt install postgresql)' : null;
 }

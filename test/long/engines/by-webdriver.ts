@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { freePort } from '../../../web/testing/free-port.ts';
-import { type Engine, type Hands, until } from './hands.ts';
+import { type Engine, type Hands, TIMEOUT_MS, until } from './hands.ts';
 
 /** WebKit, Safari's engine, as Debian builds it, through its own WebDriver on a virtual screen. */
 const DRIVER = process.env.ENGINES_WEBKIT ?? '/usr/bin/WebKitWebDriver';
@@ -97,6 +97,8 @@ function senderTo(root: string): Send {
     const response = await fetch(`${root}${path}`, {
       method,
       ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
+      // The driver never answers if its browser ends while it starts.
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const { value } = (await response.json()) as { value: T & Failure };
     if (!response.ok) throw new Error(`${path}: ${value.error} ${value.message}`);

@@ -1,3 +1,5 @@
+import { eventually } from '#testing/webhooks.ts';
+
 export type Role = 'button' | 'link' | 'radio' | 'switch';
 
 /** A user's actions in a browser, independent of its driver. */
@@ -42,12 +44,5 @@ export interface Engine {
 /** Maximum response time of a slow machine for a payment, a page or a wallet. */
 export const TIMEOUT_MS = 60_000;
 
-export async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  const end = Date.now() + TIMEOUT_MS;
-  for (;;) {
-    const found = await look();
-    if (found !== null) return found;
-    if (Date.now() > end) throw new Error(`Not seen within ${TIMEOUT_MS} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
+export const until = <T>(what: string, look: () => Promise<T | null>) =>
+  eventually(what, look, TIMEOUT_MS);

@@ -1,10 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
+import { missingProgram, sh } from '../shell-commands.ts';
 import { startProxy } from './proxy.ts';
 
 /**
@@ -23,17 +23,12 @@ const DISK = '3g';
 const LOG_KEPT = '512MB';
 /** A cluster takes about 20 s to start on a busy machine. */
 const UP_MS = 180_000;
-const run = promisify(execFile);
-
-const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
 
 /** Returns why the cluster cannot run here, or `null`. */
 export async function whyNot(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'network namespaces need root';
-  for (const program of PROGRAMS) {
-    const found = await sh(`command -v ${program}`).catch(() => null);
-    if (found === null) return `${program} is not installed (Debian: apt install ${PACKAGES})`;
-  }
+  const missing = await missingProgram(PROGRAMS);
+  if (missing !== null) return `${missing} is not installed (Debian: apt install ${PACKAGES})`;
   if ((await sh('ls -d /usr/lib/postgresql/*/bin').catch(() => '')) === '') {
     return `PostgreSQL is not installed (Debian: apt install ${PACKAGES})`;
   }

@@ -1,9 +1,10 @@
-import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { json } from 'node:stream/consumers';
 import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { chaosEnv } from '#testing/chaos/chaos-process.ts';
+import { listen } from '#testing/listen.ts';
 import { startMailServer } from '#testing/mail-server.ts';
 import { startProxy } from '../ha/proxy.ts';
 import { OUTSIDE } from './room.ts';
@@ -17,10 +18,6 @@ const ANSWER_MS = 30_000;
 
 export type Undo = (() => unknown)[];
 
-function portOf(server: { address(): unknown }): number {
-  return (server.address() as AddressInfo).port;
-}
-
 /** Makes a local port reachable at this address. @returns the URL. */
 export async function publish(port: number, undo: Undo, address = OUTSIDE): Promise<string> {
   const server = createServer((socket) => {
@@ -28,10 +25,9 @@ export async function publish(port: number, undo: Undo, address = OUTSIDE): Prom
     socket.on('error', () => onward.destroy()).pipe(onward);
     onward.on('error', () => socket.destroy()).pipe(socket);
   });
-  server.listen(0, address);
-  await once(server, 'listening');
-  undo.push(() => server.close());
-  return `${address}:${portOf(server)}`;
+  const published = await listen(server, address);
+  undo.push(published.close);
+  return `${address}:${published.port}`;
 }
 
 /** Settings that only the operator knows. `address`: where the machines reach local services. */
@@ -84,10 +80,9 @@ export async function openFrontDoor(front: Front, undo: Undo): Promise<string> {
     onward.on('error', () => answer.destroy());
     incoming.pipe(onward);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  undo.push(() => server.close());
-  return `http://127.0.0.1:${portOf(server)}`;
+  const { url, close } = await listen(server);
+  undo.push(close);
+  return url;
 }
 
 /** Starts an HAProxy that leads to the machines' current primary. @returns its port. */
@@ -119,9 +114,7 @@ interface SentAlert {
 export async function openPager(notices: Notice[], undo: Undo): Promise<string> {
   const told = new Set<string>();
   const server = createHttpServer(async (incoming, answer) => {
-    let text = '';
-    for await (const chunk of incoming) text += chunk;
-    const sent = JSON.parse(text) as { receiver: string; alerts: SentAlert[] };
+    const sent = (await json(incoming)) as { receiver: string; alerts: SentAlert[] };
     const fresh = sent.alerts.filter(({ status, fingerprint, startsAt }) => {
       const key = `${sent.receiver} ${fingerprint} ${startsAt}`;
       const isNew = status === 'firing' && !told.has(key);
@@ -134,8 +127,7 @@ export async function openPager(notices: Notice[], undo: Undo): Promise<string> 
     }
     answer.end();
   });
-  server.listen(0, OUTSIDE);
-  await once(server, 'listening');
-  undo.push(() => server.close());
-  return `http://${OUTSIDE}:${portOf(server)}/`;
+  const { url, close } = await listen(server, OUTSIDE);
+  undo.push(close);
+  return `${url}/`;
 }

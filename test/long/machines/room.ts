@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { present } from '#core/assert.ts';
+import type { Machine } from '../ha/machines.ts';
+import { sh } from '../shell-commands.ts';
 
 /**
  * Four simulated machines on which a guide's commands run unchanged. Each has its own root (an
@@ -29,8 +31,6 @@ const DEVICES = [...['null c 1 3', 'zero c 1 5', 'random c 1 8', 'urandom c 1 9'
   .join(' && ');
 const run = promisify(execFile);
 
-const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
-
 /** Returns why machines cannot be simulated here, or `null`. */
 export async function whyNoMachines(packages: readonly string[]): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'namespaces and overlays need root';
@@ -45,9 +45,7 @@ export async function whyNoMachines(packages: readonly string[]): Promise<string
   return taken === '' ? null : `the addresses of the guide are in use here: ${taken}`;
 }
 
-export interface GuideMachine {
-  readonly name: string;
-  readonly address: string;
+export interface GuideMachine extends Omit<Machine, 'start' | 'killServer'> {
   /** Path of the machine's root directory on the host. */
   readonly root: string;
   /** Runs commands as root in the repository. @throws with their output if one fails. */
@@ -57,17 +55,8 @@ export interface GuideMachine {
    * not reach.
    */
   typeOnline(commands: string): Promise<string>;
-  /** Sends SIGKILL to every process on the machine. */
-  kill(): Promise<void>;
   /** Starts every enabled unit. */
   boot(): Promise<void>;
-  freeze(): Promise<void>;
-  thaw(): Promise<void>;
-  /** Cuts the network in both directions. */
-  cutOff(): Promise<void>;
-  connect(): Promise<void>;
-  fillDisk(): Promise<void>;
-  emptyDisk(): Promise<void>;
 }
 
 export interface Room {

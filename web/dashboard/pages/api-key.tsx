@@ -3,18 +3,16 @@ import { useParams } from 'wouter';
 import { named } from '#core/bidi-isolates.ts';
 import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
+import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyId } from '../../ui/copy-id.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
-import { ObjectStatus } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
@@ -59,13 +57,11 @@ function KeyView({ apiKey }: { readonly apiKey: ApiKey }): ReactNode {
   const close = () => setOpen(null);
   return (
     <>
-      <div className="headline">
+      <Headline of={apiKey}>
         <h2>
           <bdi>{apiKey.name}</bdi>
         </h2>
-        <ObjectStatus status={apiKey.status} />
-        <CopyId id={apiKey.id} />
-      </div>
+      </Headline>
       <KeyFacts apiKey={apiKey} />
       {apiKey.status === 'active' ? (
         <div className="row">
@@ -170,12 +166,16 @@ function EditKeyDialog({ apiKey, onClose }: KeyDialogProps): ReactNode {
     if (saved !== null) onClose();
   };
   return (
-    <Dialog title={t('dashboard.api_key.change_the_key.heading')} onClose={onClose}>
-      <Form sending={sending} onSend={save} send={t('desk.button.save')} onCancel={onClose}>
-        <ChangedMeanwhile isStale={isStale} />
-        <KeyFields draft={draft} onChange={setDraft} sending={sending} stored={stored} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('dashboard.api_key.change_the_key.heading')}
+      onClose={onClose}
+      sending={sending}
+      onSend={save}
+      send={t('desk.button.save')}
+    >
+      <ChangedMeanwhile isStale={isStale} />
+      <KeyFields draft={draft} onChange={setDraft} sending={sending} stored={stored} />
+    </FormDialog>
   );
 }
 
@@ -205,28 +205,27 @@ function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyDialogProps): 
     if (made !== null) onRotated(made.secret);
   };
   return (
-    <Dialog title={t('dashboard.api_key.replace_the_key.heading')} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={rotate}
-        send={t('dashboard.api_key.replace.button')}
-        onCancel={onClose}
+    <FormDialog
+      title={t('dashboard.api_key.replace_the_key.heading')}
+      onClose={onClose}
+      sending={sending}
+      onSend={rotate}
+      send={t('dashboard.api_key.replace.button')}
+    >
+      <p>{t('dashboard.api_key.replace.text')}</p>
+      <Select
+        label={t('dashboard.api_key.rotate_key_dialog.label')}
+        value={overlap}
+        onChange={(event) => setOverlap(Number(event.target.value))}
+        error={sending.problemAt('overlap_seconds')}
       >
-        <p>{t('dashboard.api_key.replace.text')}</p>
-        <Select
-          label={t('dashboard.api_key.rotate_key_dialog.label')}
-          value={overlap}
-          onChange={(event) => setOverlap(Number(event.target.value))}
-          error={sending.problemAt('overlap_seconds')}
-        >
-          {overlaps().map(([seconds, words]) => (
-            <option key={seconds} value={seconds}>
-              {words}
-            </option>
-          ))}
-        </Select>
-      </Form>
-    </Dialog>
+        {overlaps().map(([seconds, words]) => (
+          <option key={seconds} value={seconds}>
+            {words}
+          </option>
+        ))}
+      </Select>
+    </FormDialog>
   );
 }
 

@@ -1,11 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import type { ListApiKeysResponse } from '../../data/types/dashboard.ts';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { List } from '../../desk/short-list.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
@@ -108,16 +107,15 @@ function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps): ReactNod
     if (made !== null) onCreated(made.secret);
   };
   return (
-    <Dialog title={t('dashboard.api_keys.create.heading', { mode })} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={create}
-        send={t('dashboard.button.create_api_key')}
-        data-name="Create API key"
-        onCancel={onClose}
-      >
-        <KeyFields draft={draft} onChange={setDraft} sending={sending} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('dashboard.api_keys.create.heading', { mode })}
+      onClose={onClose}
+      sending={sending}
+      onSend={create}
+      send={t('dashboard.button.create_api_key')}
+      data-name="Create API key"
+    >
+      <KeyFields draft={draft} onChange={setDraft} sending={sending} />
+    </FormDialog>
   );
 }

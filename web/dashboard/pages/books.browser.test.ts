@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { Secret, TOTP } from 'otpauth';
+import { test } from 'node:test';
 import { parseCsv, parseJsonl } from '#testing/books.ts';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { eventually } from '#testing/webhooks.ts';
-import { DESKTOP, openBrowser, type TestBrowser, type TestWindow } from '../../testing/browser.ts';
-import { payAt, signInAt, textOf } from '../../testing/desk.ts';
+import { DESKTOP, type TestWindow } from '../../testing/browser.ts';
+import { payAt, textOf } from '../../testing/desk.ts';
 import { freePort } from '../../testing/free-port.ts';
+import { openSignedIn, setUpFactor } from '../../testing/signed-in.ts';
+import { ownStage } from '../../testing/stage.ts';
 import { addTestTerminal, openTill, postAsMerchant } from '../../testing/till.ts';
 
 /**
@@ -19,22 +19,10 @@ const DAY_SECONDS = 86_400;
 const PICTURES = process.env.BOOKS_PICTURES;
 const WIDTHS = [390, 820, 1440];
 
-let own: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  const started = startSharedSandbox({ PORT: await freePort() });
-  [own, browser] = await Promise.all([started, openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await own.close();
-});
+const stage = ownStage(undefined, async () => ({ PORT: await freePort() }));
 
 async function openBalance(options: object = DESKTOP): Promise<TestWindow> {
-  const window = await browser.open(options);
-  await signInAt(window, { sandbox: own.sandbox, path: 'dashboard/balance' });
+  const window = await openSignedIn(stage(), 'dashboard/balance', options);
   await window.page.getByRole('heading', { name: 'Statements' }).waitFor();
   return window;
 }
@@ -59,14 +47,14 @@ async function download({ page }: TestWindow): Promise<{ name: string; text: str
 }
 
 async function today(): Promise<string> {
-  const clock = await fetch(`${own.sandbox.base_url}/v1/test_helpers/clock`, {
-    headers: { Authorization: `Bearer ${own.sandbox.test.secret_key}` },
+  const clock = await fetch(`${stage().sandbox.base_url}/v1/test_helpers/clock`, {
+    headers: { Authorization: `Bearer ${stage().sandbox.test.secret_key}` },
   });
   return ((await clock.json()) as { now: string }).now.slice(0, 10);
 }
 
 test('the statement of a period is downloaded, also if the connection breaks', async () => {
-  const { sandbox } = own;
+  const { sandbox } = stage();
   await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 25_000_000 });
   const window = await openBalance();
   const { page } = window;
@@ -100,8 +88,7 @@ test('the statement of a period is downloaded, also if the connection breaks', a
   const month = await download(window);
   assert.equal(parseCsv(month.text).at(-1)?.[1], 'closing_balance');
   await window.checkAccessibility();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 /** Checks a page's accessibility, and that its content fits at 320 pixels. */
@@ -115,20 +102,8 @@ async function checkNarrow(window: TestWindow): Promise<void> {
   await window.checkAccessibility();
 }
 
-/** Sets up an authenticator app in the dialog that asks for a second factor. */
-async function setUpFactor({ page }: TestWindow): Promise<void> {
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Password').fill(own.sandbox.dashboard.password);
-  await page.keyboard.press('Enter');
-  const secret = await dialog.getByLabel('Key', { exact: true }).inputValue();
-  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-  await dialog.getByRole('textbox', { name: 'Authentication code' }).fill(code);
-  await page.keyboard.press('Enter');
-  await dialog.getByRole('button', { name: 'I’ve saved them' }).click();
-}
-
 test('automatic payouts need a second factor, are paid, and are in the shift totals', async () => {
-  const { sandbox } = own;
+  const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: DESKTOP });
   const coffee = { name: 'Coffee', quantity: 1, unit_amount: 25_000_000, tax_rate: 1_900 };
@@ -140,7 +115,7 @@ test('automatic payouts need a second factor, are paid, and are in the shift tot
   const { page } = window;
   await page.getByLabel('Automatic payouts').selectOption('daily');
   await page.getByRole('button', { name: 'Save payouts' }).click();
-  await setUpFactor(window);
+  await setUpFactor(page.getByRole('dialog'), sandbox.dashboard.password);
   await page.getByText('Automatic payouts were enabled after this period').waitFor();
   await page.getByLabel('Scheduled statements').selectOption('week');
   await page.getByLabel('Send the link to').fill('books@accountant.example');
@@ -180,6 +155,5 @@ test('automatic payouts need a second factor, are paid, and are in the shift tot
   assert.equal(await till.page.getByRole('button', { name: 'Print' }).isVisible(), false);
   if (PICTURES !== undefined) await till.page.pdf({ path: `${PICTURES}/shift.pdf` });
   await till.close();
-  window.checkClean(/status of 403/);
-  await window.close();
+  await window.closeClean(/status of 403/);
 });

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { json, text } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { PersonClient } from '#testing/person-client.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { eventually } from '#testing/webhooks.ts';
-import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
-import { payAt, signInAt } from '../../testing/desk.ts';
+import { DESKTOP, NARROW, PHONE } from '../../testing/browser.ts';
+import { payAt } from '../../testing/desk.ts';
+import { openSignedIn } from '../../testing/signed-in.ts';
+import { sharedStage } from '../../testing/stage.ts';
 
 /** Tests terminals, API keys, webhooks, events and the request log as developers use them. */
 
@@ -16,17 +17,7 @@ import { payAt, signInAt } from '../../testing/desk.ts';
  */
 const READS_END_MS = 2_000;
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 const LOOKS = [
   { name: 'phone, light', options: { ...PHONE, colorScheme: 'light' as const } },
@@ -36,10 +27,9 @@ const LOOKS = [
 
 for (const { name, options } of LOOKS) {
   test(`a till is added, connected, and used: ${name}`, async () => {
-    const { sandbox } = shared;
-    const window = await browser.open(options);
+    const { sandbox } = stage();
+    const window = await openSignedIn(stage(), 'dashboard/terminals', options);
     const { page } = window;
-    await signInAt(window, { sandbox, path: 'dashboard/terminals' });
     await page.getByRole('button', { name: /^Add terminal/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: /^Add terminal/ }).click();
@@ -63,16 +53,14 @@ for (const { name, options } of LOOKS) {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: `Bar of ${name}` }).waitFor();
     await window.checkAccessibility();
-    window.checkClean();
-    await window.close();
+    await window.closeClean();
   });
 }
 
 test('a key is created, works, is replaced, and ends', async () => {
-  const { sandbox } = shared;
-  const window = await browser.open(DESKTOP);
+  const { sandbox } = stage();
+  const window = await openSignedIn(stage(), 'dashboard/api-keys');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/api-keys' });
   await page.getByRole('button', { name: /^Create API key/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Web shop');
@@ -98,12 +86,10 @@ test('a key is created, works, is replaced, and ends', async () => {
   const next = await dialog.getByLabel('API key', { exact: true }).inputValue();
   assert.equal((await ask(next)).status, 200);
   await eventually('reads end too', async () => (await ask(key)).status === 401, READS_END_MS);
-  window.checkClean(/status of 400/);
-  await window.close();
+  await window.closeClean(/status of 400/);
 });
 
 test('an endpoint is added, gets an event, and gets it again on request', async () => {
-  const { sandbox } = shared;
   let answer = 500;
   const received: string[] = [];
   const server = createServer(async (request, response) => {
@@ -114,9 +100,8 @@ test('an endpoint is added, gets an event, and gets it again on request', async 
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), 'dashboard/webhooks');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/webhooks' });
   await page.getByRole('button', { name: 'Add endpoint' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox', { name: 'Address' }).fill('ftp://nowhere');
@@ -140,21 +125,19 @@ test('an endpoint is added, gets an event, and gets it again on request', async 
   await page.getByRole('button', { name: 'Delete' }).click();
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
-  window.checkClean(/status of 400/);
-  await window.close();
+  await window.closeClean(/status of 400/);
   server.close();
 });
 
 test('two people edit one endpoint: the second sees both values and keeps the input', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
   await owner.post('/session', sandbox.dashboard);
   const all = `/accounts/${sandbox.account}/test/webhook_endpoints`;
   const body = { url: 'http://127.0.0.1:65000/hook', enabled_events: ['terminal.*'] };
   const { id } = (await owner.post(all, body)).body as { id: string };
   const open = async () => {
-    const window = await browser.open(DESKTOP);
-    await signInAt(window, { sandbox, path: `dashboard/webhooks/${id}` });
+    const window = await openSignedIn(stage(), `dashboard/webhooks/${id}`);
     await window.page.getByRole('button', { name: 'Change', exact: true }).click();
     return { window, page: window.page, dialog: window.page.getByRole('dialog') };
   };
@@ -187,11 +170,10 @@ test('two people edit one endpoint: the second sees both values and keeps the in
 });
 
 test('events and requests are found, and errors are grouped', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const { payment } = await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 3_000_000 });
-  const window = await browser.open(PHONE);
+  const window = await openSignedIn(stage(), 'dashboard/events?type=payment.succeeded', PHONE);
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/events?type=payment.succeeded' });
   await page.getByRole('row', { name: payment }).getByRole('link', { name: /^evt_/ }).click();
   await page.getByText(`"id": "${payment}"`).waitFor();
   await window.checkAccessibility();
@@ -206,8 +188,7 @@ test('events and requests are found, and errors are grouped', async () => {
   assert.ok(calls.length > 0 && calls.every(isOwn), `not of a server: ${calls}`);
   await page.getByRole('link', { name: /^req_/ }).first().click();
   await page.getByText('API version').waitFor();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 /** Starts a merchant's server that verifies signatures, or accepts everything. */
@@ -238,11 +219,9 @@ async function startMerchant() {
 }
 
 test('a new endpoint is checked for signature verification; events are sent again', async () => {
-  const { sandbox } = shared;
   const merchant = await startMerchant();
-  const window = await browser.open(PHONE);
+  const window = await openSignedIn(stage(), 'dashboard/webhooks', PHONE);
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/webhooks' });
   await page.getByRole('button', { name: 'Add endpoint' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox', { name: 'Address' }).fill(merchant.url);
@@ -265,7 +244,6 @@ test('a new endpoint is checked for signature verification; events are sent agai
   await page.getByRole('button', { name: 'Delete' }).click();
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
-  window.checkClean(/status of 400/);
-  await window.close();
+  await window.closeClean(/status of 400/);
   merchant.close();
 });

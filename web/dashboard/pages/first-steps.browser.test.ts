@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { type MailServer, startMailServer } from '#testing/mail-server.ts';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import {
-  DESKTOP,
-  openBrowser,
-  PHONE,
-  type TestBrowser,
-  type TestWindow,
-} from '../../testing/browser.ts';
-import { payAt, signInAt, textOf } from '../../testing/desk.ts';
+import { DESKTOP, PHONE, type TestWindow } from '../../testing/browser.ts';
+import { payAt, textOf } from '../../testing/desk.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { mailedLink } from '../../testing/mail.ts';
+import { openSignedIn } from '../../testing/signed-in.ts';
+import { ownStage } from '../../testing/stage.ts';
 import { tillOf } from '../../testing/till.ts';
 
 /** Follows a user without programming experience from an empty account to a test payment. */
@@ -19,24 +14,17 @@ import { tillOf } from '../../testing/till.ts';
 const PASSWORD = 'a long shop passphrase';
 
 let mail: MailServer;
-let own: SharedSandbox;
-let browser: TestBrowser;
 
-before(async () => {
+const stage = ownStage(undefined, async () => {
   mail = await startMailServer();
-  const started = startSharedSandbox({ PORT: await freePort(), SMTP_URL: mail.url });
-  [own, browser] = await Promise.all([started, openBrowser()]);
+  return { PORT: await freePort(), SMTP_URL: mail.url };
 });
 
-after(async () => {
-  await browser.close();
-  await own.close();
-  await mail.stop();
-});
+after(() => mail.stop());
 
 async function openAccount(window: TestWindow, email: string): Promise<void> {
   const { page } = window;
-  await page.goto(`${own.sandbox.web_url}/dashboard`);
+  await page.goto(`${stage().sandbox.web_url}/dashboard`);
   await page.getByRole('link', { name: 'Open an account' }).click();
   await page.getByLabel('Email').fill(email);
   await page.getByRole('button', { name: 'Send me a link' }).click();
@@ -90,7 +78,7 @@ for (const { name, options } of [
   { name: 'phone, the customer played at the till', options: PHONE },
 ]) {
   test(`a stranger opens an account and takes a test payment: ${name}`, async () => {
-    const window = await browser.open(options);
+    const window = await stage().browser.open(options);
     const { page } = window;
     const isPhone = options === PHONE;
     await openAccount(window, isPhone ? 'phone@shop.test' : 'desk@shop.test');
@@ -119,8 +107,7 @@ for (const { name, options } of [
     await page.getByRole('status').getByRole('link', { name: /^pay_/ }).click();
     await page.getByRole('heading', { name: 'Payment', level: 1 }).waitFor();
     await page.getByText('2.50').first().waitFor();
-    window.checkClean(/status of 40[03]/);
-    await window.close();
+    await window.closeClean(/status of 40[03]/);
   });
 }
 
@@ -134,11 +121,10 @@ function cellsOf(csv: string): string[][] {
 }
 
 test('an accountant is invited, joins, and downloads the month as CSV', async () => {
-  const { sandbox } = own;
+  const { sandbox, browser } = stage();
   const email = 'rita@tax.test';
   const sale = await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 12_340_000 });
-  const owner = await browser.open(DESKTOP);
-  await signInAt(owner, { sandbox, path: 'dashboard/team' });
+  const owner = await openSignedIn(stage(), 'dashboard/team');
   await owner.page.getByRole('button', { name: 'Invite' }).click();
   const dialog = owner.page.getByRole('dialog');
   await dialog.getByLabel('Email').fill(email);

@@ -1,38 +1,28 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { test } from 'node:test';
 import { eventually } from '#testing/webhooks.ts';
 import { contentOf, recordsOf } from '../../data/ndef.ts';
-import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
-import { payAt, signInAt, textOf } from '../../testing/desk.ts';
-import { addTestTerminal } from '../../testing/till.ts';
+import { PHONE } from '../../testing/browser.ts';
+import { payAt, textOf } from '../../testing/desk.ts';
+import { openSignedIn } from '../../testing/signed-in.ts';
+import { sharedStage } from '../../testing/stage.ts';
+import { addTestTerminal, postAsMerchant } from '../../testing/till.ts';
 
 /**
  * Follows links from a figure to the rows behind it and from an id to its page, and exports a file.
  */
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 test('a click on a day with failed calls opens the list of these calls', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const asked = await fetch(`${sandbox.base_url}/v1/payments/pay_nothing`, {
     headers: { Authorization: `Bearer ${sandbox.test.secret_key}` },
   });
   const id = asked.headers.get('request-id') ?? '';
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), 'dashboard');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard' });
   const today = page.getByRole('link', { name: /: [1-9]\d* failed calls?$/ });
   // The request log is written shortly after the response.
   await eventually('the call is counted', async () => {
@@ -48,16 +38,14 @@ test('a click on a day with failed calls opens the list of these calls', async (
   await page.getByRole('link', { name: id }).waitFor();
   const statuses = await page.locator('td[data-name=Status]').allInnerTexts();
   assert.ok(statuses.length > 0 && statuses.every((text) => Number(text) >= 400), `${statuses}`);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('arrow keys move along the sales chart, which names each day of the period', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 2_500_000 });
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), 'dashboard');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard' });
   const bars = page
     .locator('.chart')
     .first()
@@ -88,18 +76,16 @@ test('arrow keys move along the sales chart, which names each day of the period'
   );
   await today.click();
   await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('declined payments are found by their cause', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const { terminal } = sandbox.test;
   const pass = 'insufficient_funds';
   const { intent } = await payAt(sandbox, { terminal, amount: 2_000_000, pass });
-  const window = await browser.open(PHONE);
+  const window = await openSignedIn(stage(), 'dashboard/intents', PHONE);
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/intents' });
   await page.getByLabel('Decline reason').selectOption('insufficient_funds');
   await page.waitForURL(/decline=insufficient_funds/);
   await page.getByRole('link', { name: intent }).waitFor();
@@ -109,17 +95,15 @@ test('declined payments are found by their cause', async () => {
   const causes = await cells.allInnerTexts();
   assert.deepEqual([...new Set(causes)], ['Not enough money']);
   await window.checkAccessibility();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('the command bar opens an object by its ID, and a page by its name', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const { terminal } = sandbox.test;
   const { payment, intent } = await payAt(sandbox, { terminal, amount: 2_100_000 });
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), 'dashboard');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard' });
   for (const [typed, title] of [
     [payment, 'Payment'],
     [intent, 'Intent'],
@@ -141,17 +125,15 @@ test('the command bar opens an object by its ID, and a page by its name', async 
   await page.getByRole('button', { name: 'Open in live mode' }).click();
   await page.getByRole('heading', { name: 'Terminal', level: 1 }).waitFor();
   assert.equal(await page.getByRole('switch', { name: 'Test mode' }).isChecked(), false);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('an export that breaks off continues after its last row', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const { terminal } = sandbox.test;
   for (let i = 0; i < 3; i++) await payAt(sandbox, { terminal, amount: 1_000_000 + i });
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), 'dashboard/payments');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/payments' });
   let answers = 0;
   let whole = '';
   await page.route('**/exports/payments*', async (route) => {
@@ -175,42 +157,29 @@ test('an export that breaks off continues after its last row', async () => {
   assert.equal(text, whole);
   assert.equal(answers, 2);
   assert.match(download.suggestedFilename(), /^tapline-test-payments-.*\.csv$/);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a sale at a till can be paid without a device, by simulating the customer', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const { id: terminal } = await addTestTerminal(sandbox, 'Played');
-  const window = await browser.open(PHONE);
+  const window = await openSignedIn(stage(), `dashboard/terminals/${terminal}`, PHONE);
   const { page } = window;
-  await signInAt(window, { sandbox, path: `dashboard/terminals/${terminal}` });
   await page.getByRole('button', { name: 'Test tap' }).click();
   await page.getByText(/no open payment intent/).waitFor();
-  const asked = await fetch(`${sandbox.base_url}/v1/payment_intents`, {
-    method: 'POST',
-    headers: {
-      Authorization: `Bearer ${sandbox.test.secret_key}`,
-      'Content-Type': 'application/json',
-      'Idempotency-Key': crypto.randomUUID(),
-    },
-    body: JSON.stringify({ amount: 2_500_000, terminal }),
-  });
-  assert.equal(asked.status, 201);
+  await postAsMerchant(sandbox, '/payment_intents', { amount: 2_500_000, terminal });
   await page.getByRole('button', { name: 'Test tap' }).click();
   await page.getByRole('link', { name: /^pay_/ }).click();
   await page.getByRole('heading', { name: 'Payment', level: 1 }).waitFor();
   await window.checkAccessibility();
-  window.checkClean(/status of 409/);
-  await window.close();
+  await window.closeClean(/status of 409/);
 });
 
 test('a tag’s files can be saved: bytes for a sticker, a QR code, a table card', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const { id, tagUrl } = await addTestTerminal(sandbox, 'Window');
-  const window = await browser.open(PHONE);
+  const window = await openSignedIn(stage(), `dashboard/terminals/${id}`, PHONE);
   const { page } = window;
-  await signInAt(window, { sandbox, path: `dashboard/terminals/${id}` });
   const save = async (name: string) => {
     const coming = page.waitForEvent('download');
     await page.getByRole('button', { name }).click();
@@ -229,6 +198,5 @@ test('a tag’s files can be saved: bytes for a sticker, a QR code, a table card
   assert.equal(card.name, `tag-${id}.pdf`);
   assert.ok(card.bytes.includes(`/URI (${tagUrl})`));
   await window.checkAccessibility();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });

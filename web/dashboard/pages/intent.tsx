@@ -3,15 +3,14 @@ import { useParams } from 'wouter';
 import { declineText } from '../../data/refusal-text.ts';
 import type { PaymentIntent } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
+import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatNumber, percentText } from '../../ui/numbers.ts';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { Page } from '../../ui/shell.tsx';
-import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -92,11 +91,9 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
   const tip = intent.tip ?? 0;
   return (
     <>
-      <div className="headline">
+      <Headline of={intent}>
         <Sum atoms={BigInt(amount + tip)} price={tippedPrice(presentment, BigInt(tip))} />
-        <ObjectStatus status={intent.status} />
-        <CopyId id={intent.id} />
-      </div>
+      </Headline>
       {declined === null ? null : (
         <Notice tone="warn">
           <strong>{t('dashboard.intent.declined.heading')}</strong>

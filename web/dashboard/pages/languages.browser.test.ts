@@ -1,37 +1,28 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { NARROW, openBrowser, type TestBrowser, type TestWindow } from '../../testing/browser.ts';
+import { test } from 'node:test';
+import { NARROW, type TestWindow } from '../../testing/browser.ts';
 import { payAt } from '../../testing/desk.ts';
 import { control, openPseudoDashboard } from '../../testing/pseudo-dashboard.ts';
 import { checkPseudoLanguage } from '../../testing/pseudo-language.ts';
+import { sharedStage } from '../../testing/stage.ts';
 import { addCatalogueItem, setShop } from '../../testing/till.ts';
 
 /** Tests every dashboard page, with its dialogs, in the pseudo-language. */
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
 let window: TestWindow;
 
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-  const { terminal } = shared.sandbox.test;
-  await payAt(shared.sandbox, { terminal, amount: 2_500_000, description: 'Table 7' });
-  await payAt(shared.sandbox, { terminal, amount: 2_500_000, pass: 'insufficient_funds' });
-  await setShop(shared.sandbox, { tax_rates: [{ name: 'Food', rate: 750 }] });
-  await addCatalogueItem(shared.sandbox, { name: 'Soup', unit_amount: 480, tax_rate: 'Food' });
+const stage = sharedStage(async ({ sandbox, browser }) => {
+  const { terminal } = sandbox.test;
+  await payAt(sandbox, { terminal, amount: 2_500_000, description: 'Table 7' });
+  await payAt(sandbox, { terminal, amount: 2_500_000, pass: 'insufficient_funds' });
+  await setShop(sandbox, { tax_rates: [{ name: 'Food', rate: 750 }] });
+  await addCatalogueItem(sandbox, { name: 'Soup', unit_amount: 480, tax_rate: 'Food' });
   window = await browser.open(NARROW);
-  await openPseudoDashboard(window, shared.sandbox);
-});
-
-after(async () => {
-  await window.close();
-  await browser.close();
-  await shared.close();
+  await openPseudoDashboard(window, sandbox);
 });
 
 async function open(path: string): Promise<void> {
-  await window.page.goto(`${shared.sandbox.web_url}/dashboard/${path}`);
+  await window.page.goto(`${stage().sandbox.web_url}/dashboard/${path}`);
   await window.page.getByRole('heading', { level: 1 }).waitFor();
   await window.idle();
 }
@@ -68,7 +59,7 @@ for (const path of ['intents', 'terminals', 'events', 'request-log']) {
     await open(path);
     const link = window.page.locator('main td a').first();
     await window.page.goto(
-      new URL((await link.getAttribute('href')) ?? '', shared.sandbox.web_url).href,
+      new URL((await link.getAttribute('href')) ?? '', stage().sandbox.web_url).href,
     );
     await window.idle();
     await checkPseudoLanguage(window);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
-import { signInAt } from '../../testing/desk.ts';
+import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { PHONE } from '../../testing/browser.ts';
 import { drawnRows, type ListOnPage, MOST_DRAWN, scrollThrough } from '../../testing/long-list.ts';
-import { addTestTerminal } from '../../testing/till.ts';
+import { openSignedIn } from '../../testing/signed-in.ts';
+import { sharedStage } from '../../testing/stage.ts';
+import { addTestTerminal, postAsMerchant } from '../../testing/till.ts';
 
 /** Scrolls a list of thousands of rows from end to end while new ones arrive. */
 
@@ -13,44 +14,26 @@ const ROWS = 3_000;
 const NEWER = 20;
 const AT_ONCE = 20;
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
 let terminal = '';
 const made: string[] = [];
 
-async function addIntent(): Promise<void> {
-  const { sandbox } = shared;
-  const response = await fetch(`${sandbox.base_url}/v1/payment_intents`, {
-    method: 'POST',
-    headers: {
-      Authorization: `Bearer ${sandbox.test.secret_key}`,
-      'Content-Type': 'application/json',
-      'Idempotency-Key': crypto.randomUUID(),
-    },
-    body: JSON.stringify({ amount: 1_000_000, terminal, expires_in: 600 }),
-  });
-  const { id } = (await response.json()) as { id: string };
-  assert.equal(response.status, 201);
-  made.push(id);
+async function addIntent(sandbox: SandboxFile): Promise<void> {
+  const intent = { amount: 1_000_000, terminal, expires_in: 600 };
+  const { id } = await postAsMerchant(sandbox, '/payment_intents', intent);
+  made.push(String(id));
 }
 
-async function addIntents(count: number): Promise<void> {
+async function addIntents(sandbox: SandboxFile, count: number): Promise<void> {
   let left = count;
   const client = async () => {
-    while (left-- > 0) await addIntent();
+    while (left-- > 0) await addIntent(sandbox);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, client));
 }
 
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-  terminal = (await addTestTerminal(shared.sandbox, 'Busy')).id;
-  await addIntents(ROWS);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
+const stage = sharedStage(async ({ sandbox }) => {
+  terminal = (await addTestTerminal(sandbox, 'Busy')).id;
+  await addIntents(sandbox, ROWS);
 });
 
 function listOn(page: Page): ListOnPage {
@@ -58,10 +41,8 @@ function listOn(page: Page): ListOnPage {
 }
 
 test('each row is listed once while new rows arrive, and few are in the document', async () => {
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), `dashboard/intents?terminal=${terminal}`);
   const { page } = window;
-  const path = `dashboard/intents?terminal=${terminal}`;
-  await signInAt(window, { sandbox: shared.sandbox, path });
   await page.getByRole('table', { name: 'Intents' }).waitFor();
   await window.checkAccessibility();
   const first = new Set(made);
@@ -69,7 +50,7 @@ test('each row is listed once while new rows arrive, and few are in the document
   const seen = await scrollThrough(listOn(page), async (count) => {
     if (isHalfway || count < ROWS / 2) return;
     isHalfway = true;
-    await addIntents(NEWER);
+    await addIntents(stage().sandbox, NEWER);
   });
   const ids = [...seen].sort(([one], [other]) => one - other).map(([, id]) => id);
   assert.equal(ids.length, ROWS);
@@ -101,15 +82,12 @@ test('each row is listed once while new rows arrive, and few are in the document
   await page.getByRole('link', { name: made.at(-1) ?? '' }).waitFor();
   const { rows: top } = await drawnRows(listOn(page));
   assert.deepEqual(new Set(top.slice(0, NEWER).map(([, id]) => id)), new Set(made.slice(ROWS)));
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('on a phone few rows are in the document, and Tab reaches all of them in order', async () => {
-  const window = await browser.open(PHONE);
+  const window = await openSignedIn(stage(), `dashboard/intents?terminal=${terminal}`, PHONE);
   const { page } = window;
-  const path = `dashboard/intents?terminal=${terminal}`;
-  await signInAt(window, { sandbox: shared.sandbox, path });
   await page.getByRole('table', { name: 'Intents' }).waitFor();
   await window.checkAccessibility();
   await page.locator('tbody a').first().focus();
@@ -123,6 +101,5 @@ test('on a phone few rows are in the document, and Tab reaches all of them in or
     await page.keyboard.press('Tab');
     assert.ok((await drawnRows(listOn(page))).rows.length <= MOST_DRAWN);
   }
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });

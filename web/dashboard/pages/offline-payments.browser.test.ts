@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { systemClock } from '#core/clock.ts';
 import { setLimits } from '#testing/offline-sales.ts';
 import { addMember, PASSWORD } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { eventually } from '#testing/webhooks.ts';
-import { DESKTOP, NARROW, PHONE, type TestWindow } from '../../testing/browser.ts';
+import { DESKTOP, NARROW, PHONE } from '../../testing/browser.ts';
 import { signInAt, textOf } from '../../testing/desk.ts';
+import { checkFits } from '../../testing/page-width.ts';
+import { openSignedIn, setUpFactor } from '../../testing/signed-in.ts';
 import { ownStage } from '../../testing/stage.ts';
 import { addTestTerminal, paymentsOf, type TestTerminal } from '../../testing/till.ts';
 
@@ -32,18 +33,6 @@ async function fillIn(page: Page, fields: Readonly<Record<string, string>>): Pro
   for (const [label, value] of Object.entries(fields)) {
     await dialog.getByRole('textbox', { name: label, exact: true }).fill(value);
   }
-}
-
-/** Sets up a second factor in the open dialog, because the demo owner has none yet. */
-async function setUpFactor(page: Page, password: string): Promise<void> {
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Password').fill(password);
-  await page.keyboard.press('Enter');
-  const secret = await dialog.getByLabel('Key', { exact: true }).inputValue();
-  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-  await dialog.getByRole('textbox', { name: 'Authentication code' }).fill(code);
-  await page.keyboard.press('Enter');
-  await dialog.getByRole('button', { name: 'I’ve saved them' }).click();
 }
 
 async function send(url: string, key: string, body: object): Promise<Record<string, unknown>> {
@@ -74,13 +63,6 @@ async function forward(terminal: TestTerminal, payments: readonly object[]): Pro
   const url = `${stage().sandbox.base_url}/device/v1/offline_payments`;
   const { data } = await send(url, terminal.deviceKey, { payments });
   return data as Forwarded[];
-}
-
-async function checkFits({ page }: TestWindow): Promise<void> {
-  const wide = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  assert.equal(wide, 0, 'scrolls sideways');
 }
 
 test('offline sales are listed with their result, filtered, exported and linked', async () => {
@@ -116,9 +98,9 @@ test('offline sales are listed with their result, filtered, exported and linked'
   assert.match(String(await figure('Bounced offline sales (1)')), /9\.10/);
   await window.checkAccessibility();
   await page.setViewportSize(PHONE.viewport);
-  await checkFits(window);
+  await checkFits(page);
   await page.setViewportSize(NARROW.viewport);
-  await checkFits(window);
+  await checkFits(page);
   await page.setViewportSize(DESKTOP.viewport);
   await page.getByLabel('Status').selectOption('bounced');
   await page.getByRole('row', { name: new RegExp(paid.id) }).waitFor({ state: 'hidden' });
@@ -149,17 +131,15 @@ test('offline sales are listed with their result, filtered, exported and linked'
   await page.getByText('Accepted offline').waitFor();
   await page.goto(`${sandbox.web_url}/dashboard/balance`);
   await page.getByText('Accepted offline (1), included above').waitFor();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('the file of a deactivated till is submitted, and each sale is paid once', async () => {
-  const { sandbox, browser, db } = stage();
+  const { sandbox, db } = stage();
   const terminal = await addTestTerminal(sandbox, 'Lost till');
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), `dashboard/terminals/${terminal.id}`);
   const { page } = window;
   const dialog = page.getByRole('dialog');
-  await signInAt(window, { sandbox, path: `dashboard/terminals/${terminal.id}` });
   await setLimits({ store: { db, terminalId: terminal.id } });
   const sale = await signSale(terminal, { amount: 1_300_000 });
   const other = await signSale(terminal, { amount: 1_400_000 });
@@ -224,8 +204,7 @@ test('the file of a deactivated till is submitted, and each sale is paid once', 
   await page.unroute('**/terminals?*');
   await again.click();
   await dialog.getByLabel('Terminal').selectOption('Lost till');
-  window.checkClean(/Failed to load resource|ERR_FAILED/);
-  await window.close();
+  await window.closeClean(/Failed to load resource|ERR_FAILED/);
 });
 
 test('a member who is not an admin reads limits and sales, and cannot change them', async () => {
@@ -253,17 +232,15 @@ test('a member who is not an admin reads limits and sales, and cannot change the
   const path = `/accounts/${accountId}/test/terminals/${id}/offline_payments`;
   const { status, body } = await member.post(path, { payments: [sale] });
   assert.deepEqual([status, body.error?.code], [403, 'role_missing']);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('an admin sets the limits, and sees the possible loss before saving', async () => {
-  const { sandbox, browser } = stage();
+  const { sandbox } = stage();
   const { id } = await addTestTerminal(sandbox, 'Market stall');
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), `dashboard/terminals/${id}`);
   const { page } = window;
   const dialog = page.getByRole('dialog');
-  await signInAt(window, { sandbox, path: `dashboard/terminals/${id}` });
   await page.getByText('This till cannot sell without a connection.').waitFor();
   await fillIn(page, { Hours: '100' });
   await dialog.getByText('up to the amount in Total').waitFor();
@@ -281,10 +258,11 @@ test('an admin sets the limits, and sees the possible loss before saving', async
   await dialog.getByText('notice period for fee changes (1 minute)').waitFor();
   await window.checkAccessibility();
   await page.setViewportSize(NARROW.viewport);
-  await checkFits(window);
+  await checkFits(page);
   await page.setViewportSize(DESKTOP.viewport);
   await dialog.getByRole('button', { name: /^Offline sales/ }).click();
-  await setUpFactor(page, sandbox.dashboard.password);
+  // The demo owner has no second factor yet.
+  await setUpFactor(dialog, sandbox.dashboard.password);
   await dialog.waitFor({ state: 'hidden' });
   await page.getByText('80.00 USDC').waitFor();
 
@@ -293,6 +271,5 @@ test('an admin sets the limits, and sees the possible loss before saving', async
   await dialog.getByRole('button', { name: 'Turn off' }).click();
   await dialog.waitFor({ state: 'hidden' });
   await page.getByText('This till cannot sell without a connection.').waitFor();
-  window.checkClean(/status of 403/);
-  await window.close();
+  await window.closeClean(/status of 403/);
 });

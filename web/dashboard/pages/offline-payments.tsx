@@ -2,17 +2,16 @@ import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { OfflinePayment } from '../../data/types/dashboard.ts';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
+import { Headline } from '../../desk/headline.tsx';
 import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { CopyId } from '../../ui/copy-id.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
-import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -178,11 +177,9 @@ function SaleView({ sale }: { readonly sale: OfflinePayment }): ReactNode {
   const { bounce_reason: reason, payment, payment_intent: intent } = sale;
   return (
     <>
-      <div className="headline">
+      <Headline of={sale}>
         <Sum atoms={BigInt(sale.amount)} />
-        <ObjectStatus status={sale.status} />
-        <CopyId id={sale.id} />
-      </div>
+      </Headline>
       {reason === null ? null : (
         <Notice tone="bad">
           <strong>{bounceWords(reason)}</strong>

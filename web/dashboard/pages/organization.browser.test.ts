@@ -5,6 +5,7 @@ import { systemClock } from '#core/clock.ts';
 import { addMember, PASSWORD } from '#testing/people.ts';
 import { DESKTOP, PHONE } from '../../testing/browser.ts';
 import { payAt, signInAt, textOf } from '../../testing/desk.ts';
+import { checkFits } from '../../testing/page-width.ts';
 import { ownStage } from '../../testing/stage.ts';
 import { addTestTerminal } from '../../testing/till.ts';
 
@@ -29,10 +30,7 @@ async function fillIn(
 
 async function checkNarrow(page: Page): Promise<void> {
   await page.setViewportSize(PHONE.viewport);
-  const wide = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  assert.equal(wide, 0, 'nothing scrolls sideways on a phone');
+  await checkFits(page);
   await page.setViewportSize(DESKTOP.viewport);
 }
 
@@ -71,8 +69,7 @@ test('an owner creates an organization, and sees what a location sells', async (
   await dialog.getByRole('button', { name: 'Done' }).click();
   await checkNarrow(page);
   await window.checkAccessibility();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('an admin without a role in the organization sees no people or locations of it', async () => {
@@ -92,6 +89,5 @@ test('an admin without a role in the organization sees no people or locations of
   await page.getByRole('button', { name: 'Turn off' }).waitFor();
   await window.idle();
   assert.equal(await page.getByRole('button', { name: 'Move terminal' }).count(), 0);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });

@@ -1,39 +1,27 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { Secret, TOTP } from 'otpauth';
 import { present } from '#core/assert.ts';
 import { PersonClient } from '#testing/person-client.ts';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { eventually } from '#testing/webhooks.ts';
 import {
   addVirtualPasskeys,
   DESKTOP,
   NARROW,
-  openBrowser,
   PHONE,
-  type TestBrowser,
   type TestWindow,
 } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 import { freePort } from '../../testing/free-port.ts';
+import { checkFits } from '../../testing/page-width.ts';
 import { checkStill } from '../../testing/payload.ts';
+import { openSignedIn, setUpFactor } from '../../testing/signed-in.ts';
+import { ownStage } from '../../testing/stage.ts';
 import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../../testing/till.ts';
 
 /** Tests an owner's tasks in a private sandbox, because a second factor would break other tests. */
 
-let own: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  const started = startSharedSandbox({ PORT: await freePort() });
-  [own, browser] = await Promise.all([started, openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await own.close();
-});
+const stage = ownStage(undefined, async () => ({ PORT: await freePort() }));
 
 const PDF = Buffer.from('%PDF-1.7\nthe register says so');
 
@@ -49,26 +37,21 @@ const LOOKS = [
 
 for (const { name, options } of LOOKS) {
   test(`every page of the owner is accessible and fits: ${name}`, async () => {
-    const window = await browser.open(options);
+    const window = await openSignedIn(stage(), 'dashboard', options);
     const { page } = window;
-    await signInAt(window, { sandbox: own.sandbox, path: 'dashboard' });
     for (const title of ['Overview', ...PAGES]) {
       await page.getByRole('link', { name: title, exact: true }).first().click();
       await page.getByRole('heading', { name: title, level: 1 }).waitFor();
       await window.idle();
       await window.checkAccessibility();
-      const wide = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      );
-      assert.equal(wide, 0, `${title} scrolls sideways`);
+      await checkFits(page, title);
     }
-    await page.goto(`${own.sandbox.web_url}/dashboard/team`);
+    await page.goto(`${stage().sandbox.web_url}/dashboard/team`);
     await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
     const here = await page.getByRole('link', { name: 'Team', exact: true }).boundingBox();
     const { width } = present(page.viewportSize(), 'a viewport');
     assert.ok(here !== null && here.x >= 0 && here.x + here.width <= width, 'Team is out of view');
-    window.checkClean();
-    await window.close();
+    await window.closeClean();
   });
 }
 
@@ -89,10 +72,9 @@ const ADDRESSES = [
 ];
 
 test('nothing moves while a page of the dashboard loads', async () => {
-  const { sandbox } = own;
-  const window = await browser.open(DESKTOP);
+  const { sandbox } = stage();
+  const window = await openSignedIn(stage(), 'dashboard/team');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/team' });
   for (const address of ADDRESSES) {
     await page.goto(`${sandbox.web_url}/dashboard/${address}`);
     await page.locator('h1').waitFor();
@@ -122,10 +104,9 @@ const LOOK = `(() => {
 const CHOSEN = { backgroundColor: 'rgb(240, 224, 112)', color: 'rgb(0, 0, 0)', hasLogo: true };
 
 test('logo and color appear on the till, the pay page and the receipt', async () => {
-  const { sandbox } = own;
-  const window = await browser.open(DESKTOP);
+  const { sandbox, browser } = stage();
+  const window = await openSignedIn(stage(), 'dashboard/settings');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/settings' });
   const picture = Buffer.from((await page.evaluate(PICTURE)) as number[]);
   const file = { name: 'sign.jpg', mimeType: 'image/jpeg', buffer: picture };
   await page.getByLabel('Logo', { exact: true }).setInputFiles(file);
@@ -159,17 +140,15 @@ test('logo and color appear on the till, the pay page and the receipt', async ()
     await window.checkAccessibility();
     if (url !== paid?.receipt_url) await checkStill(window);
   }
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a rule shows its effect on last week, and two editors see both values', async () => {
-  const { sandbox } = own;
+  const { sandbox } = stage();
   const { terminal } = sandbox.test;
   for (let i = 0; i < 3; i++) await payAt(sandbox, { terminal, amount: 1_500_000 });
   const open = async () => {
-    const window = await browser.open(DESKTOP);
-    await signInAt(window, { sandbox, path: 'dashboard/risk-rules' });
+    const window = await openSignedIn(stage(), 'dashboard/risk-rules');
     return window;
   };
   const [first, second] = [await open(), await open()];
@@ -196,9 +175,8 @@ test('a rule shows its effect on last week, and two editors see both values', as
 });
 
 test('a colleague is invited, and the invitation is revoked', async () => {
-  const window = await browser.open(PHONE);
+  const window = await openSignedIn(stage(), 'dashboard/team', PHONE);
   const { page } = window;
-  await signInAt(window, { sandbox: own.sandbox, path: 'dashboard/team' });
   await page.getByRole('button', { name: 'Invite' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Email').fill('not an address');
@@ -213,19 +191,17 @@ test('a colleague is invited, and the invitation is revoked', async () => {
   await row.getByRole('button', { name: 'Revoke' }).click();
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await row.waitFor({ state: 'detached' });
-  window.checkClean(/status of 400/);
-  await window.close();
+  await window.closeClean(/status of 400/);
 });
 
 test('the verification form is saved, stays, and names what is missing', async () => {
-  const { sandbox } = own;
+  const { sandbox } = stage();
   const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
   assert.equal((await owner.post('/session', sandbox.dashboard)).status, 200);
   const made = await owner.post('/accounts', { name: 'Second Café' });
   assert.equal(made.status, 201, made.text);
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), 'dashboard');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard' });
   await page.getByLabel('Account', { exact: true }).selectOption(String(made.body.id));
   await page.getByRole('link', { name: 'Verification', exact: true }).click();
   await page.getByLabel('Legal name').fill('Second Café GmbH');
@@ -254,12 +230,11 @@ test('the verification form is saved, stays, and names what is missing', async (
   await page.getByRole('link', { name: 'extract.pdf' }).waitFor();
   assert.equal(await page.getByLabel('File').inputValue(), '', 'the field is empty again');
   await window.checkAccessibility();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a passkey is added, and signs in without a password', async () => {
-  const { sandbox } = own;
+  const { sandbox, browser } = stage();
   // Passkeys need a host name; a numeric IP address does not work.
   const url = sandbox.web_url.replace('127.0.0.1', 'localhost');
   const window = await browser.open(DESKTOP);
@@ -278,8 +253,7 @@ test('a passkey is added, and signs in without a password', async () => {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
   await page.getByRole('button', { name: 'Remove My laptop' }).click();
   await page.getByRole('button', { name: 'Remove My laptop' }).waitFor({ state: 'detached' });
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 /** Adds a live endpoint in a session that has not proven a second factor. */
@@ -296,36 +270,25 @@ async function addLiveEndpoint({ page }: TestWindow, code: string): Promise<void
 }
 
 test('an owner sets up an authenticator app and withdraws; the form keeps its input', async () => {
-  const { sandbox } = own;
+  const { sandbox } = stage();
   await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 5_000_000 });
-  const before = await browser.open(DESKTOP);
-  await signInAt(before, { sandbox, path: 'dashboard/webhooks' });
-  const window = await browser.open();
+  const before = await openSignedIn(stage(), 'dashboard/webhooks');
+  const window = await openSignedIn(stage(), 'dashboard/balance');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/balance' });
   await page.getByRole('button', { name: /^Withdraw/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox', { name: 'Amount' }).fill('1.5');
   await dialog.getByRole('button', { name: /^Withdraw 1.50 USDC/ }).click();
-  await dialog.getByLabel('Password').fill(sandbox.dashboard.password);
+  await dialog.getByLabel('Password').waitFor();
   await window.checkAccessibility();
-  await page.keyboard.press('Enter');
-  const secret = await dialog.getByLabel('Key', { exact: true }).inputValue();
-  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-  await dialog.getByRole('textbox', { name: 'Authentication code' }).fill(code);
-  await page.keyboard.press('Enter');
-  const kept = dialog.getByRole('button', { name: 'I’ve saved them' });
-  await kept.waitFor();
-  const [recovery] = /(?:[A-Z2-7]{4}-){5}[A-Z2-7]{3}/.exec(await dialog.innerText()) ?? [];
-  await kept.click();
+  const codes = await setUpFactor(dialog, sandbox.dashboard.password);
+  const [recovery] = /(?:[A-Z2-7]{4}-){5}[A-Z2-7]{3}/.exec(codes) ?? [];
   await dialog.getByText('Your payout is on its way').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('link', { name: /^wdr_/ }).click();
   await page.getByText('1.50').first().waitFor();
   await window.checkAccessibility();
-  window.checkClean(/status of 403/);
-  await window.close();
+  await window.closeClean(/status of 403/);
   await addLiveEndpoint(before, present(recovery, 'a recovery code'));
-  before.checkClean(/status of 403/);
-  await before.close();
+  await before.closeClean(/status of 403/);
 });

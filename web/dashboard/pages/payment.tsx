@@ -4,16 +4,15 @@ import { named } from '#core/bidi-isolates.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import type { Payment, PaymentIntent } from '../../data/types/dashboard.ts';
 import { leftWallet } from '../../data/wallet-paid.ts';
+import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { List } from '../../desk/short-list.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
-import { CopyId } from '../../ui/copy-id.tsx';
 import type { Price } from '../../ui/format-price.ts';
 import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
 import { Page } from '../../ui/shell.tsx';
-import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -64,11 +63,9 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
   });
   return (
     <>
-      <div className="headline">
+      <Headline of={payment}>
         <Sum atoms={leftWallet(payment)} price={paidPrice(payment.presentment)} />
-        <ObjectStatus status={payment.status} />
-        <CopyId id={payment.id} />
-      </div>
+      </Headline>
       <div className="columns">
         <PaymentTimeline intent={intent} payment={payment} />
         <div className="stack">

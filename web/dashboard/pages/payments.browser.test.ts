@@ -1,30 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Route } from 'playwright-core';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import {
-  DESKTOP,
-  looksToRun,
-  NARROW,
-  openBrowser,
-  PHONE,
-  type TestBrowser,
-} from '../../testing/browser.ts';
+import { DESKTOP, looksToRun, NARROW, PHONE } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
+import { checkFits } from '../../testing/page-width.ts';
+import { openSignedIn } from '../../testing/signed-in.ts';
+import { sharedStage } from '../../testing/stage.ts';
 import { addTestTerminal, postAsMerchant, type TestTerminal } from '../../testing/till.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
 let terminal: TestTerminal;
 
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-  terminal = await addTestTerminal(shared.sandbox, 'Counter by the window with a long name');
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
+const stage = sharedStage(async ({ sandbox }) => {
+  terminal = await addTestTerminal(sandbox, 'Counter by the window with a long name');
 });
 
 const LOOKS = [
@@ -37,7 +24,7 @@ const LOOKS = [
 
 for (const { name, options, hasFont } of looksToRun(LOOKS)) {
   test(`a payment is found, read, and partly refunded: ${name}`, async () => {
-    const { sandbox } = shared;
+    const { sandbox, browser } = stage();
     const paid = await payAt(sandbox, { terminal: terminal.id, amount: 4_350_000 });
     const window = await browser.open(options);
     const { page } = window;
@@ -86,20 +73,15 @@ for (const { name, options, hasFont } of looksToRun(LOOKS)) {
     await page.getByRole('link', { name: /^re_/ }).click();
     await page.getByText('Cold coffee').waitFor();
     await window.checkAccessibility();
-    const wide = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    assert.equal(wide, 0, 'the page scrolls sideways');
-    window.checkClean(/ERR_FAILED/);
-    await window.close();
+    await checkFits(page);
+    await window.closeClean(/ERR_FAILED/);
   });
 }
 
 test('a new sale appears in an open list, and its whole row is a link', async () => {
-  const { sandbox } = shared;
-  const window = await browser.open(DESKTOP);
+  const { sandbox } = stage();
+  const window = await openSignedIn(stage(), `dashboard/payments?terminal=${terminal.id}`);
   const { page } = window;
-  await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
   await page.getByRole('heading', { name: 'Payments' }).waitFor();
   await window.idle();
   const sale = { terminal: terminal.id, amount: 7_250_000, tip: 250_000 };
@@ -118,15 +100,12 @@ test('a new sale appears in an open list, and its whole row is a link', async ()
   const next = await payAt(sandbox, { terminal: terminal.id, amount: 1_000_000 });
   await page.getByRole('link', { name: next.payment }).waitFor();
   await window.checkAccessibility();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('filters are kept in the URL, and Back undoes them', async () => {
-  const { sandbox } = shared;
-  const window = await browser.open();
+  const window = await openSignedIn(stage(), 'dashboard/payments');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/payments' });
   await page.getByRole('combobox', { name: 'Status' }).selectOption('refunded');
   await page.waitForURL(/status=refunded/);
   await page.goBack();
@@ -137,16 +116,14 @@ test('filters are kept in the URL, and Back undoes them', async () => {
     page.getByRole('dialog').getByRole('button', { name: 'Download' }).click(),
   ]);
   assert.match(download.suggestedFilename(), /payments.*\.csv$/);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('last week’s sales take one click, and another day’s sales a date picker', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 3_210_000 });
-  const window = await browser.open(PHONE);
+  const window = await openSignedIn(stage(), `dashboard/payments?terminal=${terminal.id}`, PHONE);
   const { page } = window;
-  await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
   await page.getByRole('button', { name: 'Yesterday' }).click();
   await page.getByText('No results match these filters').waitFor();
   const week = page.getByRole('button', { name: 'Last 7 days' });
@@ -162,12 +139,11 @@ test('last week’s sales take one click, and another day’s sales a date picke
   assert.equal(await week.getAttribute('aria-pressed'), 'false');
   await page.goBack();
   await page.waitForURL(/time=7_days/);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a link from an AI model prepares a refund, and a person confirms it', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 2_500_000 });
   const window = await browser.open();
   const { page } = window;
@@ -187,17 +163,15 @@ test('a link from an AI model prepares a refund, and a person confirms it', asyn
   assert.equal(sent.length, 1);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByText('Partly refunded').waitFor();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a payment shows its tip separately, and links to its receipt', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const sale = { terminal: terminal.id, amount: 10_000_000, tip: 1_500_000 };
   const { intent, payment } = await payAt(sandbox, sale);
-  const window = await browser.open();
+  const window = await openSignedIn(stage(), `dashboard/intents/${intent}`);
   const { page } = window;
-  await signInAt(window, { sandbox, path: `dashboard/intents/${intent}` });
   await page.getByText('11.50').first().waitFor();
   await page.getByText('1.50', { exact: false }).first().waitFor();
   await page.getByRole('link', { name: payment }).click();
@@ -207,29 +181,26 @@ test('a payment shows its tip separately, and links to its receipt', async () =>
   await page.waitForURL(/\/receipts\//);
   await page.getByText('10.00 USDC').waitFor();
   await page.getByText('1.50 USDC').waitFor();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('unpaid intents are one click from the figures', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const sale = { terminal: terminal.id, amount: 3_000_000, pass: 'insufficient_funds' } as const;
   const { intent } = await payAt(sandbox, sale);
   await postAsMerchant(sandbox, `/payment_intents/${intent}/cancel`);
-  const window = await browser.open();
+  const window = await openSignedIn(stage(), 'dashboard');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard' });
   await page.getByRole('link', { name: /^Not enough money: \d/ }).click();
   await page.getByRole('heading', { name: 'Intents' }).waitFor();
   await page.getByRole('link', { name: intent }).waitFor();
   const cause = page.getByRole('combobox', { name: 'Decline reason' });
   assert.equal(await cause.inputValue(), 'insufficient_funds');
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a business that is not verified cannot go live, and sees what is missing', async () => {
-  const { sandbox } = shared;
+  const { sandbox, browser } = stage();
   const window = await browser.open();
   const { page } = window;
   // Replaces the API's response, because the sandbox's own account completed both steps long ago.
@@ -253,20 +224,18 @@ test('a business that is not verified cannot go live, and sees what is missing',
   await page.reload();
   await page.getByRole('button', { name: 'Go live' }).waitFor();
   await window.checkAccessibility();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a declined tap is listed among the intents with its reason', async () => {
-  const { sandbox } = shared;
+  const { sandbox } = stage();
   const { intent } = await payAt(sandbox, {
     terminal: terminal.id,
     amount: 2_000_000,
     pass: 'insufficient_funds',
   });
-  const window = await browser.open();
+  const window = await openSignedIn(stage(), `dashboard/intents?terminal=${terminal.id}`);
   const { page } = window;
-  await signInAt(window, { sandbox, path: `dashboard/intents?terminal=${terminal.id}` });
   await page.getByRole('link', { name: intent }).click();
   await page.getByText('Declined', { exact: true }).waitFor();
   await page.getByText(/insufficient_funds/).waitFor();
@@ -277,15 +246,13 @@ test('a declined tap is listed among the intents with its reason', async () => {
   await dialog.waitFor({ state: 'detached' });
   await page.getByText('Canceled', { exact: true }).first().waitFor();
   await window.checkAccessibility();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('when the session ends, the page keeps its content, and continues after sign-in', async () => {
-  const { sandbox } = shared;
-  const window = await browser.open();
+  const { sandbox } = stage();
+  const window = await openSignedIn(stage(), 'dashboard/payments');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/payments' });
   await window.context.clearCookies();
   // The page may first open its own dialog, which then covers the link.
   await page.getByRole('link', { name: 'Refunds', exact: true }).dispatchEvent('click');
@@ -295,15 +262,12 @@ test('when the session ends, the page keeps its content, and continues after sig
   await dialog.getByRole('button', { name: /^Sign in/ }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('heading', { name: 'Refunds' }).waitFor();
-  window.checkClean(/status of 401/);
-  await window.close();
+  await window.closeClean(/status of 401/);
 });
 
 test('a filter is saved under a name, applied with one click, and deleted', async () => {
-  const { sandbox } = shared;
-  const window = await browser.open(DESKTOP);
+  const window = await openSignedIn(stage(), 'dashboard/payments?status=refunded');
   const { page } = window;
-  await signInAt(window, { sandbox, path: 'dashboard/payments?status=refunded' });
   await page.getByRole('button', { name: 'Last 7 days' }).click();
   await page.getByRole('button', { name: 'Save filter' }).click();
   await page.getByLabel('Filter name').and(page.locator(':focus')).waitFor();
@@ -323,6 +287,5 @@ test('a filter is saved under a name, applied with one click, and deleted', asyn
   await page.goBack();
   await page.getByRole('button', { name: 'Delete filter' }).click();
   await kept.waitFor({ state: 'detached' });
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });

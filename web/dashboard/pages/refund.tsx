@@ -1,14 +1,12 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useParams } from 'wouter';
 import type { DashboardRefund } from '../../data/types/dashboard.ts';
-import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
+import { ConfirmButton } from '../../desk/confirm-button.tsx';
+import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
-import { Button } from '../../ui/button.tsx';
-import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { Page } from '../../ui/shell.tsx';
-import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -43,11 +41,9 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
   const metadata = Object.entries(refund.metadata);
   return (
     <>
-      <div className="headline">
+      <Headline of={refund}>
         <Sum atoms={BigInt(refund.amount)} price={priceOf(refund.presentment)} />
-        <ObjectStatus status={refund.status} />
-        <CopyId id={refund.id} />
-      </div>
+      </Headline>
       {refund.waiting === null ? null : <Waiting refund={refund} />}
       {refund.status === 'failed' ? (
         <Notice tone="bad">
@@ -92,7 +88,6 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
  */
 function Waiting({ refund }: { readonly refund: DashboardRefund }): ReactNode {
   const { call, may } = useMerchant();
-  const [isEnding, setIsEnding] = useState(false);
   const { waiting } = refund;
   if (waiting === null) return null;
   return (
@@ -107,21 +102,16 @@ function Waiting({ refund }: { readonly refund: DashboardRefund }): ReactNode {
       </p>
       {may('admin') ? (
         <div>
-          <Button onClick={() => setIsEnding(true)}>{t('dashboard.button.give_up')}</Button>
+          <ConfirmButton
+            title={t('dashboard.refund.give_up_this_refund.heading')}
+            send={t('dashboard.button.give_up')}
+            request={() =>
+              call('POST /accounts/{account}/{mode}/refunds/{id}/end', { path: { id: refund.id } })
+            }
+          >
+            <p>{t('dashboard.refund.give_up.text')}</p>
+          </ConfirmButton>
         </div>
-      ) : null}
-      {isEnding ? (
-        <ConfirmDialog
-          title={t('dashboard.refund.give_up_this_refund.heading')}
-          send={t('dashboard.button.give_up')}
-          request={() =>
-            call('POST /accounts/{account}/{mode}/refunds/{id}/end', { path: { id: refund.id } })
-          }
-          onDone={() => setIsEnding(false)}
-          onClose={() => setIsEnding(false)}
-        >
-          <p>{t('dashboard.refund.give_up.text')}</p>
-        </ConfirmDialog>
       ) : null}
     </Notice>
   );

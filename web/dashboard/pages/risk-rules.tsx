@@ -10,6 +10,7 @@ import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { List } from '../../desk/short-list.tsx';
 import { useSend } from '../../desk/use-send.ts';
+import { useTextForm } from '../../desk/use-text-form.ts';
 import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
@@ -211,17 +212,16 @@ const columns = (): readonly Column<Blocked>[] => [
 function BlockedWallets(): ReactNode {
   const { call, may } = useMerchant();
   const query = useRead('GET /accounts/{account}/{mode}/blocked_payers');
-  const [address, setAddress] = useState('');
-  const [note, setNote] = useState('');
-  const sending = useSend(['address', 'note']);
+  const { texts, sending, field, set } = useTextForm({ address: '', note: '' });
   const block = async () => {
-    if (address.trim() === '')
+    const [address, note] = [texts.address.trim(), texts.note.trim()];
+    if (address === '')
       return sending.refuse('address', t('dashboard.risk_rules.blocked.address_missing'));
-    const body = { address: address.trim(), ...(note.trim() === '' ? {} : { note: note.trim() }) };
+    const body = { address, ...(note === '' ? {} : { note }) };
     const done = await sending.send(() =>
       call('POST /accounts/{account}/{mode}/blocked_payers', { body }),
     );
-    if (done !== null) setAddress('');
+    if (done !== null) set({ address: '' });
   };
   return (
     <section className="card stack">
@@ -237,17 +237,13 @@ function BlockedWallets(): ReactNode {
         <Form sending={sending} onSend={block} send={t('dashboard.risk_rules.block.button')}>
           <TextField
             label={t('dashboard.field.wallet_address')}
-            value={address}
-            onChange={(event) => setAddress(event.target.value)}
             hint={t('dashboard.risk_rules.blocked.address_hint')}
-            error={sending.problemAt('address')}
+            {...field('address')}
           />
           <TextField
             label={t('dashboard.field.reason')}
-            value={note}
-            onChange={(event) => setNote(event.target.value)}
             hint={t('dashboard.risk_rules.blocked.reason_hint')}
-            error={sending.problemAt('note')}
+            {...field('note')}
           />
         </Form>
       ) : null}

@@ -96,7 +96,6 @@ for (const { role, options } of [
     const refunds = await page.getByRole('button', { name: /^Refund/ }).count();
     assert.equal(refunds > 0, role !== 'viewer', 'a member refunds, a viewer does not');
     await window.checkAccessibility();
-    window.checkClean();
-    await window.close();
+    await window.closeClean();
   });
 }

@@ -4,8 +4,8 @@ import type { Locator, Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { PersonClient } from '#testing/person-client.ts';
-import { DESKTOP, type TestWindow } from '../../testing/browser.ts';
-import { signInAt } from '../../testing/desk.ts';
+import type { TestWindow } from '../../testing/browser.ts';
+import { openSignedIn } from '../../testing/signed-in.ts';
 import { ownStage } from '../../testing/stage.ts';
 import { addCatalogueItem, setShop } from '../../testing/till.ts';
 
@@ -21,8 +21,7 @@ const stage = ownStage(async ({ sandbox }) => {
 });
 
 async function open(path: string): Promise<TestWindow> {
-  const window = await stage().browser.open(DESKTOP);
-  await signInAt(window, { sandbox: stage().sandbox, path: `dashboard/${path}` });
+  const window = await openSignedIn(stage(), `dashboard/${path}`);
   await window.page.getByRole('heading', { level: 1 }).waitFor();
   return window;
 }
@@ -85,8 +84,7 @@ test('an item is moved by keyboard, and the button keeps the focus', async () =>
     () => document.querySelector('.catalog-name')?.textContent === 'Apple',
   );
   assert.deepEqual(await shownNames(page), NAMES);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('a colleague’s concurrent change is shown before it is overwritten', async () => {
@@ -114,8 +112,7 @@ test('a colleague’s concurrent change is shown before it is overwritten', asyn
   await dialog.getByRole('button', { name: 'Delete item' }).click();
   await page.getByText('Dates was deleted.').waitFor();
   assert.deepEqual(await shownNames(page), ['Apple', 'Bread', 'Cake']);
-  window.checkClean(/status of 409/);
-  await window.close();
+  await window.closeClean(/status of 409/);
 });
 
 test('an item can have a tax rate that the shop does not list, and a color', async () => {
@@ -135,8 +132,7 @@ test('an item can have a tax rate that the shop does not list, and a color', asy
   const { tax_rate, tax_inclusive, color } = (await item('Bread')) as Item &
     Record<string, unknown>;
   assert.deepEqual([tax_rate, tax_inclusive, color], [525, false, '#2e8b57']);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('prices have the decimals of their currency; items in another one are counted', async () => {
@@ -167,8 +163,7 @@ test('prices have the decimals of their currency; items in another one are count
   await page.reload();
   assert.deepEqual(await edit('KWD', '1.250'), [1_250, 'kwd']);
   await page.getByText('KWD').last().waitFor();
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
   await setShop(sandbox, { currency: 'eur' });
 });
 
@@ -210,8 +205,7 @@ test('each form on the settings page saves only its own fields', async () => {
     [legal_name, tax_number, tax_rates, fiscal_signer],
     ['Café Azul, Lda.', 'PT2', [{ name: 'Zero', rate: 0 }], null],
   );
-  window.checkClean(/status of 40/);
-  await window.close();
+  await window.closeClean(/status of 40/);
 });
 
 test('for a currency without a rate, the page says that tills cannot charge in it', async () => {
@@ -224,6 +218,5 @@ test('for a currency without a rate, the page says that tills cannot charge in i
   await page.getByRole('button', { name: 'Save prices' }).click();
   await page.getByText(/^Rate now: 1 EUR = /).waitFor();
   assert.equal(await page.getByText('There is no rate').count(), 0);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });

@@ -1,23 +1,13 @@
-import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
+import { test } from 'node:test';
+import { PHONE } from '../../testing/browser.ts';
+import { sharedStage } from '../../testing/stage.ts';
 
-let shared: SharedSandbox;
-let browser: TestBrowser;
-
-before(async () => {
-  [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
-});
-
-after(async () => {
-  await browser.close();
-  await shared.close();
-});
+const stage = sharedStage();
 
 test('a visitor requests a link to open an account, and an invalid link says so', async () => {
-  const window = await browser.open(PHONE);
+  const window = await stage().browser.open(PHONE);
   const { page } = window;
-  await page.goto(`${shared.sandbox.web_url}/dashboard`);
+  await page.goto(`${stage().sandbox.web_url}/dashboard`);
   await page.getByRole('link', { name: 'Open an account' }).click();
   await page.getByRole('button', { name: 'Send me a link' }).click();
   await page.getByText('Enter your email address.').waitFor();
@@ -25,9 +15,8 @@ test('a visitor requests a link to open an account, and an invalid link says so'
   await window.checkAccessibility();
   await page.getByRole('button', { name: 'Send me a link' }).click();
   await page.getByText('Check your email').waitFor();
-  await page.goto(`${shared.sandbox.web_url}/dashboard/invitation#token=nothing`);
+  await page.goto(`${stage().sandbox.web_url}/dashboard/invitation#token=nothing`);
   await page.getByRole('alert').waitFor();
   await window.checkAccessibility();
-  window.checkClean(/status of 400/);
-  await window.close();
+  await window.closeClean(/status of 400/);
 });

@@ -7,6 +7,7 @@ import { AddressForm, newPassword, Sent, useTokenInLink } from '../../desk/email
 import { Form } from '../../desk/form.tsx';
 import { Sheet } from '../../desk/single-task-page.tsx';
 import { useSend } from '../../desk/use-send.ts';
+import { useTextForm } from '../../desk/use-text-form.ts';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -64,42 +65,26 @@ interface TokenProps extends OutsideProps {
 }
 
 function CompleteSignUp({ people, token }: TokenProps): ReactNode {
-  const [name, setName] = useState('');
-  const [accountName, setAccountName] = useState('');
-  const [password, setPassword] = useState('');
-  const sending = useSend(['name', 'account_name', 'password']);
+  const { texts, sending, field } = useTextForm({ name: '', account_name: '', password: '' });
   const open = async () => {
-    if (name.trim() === '')
-      return sending.refuse('name', t('dashboard.outside.sign_up.name_missing'));
-    if (accountName.trim() === '')
+    const [name, accountName] = [texts.name.trim(), texts.account_name.trim()];
+    if (name === '') return sending.refuse('name', t('dashboard.outside.sign_up.name_missing'));
+    if (accountName === '')
       return sending.refuse('account_name', t('dashboard.outside.sign_up.business_missing'));
-    const body = { token, name: name.trim(), account_name: accountName.trim(), password };
+    const body = { token, name, account_name: accountName, password: texts.password };
     const session = await sending.send(() => callOf(people)('POST /sign_up/complete', { body }));
     if (session !== null) enter(people);
   };
   return (
     <Form sending={sending} onSend={open} send={t('dashboard.button.open_account')} wide>
-      <TextField
-        label={t('dashboard.field.your_name')}
-        autoComplete="name"
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-        error={sending.problemAt('name')}
-      />
+      <TextField label={t('dashboard.field.your_name')} autoComplete="name" {...field('name')} />
       <TextField
         label={t('dashboard.field.business_name')}
         autoComplete="organization"
-        value={accountName}
-        onChange={(event) => setAccountName(event.target.value)}
         hint={t('dashboard.field.business_name_hint')}
-        error={sending.problemAt('account_name')}
+        {...field('account_name')}
       />
-      <TextField
-        {...newPassword()}
-        value={password}
-        onChange={(event) => setPassword(event.target.value)}
-        error={sending.problemAt('password')}
-      />
+      <TextField {...newPassword()} {...field('password')} />
     </Form>
   );
 }
@@ -133,11 +118,10 @@ interface AcceptProps extends TokenProps {
 }
 
 function AcceptInvitation({ people, token, found }: AcceptProps): ReactNode {
-  const [name, setName] = useState('');
-  const [password, setPassword] = useState('');
-  const sending = useSend(['name', 'password']);
+  const { texts, sending, field } = useTextForm({ name: '', password: '' });
   const { account_name: account, role, email, has_user: hasUser } = found;
   const accept = async () => {
+    const { name, password } = texts;
     const body = hasUser ? { token } : { token, name: name.trim(), password };
     const joined = await sending.send(() => callOf(people)('POST /invitations/accept', { body }));
     if (joined !== null) enter(people);
@@ -161,16 +145,9 @@ function AcceptInvitation({ people, token, found }: AcceptProps): ReactNode {
           <TextField
             label={t('dashboard.field.your_name')}
             autoComplete="name"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-            error={sending.problemAt('name')}
+            {...field('name')}
           />
-          <TextField
-            {...newPassword()}
-            value={password}
-            onChange={(event) => setPassword(event.target.value)}
-            error={sending.problemAt('password')}
-          />
+          <TextField {...newPassword()} {...field('password')} />
         </>
       )}
     </Form>

@@ -5,11 +5,11 @@ import type { ListInvitationsResponse, ListMembersResponse } from '../../data/ty
 import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { useDesk } from '../../desk/desk-context.ts';
-import { Form } from '../../desk/form.tsx';
+import { DialogButton } from '../../desk/dialog-button.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { List } from '../../desk/short-list.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -184,23 +184,22 @@ function RoleDialog({ member, onClose }: MemberDialogProps): ReactNode {
     if (changed !== null) onClose();
   };
   return (
-    <Dialog title={t('dashboard.team.role.heading', { name: member.name })} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={change}
-        send={t('dashboard.button.change_role')}
-        onCancel={onClose}
-      >
-        <ChangedMeanwhile isStale={isStale} />
-        <RoleSelect
-          role={role}
-          onChange={setRole}
-          error={sending.problemAt('role')}
-          hint={storedNow({ isStale, stored: choiceOf(member.role), typed: choiceOf(role) })}
-        />
-        <p className="soft small">{t('dashboard.team.role.text')}</p>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('dashboard.team.role.heading', { name: member.name })}
+      onClose={onClose}
+      sending={sending}
+      onSend={change}
+      send={t('dashboard.button.change_role')}
+    >
+      <ChangedMeanwhile isStale={isStale} />
+      <RoleSelect
+        role={role}
+        onChange={setRole}
+        error={sending.problemAt('role')}
+        hint={storedNow({ isStale, stored: choiceOf(member.role), typed: choiceOf(role) })}
+      />
+      <p className="soft small">{t('dashboard.team.role.text')}</p>
+    </FormDialog>
   );
 }
 
@@ -260,23 +259,21 @@ function Invitations({ query }: InvitationsProps): ReactNode {
 function Leave(): ReactNode {
   const { call, account } = useMerchant();
   const { refresh } = useDesk();
-  const [isAsking, setIsAsking] = useState(false);
   return (
     <div>
-      <Button kind="danger-quiet" onClick={() => setIsAsking(true)}>
-        {t('dashboard.button.leave_team')}
-      </Button>
-      {isAsking ? (
-        <ConfirmDialog
-          title={t('dashboard.team.leave.heading', { name: account.name })}
-          send={t('dashboard.button.leave_team')}
-          request={() => call('POST /accounts/{account}/leave')}
-          onDone={() => void refresh()}
-          onClose={() => setIsAsking(false)}
-        >
-          <p>{t('dashboard.team.leave.text')}</p>
-        </ConfirmDialog>
-      ) : null}
+      <DialogButton kind="danger-quiet" words={t('dashboard.button.leave_team')}>
+        {(close) => (
+          <ConfirmDialog
+            title={t('dashboard.team.leave.heading', { name: account.name })}
+            send={t('dashboard.button.leave_team')}
+            request={() => call('POST /accounts/{account}/leave')}
+            onDone={() => void refresh()}
+            onClose={close}
+          >
+            <p>{t('dashboard.team.leave.text')}</p>
+          </ConfirmDialog>
+        )}
+      </DialogButton>
     </div>
   );
 }

@@ -3,14 +3,13 @@ import { Link, useParams } from 'wouter';
 import type { PaymentIntent, DashboardTerminal as Terminal } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
-import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
-import { Form } from '../../desk/form.tsx';
+import { ConfirmButton } from '../../desk/confirm-button.tsx';
+import { DialogButton } from '../../desk/dialog-button.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
+import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
-import { useSend } from '../../desk/use-send.ts';
-import { Button } from '../../ui/button.tsx';
-import { CopyId } from '../../ui/copy-id.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { useTextForm } from '../../desk/use-text-form.ts';
 import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
@@ -53,13 +52,11 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
   const isActive = status === 'active';
   return (
     <>
-      <div className="headline">
+      <Headline of={terminal}>
         <h2>
           <bdi>{label}</bdi>
         </h2>
-        <ObjectStatus status={status} />
-        <CopyId id={id} />
-      </div>
+      </Headline>
       <div className="columns">
         <section className="card stack">
           <FactList>
@@ -80,7 +77,11 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
             </Fact>
           </FactList>
           <div className="row">
-            {may('member') ? <Rename terminal={terminal} /> : null}
+            {may('member') ? (
+              <DialogButton words={t('dashboard.terminal.change_label.button')}>
+                {(close) => <RenameDialog terminal={terminal} onClose={close} />}
+              </DialogButton>
+            ) : null}
             {may('admin') ? <OnOff id={id} isActive={isActive} /> : null}
             {may('admin') ? <NewKey id={id} /> : null}
           </div>
@@ -130,16 +131,6 @@ function TestTap({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-function Rename({ terminal }: { readonly terminal: Terminal }): ReactNode {
-  const [isOpen, setIsOpen] = useState(false);
-  return (
-    <>
-      <Button onClick={() => setIsOpen(true)}>{t('dashboard.terminal.change_label.button')}</Button>
-      {isOpen ? <RenameDialog terminal={terminal} onClose={() => setIsOpen(false)} /> : null}
-    </>
-  );
-}
-
 interface RenameDialogProps {
   readonly terminal: Terminal;
   readonly onClose: () => void;
@@ -147,12 +138,11 @@ interface RenameDialogProps {
 
 function RenameDialog({ terminal, onClose }: RenameDialogProps): ReactNode {
   const { call } = useMerchant();
-  const [label, setLabel] = useState(terminal.label);
+  const { texts, sending, field } = useTextForm({ label: terminal.label });
   const [opened] = useState(terminal.version);
-  const sending = useSend(['label']);
   const isStale = opened !== terminal.version;
   const save = async () => {
-    const body = { version: terminal.version, label: label.trim() };
+    const body = { version: terminal.version, label: texts.label.trim() };
     const path = { id: terminal.id };
     const saved = await sending.send(() =>
       call('PATCH /accounts/{account}/{mode}/terminals/{id}', { path, body }),
@@ -160,24 +150,25 @@ function RenameDialog({ terminal, onClose }: RenameDialogProps): ReactNode {
     if (saved !== null) onClose();
   };
   return (
-    <Dialog title={t('dashboard.terminal.change_the_label.heading')} onClose={onClose}>
-      <Form sending={sending} onSend={save} send={t('desk.button.save')} onCancel={onClose}>
-        <ChangedMeanwhile isStale={isStale} />
-        <TextField
-          label={t('dashboard.field.label')}
-          value={label}
-          onChange={(event) => setLabel(event.target.value)}
-          hint={storedNow({ isStale, stored: terminal.label, typed: label }) ?? undefined}
-          error={sending.problemAt('label')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('dashboard.terminal.change_the_label.heading')}
+      onClose={onClose}
+      sending={sending}
+      onSend={save}
+      send={t('desk.button.save')}
+    >
+      <ChangedMeanwhile isStale={isStale} />
+      <TextField
+        label={t('dashboard.field.label')}
+        hint={storedNow({ isStale, stored: terminal.label, typed: texts.label }) ?? undefined}
+        {...field('label')}
+      />
+    </FormDialog>
   );
 }
 
 function OnOff({ id, isActive }: { readonly id: string; readonly isActive: boolean }): ReactNode {
   const { call } = useMerchant();
-  const [isAsking, setIsAsking] = useState(false);
   const path = { id };
   if (!isActive) {
     return (
@@ -189,52 +180,32 @@ function OnOff({ id, isActive }: { readonly id: string; readonly isActive: boole
     );
   }
   return (
-    <>
-      <Button kind="danger-quiet" onClick={() => setIsAsking(true)}>
-        {t('dashboard.button.turn_off')}
-      </Button>
-      {isAsking ? (
-        <ConfirmDialog
-          title={t('dashboard.terminal.turn_off_this_till.heading')}
-          send={t('dashboard.button.turn_off')}
-          request={() =>
-            call('POST /accounts/{account}/{mode}/terminals/{id}/deactivate', { path })
-          }
-          onDone={() => setIsAsking(false)}
-          onClose={() => setIsAsking(false)}
-        >
-          <p>{t('dashboard.terminal.turn_off.text')}</p>
-        </ConfirmDialog>
-      ) : null}
-    </>
+    <ConfirmButton
+      button="danger-quiet"
+      title={t('dashboard.terminal.turn_off_this_till.heading')}
+      send={t('dashboard.button.turn_off')}
+      request={() => call('POST /accounts/{account}/{mode}/terminals/{id}/deactivate', { path })}
+    >
+      <p>{t('dashboard.terminal.turn_off.text')}</p>
+    </ConfirmButton>
   );
 }
 
 function NewKey({ id }: { readonly id: string }): ReactNode {
   const { call } = useMerchant();
-  const [isAsking, setIsAsking] = useState(false);
   const [key, setKey] = useState<string | null>(null);
   return (
     <>
-      <Button onClick={() => setIsAsking(true)}>{t('dashboard.button.replace_device_key')}</Button>
-      {isAsking ? (
-        <ConfirmDialog
-          title={t('dashboard.terminal.replace_the_device_key.heading')}
-          send={t('dashboard.button.replace_device_key')}
-          request={() =>
-            call('POST /accounts/{account}/{mode}/terminals/{id}/rotate_device_key', {
-              path: { id },
-            })
-          }
-          onDone={({ device_key }) => {
-            setIsAsking(false);
-            setKey(device_key);
-          }}
-          onClose={() => setIsAsking(false)}
-        >
-          <p>{t('dashboard.terminal.new_key.text')}</p>
-        </ConfirmDialog>
-      ) : null}
+      <ConfirmButton
+        title={t('dashboard.terminal.replace_the_device_key.heading')}
+        send={t('dashboard.button.replace_device_key')}
+        request={() =>
+          call('POST /accounts/{account}/{mode}/terminals/{id}/rotate_device_key', { path: { id } })
+        }
+        onDone={({ device_key }) => setKey(device_key)}
+      >
+        <p>{t('dashboard.terminal.new_key.text')}</p>
+      </ConfirmButton>
       {key === null ? null : (
         <ShownOnce
           title={t('dashboard.terminal.the_new_device_key.heading')}

@@ -4,14 +4,13 @@ import { named } from '#core/bidi-isolates.ts';
 import type { DashboardWebhookEndpoint, WebhookDelivery } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
+import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { CopyId } from '../../ui/copy-id.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
-import { ObjectStatus } from '../../ui/status.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
@@ -55,11 +54,9 @@ function EndpointView({ endpoint }: { readonly endpoint: DashboardWebhookEndpoin
   const [, navigate] = useLocation();
   return (
     <>
-      <div className="headline">
+      <Headline of={endpoint}>
         <h2 className="id">{endpoint.url}</h2>
-        <ObjectStatus status={endpoint.status} />
-        <CopyId id={endpoint.id} />
-      </div>
+      </Headline>
       {endpoint.failing_since === null ? null : (
         <Notice tone="warn">
           <strong>
@@ -176,11 +173,9 @@ function DeliveryView({ delivery }: { readonly delivery: WebhookDelivery }): Rea
   });
   return (
     <>
-      <div className="headline">
+      <Headline of={delivery}>
         <h2>{named(delivery.event_type)}</h2>
-        <ObjectStatus status={delivery.status} />
-        <CopyId id={delivery.id} />
-      </div>
+      </Headline>
       <DeliveryAnswer delivery={delivery} />
       <section className="card stack">
         <FactList>

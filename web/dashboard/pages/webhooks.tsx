@@ -1,12 +1,11 @@
 import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { WebhookEndpoint, WebhookEndpointWithSecret } from '../../data/types/dashboard.ts';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { List } from '../../desk/short-list.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
@@ -112,15 +111,14 @@ function AddEndpointDialog({ onAdded, onClose }: AddEndpointDialogProps): ReactN
     if (made !== null) onAdded(made);
   };
   return (
-    <Dialog title={t('dashboard.webhooks.new_endpoint.heading')} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={add}
-        send={t('dashboard.button.add_endpoint')}
-        onCancel={onClose}
-      >
-        <EndpointFields draft={draft} onChange={setDraft} sending={sending} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('dashboard.webhooks.new_endpoint.heading')}
+      onClose={onClose}
+      sending={sending}
+      onSend={add}
+      send={t('dashboard.button.add_endpoint')}
+    >
+      <EndpointFields draft={draft} onChange={setDraft} sending={sending} />
+    </FormDialog>
   );
 }

@@ -1,11 +1,10 @@
 import type { ReactNode } from 'react';
 import { Link, useParams } from 'wouter';
 import type { DashboardWithdrawal } from '../../data/types/dashboard.ts';
+import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
-import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
-import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -29,11 +28,9 @@ export function WithdrawalPage(): ReactNode {
       <Loaded query={query} missing={<OtherMode />}>
         {(withdrawal) => (
           <>
-            <div className="headline">
+            <Headline of={withdrawal}>
               <Sum atoms={BigInt(withdrawal.amount)} />
-              <ObjectStatus status={withdrawal.status} />
-              <CopyId id={withdrawal.id} />
-            </div>
+            </Headline>
             <Waiting withdrawal={withdrawal} />
             {withdrawal.failure_message === null ? null : (
               <Notice tone="bad">

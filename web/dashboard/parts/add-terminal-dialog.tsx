@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
-import { Form } from '../../desk/form.tsx';
-import { useSend } from '../../desk/use-send.ts';
+import { FormDialog } from '../../desk/form-dialog.tsx';
+import { useTextForm } from '../../desk/use-text-form.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -18,14 +18,14 @@ interface Added {
 
 export function AddTerminalDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { call } = useMerchant();
-  const [label, setLabel] = useState('');
+  const { texts, sending, field } = useTextForm({ label: '' });
   const [added, setAdded] = useState<Added | null>(null);
-  const sending = useSend(['label']);
   const add = async () => {
-    if (label.trim() === '')
+    const body = { label: texts.label.trim() };
+    if (body.label === '')
       return sending.refuse('label', t('dashboard.add_terminal.label_missing'));
     const made = await sending.send(() =>
-      call('POST /accounts/{account}/{mode}/terminals', { body: { label: label.trim() } }),
+      call('POST /accounts/{account}/{mode}/terminals', { body }),
     );
     if (made === null) return;
     const code = await sending.send(() =>
@@ -38,23 +38,20 @@ export function AddTerminalDialog({ onClose }: { readonly onClose: () => void })
   };
   if (added !== null) return <Connect added={added} onClose={onClose} />;
   return (
-    <Dialog title={t('dashboard.add_terminal_dialog.new_till.heading')} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={add}
-        send={t('dashboard.button.add_terminal')}
-        data-name="Add terminal"
-        onCancel={onClose}
-      >
-        <TextField
-          label={t('dashboard.field.label')}
-          value={label}
-          onChange={(event) => setLabel(event.target.value)}
-          hint={t('dashboard.add_terminal.label_hint')}
-          error={sending.problemAt('label')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('dashboard.add_terminal_dialog.new_till.heading')}
+      onClose={onClose}
+      sending={sending}
+      onSend={add}
+      send={t('dashboard.button.add_terminal')}
+      data-name="Add terminal"
+    >
+      <TextField
+        label={t('dashboard.field.label')}
+        hint={t('dashboard.add_terminal.label_hint')}
+        {...field('label')}
+      />
+    </FormDialog>
   );
 }
 

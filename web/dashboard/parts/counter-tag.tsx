@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { addressMessage } from '../../data/ndef.ts';
 import { readerCommand } from '../../data/reader-command.ts';
 import type { DashboardTerminal, TagChip } from '../../data/types/dashboard.ts';
+import { ConfirmButton } from '../../desk/confirm-button.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
@@ -139,23 +140,15 @@ function Chip({ id }: { readonly id: string }): ReactNode {
 
 function Replace({ id }: { readonly id: string }): ReactNode {
   const { call } = useMerchant();
-  const [isAsking, setIsAsking] = useState(false);
   return (
-    <>
-      <Button onClick={() => setIsAsking(true)}>{t('dashboard.button.replace_address')}</Button>
-      {isAsking ? (
-        <ConfirmDialog
-          title={t('dashboard.tag.replace_tag_s_address.heading')}
-          send={t('dashboard.button.replace_address')}
-          request={() =>
-            call('POST /accounts/{account}/{mode}/terminals/{id}/tag/rotate', { path: { id } })
-          }
-          onDone={() => setIsAsking(false)}
-          onClose={() => setIsAsking(false)}
-        >
-          <p>{t('dashboard.tag.replace.text')}</p>
-        </ConfirmDialog>
-      ) : null}
-    </>
+    <ConfirmButton
+      title={t('dashboard.tag.replace_tag_s_address.heading')}
+      send={t('dashboard.button.replace_address')}
+      request={() =>
+        call('POST /accounts/{account}/{mode}/terminals/{id}/tag/rotate', { path: { id } })
+      }
+    >
+      <p>{t('dashboard.tag.replace.text')}</p>
+    </ConfirmButton>
   );
 }

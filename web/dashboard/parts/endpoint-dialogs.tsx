@@ -3,11 +3,10 @@ import type { DashboardWebhookEndpoint } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { ChangedMeanwhile } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../use-merchant.ts';
 import {
@@ -136,16 +135,20 @@ function EditDialog({ endpoint, onClose }: EditDialogProps): ReactNode {
     if (saved !== null) onClose();
   };
   return (
-    <Dialog title={t('dashboard.endpoint_dialogs.change_the_endpoint.heading')} onClose={onClose}>
-      <Form sending={sending} onSend={save} send={t('desk.button.save')} onCancel={onClose}>
-        <ChangedMeanwhile isStale={isStale} />
-        <EndpointFields
-          draft={draft}
-          onChange={setDraft}
-          sending={sending}
-          storedMeanwhile={isStale ? stored : null}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('dashboard.endpoint_dialogs.change_the_endpoint.heading')}
+      onClose={onClose}
+      sending={sending}
+      onSend={save}
+      send={t('desk.button.save')}
+    >
+      <ChangedMeanwhile isStale={isStale} />
+      <EndpointFields
+        draft={draft}
+        onChange={setDraft}
+        sending={sending}
+        storedMeanwhile={isStale ? stored : null}
+      />
+    </FormDialog>
   );
 }

@@ -1,11 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import type { Answer } from '../../data/api.ts';
 import type { ListInvitationsResponse } from '../../data/types/dashboard.ts';
-import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
-import { Form } from '../../desk/form.tsx';
+import { ConfirmButton } from '../../desk/confirm-button.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { useSend } from '../../desk/use-send.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -38,20 +36,18 @@ export function InviteDialog(props: InviteDialogProps): ReactNode {
     if (made !== null) onClose();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form sending={sending} onSend={run} send={send} onCancel={onClose}>
-        <TextField
-          data-name="Email"
-          label={t('desk.field.email')}
-          type="email"
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-          hint={t('dashboard.team.invite.hint')}
-          error={sending.problemAt('email')}
-        />
-        <RoleSelect role={role} onChange={setRole} error={sending.problemAt('role')} />
-      </Form>
-    </Dialog>
+    <FormDialog title={title} onClose={onClose} sending={sending} onSend={run} send={send}>
+      <TextField
+        data-name="Email"
+        label={t('desk.field.email')}
+        type="email"
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        hint={t('dashboard.team.invite.hint')}
+        error={sending.problemAt('email')}
+      />
+      <RoleSelect role={role} onChange={setRole} error={sending.problemAt('role')} />
+    </FormDialog>
   );
 }
 
@@ -76,23 +72,14 @@ interface TakeBackProps {
 }
 
 function TakeBack({ email, revoke }: TakeBackProps): ReactNode {
-  const [isAsking, setIsAsking] = useState(false);
   return (
-    <>
-      <Button kind="danger-quiet" onClick={() => setIsAsking(true)}>
-        {t('dashboard.button.revoke')}
-      </Button>
-      {isAsking ? (
-        <ConfirmDialog
-          title={t('dashboard.team.revoke_the_invitation.heading')}
-          send={t('dashboard.button.revoke')}
-          request={revoke}
-          onDone={() => setIsAsking(false)}
-          onClose={() => setIsAsking(false)}
-        >
-          <p>{t('dashboard.team.revoke.text', { email })}</p>
-        </ConfirmDialog>
-      ) : null}
-    </>
+    <ConfirmButton
+      button="danger-quiet"
+      title={t('dashboard.team.revoke_the_invitation.heading')}
+      send={t('dashboard.button.revoke')}
+      request={revoke}
+    >
+      <p>{t('dashboard.team.revoke.text', { email })}</p>
+    </ConfirmButton>
   );
 }

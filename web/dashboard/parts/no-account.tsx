@@ -1,10 +1,10 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { createCall } from '../../data/typed-calls.ts';
 import type { Operations } from '../../data/types/dashboard.ts';
 import { useDesk } from '../../desk/desk-context.ts';
 import { Form } from '../../desk/form.tsx';
 import { Sheet } from '../../desk/single-task-page.tsx';
-import { useSend } from '../../desk/use-send.ts';
+import { useTextForm } from '../../desk/use-text-form.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -17,11 +17,11 @@ export interface NewAccountFormProps {
 /** Opens another account, owned by the signed-in user. */
 export function NewAccountForm({ onMade, onCancel }: NewAccountFormProps): ReactNode {
   const { people, refresh } = useDesk();
-  const [name, setName] = useState('');
-  const sending = useSend(['name']);
+  const { texts, sending, field } = useTextForm({ name: '' });
   const open = async () => {
     const call = createCall<Operations, '/dashboard/v1'>(people.api);
-    const made = await sending.send(() => call('POST /accounts', { body: { name: name.trim() } }));
+    const body = { name: texts.name.trim() };
+    const made = await sending.send(() => call('POST /accounts', { body }));
     if (made === null) return;
     onMade(made.id);
     await refresh();
@@ -35,10 +35,8 @@ export function NewAccountForm({ onMade, onCancel }: NewAccountFormProps): React
     >
       <TextField
         label={t('dashboard.field.business_name')}
-        value={name}
-        onChange={(event) => setName(event.target.value)}
         hint={t('dashboard.field.business_name_hint')}
-        error={sending.problemAt('name')}
+        {...field('name')}
       />
     </Form>
   );

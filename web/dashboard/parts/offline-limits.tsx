@@ -5,6 +5,7 @@ import type {
   UpdateTerminalBody,
 } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/concurrent-change.tsx';
+import { DialogButton } from '../../desk/dialog-button.tsx';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Amount } from '../../ui/amount.tsx';
@@ -31,7 +32,6 @@ interface OfflineLimitsProps {
 /** Shows how much a till may accept offline. Admins set it, with a fresh second factor. */
 export function OfflineLimits({ terminal }: OfflineLimitsProps): ReactNode {
   const { may } = useMerchant();
-  const [isOpen, setIsOpen] = useState(false);
   const { offline } = terminal;
   return (
     <section className="card stack">
@@ -48,12 +48,11 @@ export function OfflineLimits({ terminal }: OfflineLimitsProps): ReactNode {
       </p>
       {may('admin') ? (
         <div>
-          <Button data-name="Offline sales" onClick={() => setIsOpen(true)}>
-            {t('dashboard.page.offline_sales')}
-          </Button>
+          <DialogButton data-name="Offline sales" words={t('dashboard.page.offline_sales')}>
+            {(close) => <LimitsDialog terminal={terminal} onClose={close} />}
+          </DialogButton>
         </div>
       ) : null}
-      {isOpen ? <LimitsDialog terminal={terminal} onClose={() => setIsOpen(false)} /> : null}
     </section>
   );
 }

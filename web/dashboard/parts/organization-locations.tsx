@@ -1,11 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import type { Location, Organization } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/concurrent-change.tsx';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { List } from '../../desk/short-list.tsx';
-import { useSend } from '../../desk/use-send.ts';
+import { useTextForm } from '../../desk/use-text-form.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -89,7 +88,7 @@ interface LocationDialogProps {
 function useRequest(org: string, location: Location | null) {
   const { call, account } = useMerchant();
   return (typed: Fields) => {
-    const [address, zone] = [typed.address.trim(), typed.zone.trim()];
+    const [address, zone] = [typed.address.trim(), typed.time_zone.trim()];
     const body = { name: typed.name.trim(), address: address === '' ? null : address };
     if (location === null) {
       return call('POST /organizations/{org}/locations', {
@@ -107,7 +106,7 @@ function useRequest(org: string, location: Location | null) {
 interface Fields {
   readonly name: string;
   readonly address: string;
-  readonly zone: string;
+  readonly time_zone: string;
 }
 
 function LocationDialog({ org, location, onClose }: LocationDialogProps): ReactNode {
@@ -115,50 +114,36 @@ function LocationDialog({ org, location, onClose }: LocationDialogProps): ReactN
   const stored: Fields = {
     name: location?.name ?? '',
     address: location?.address ?? '',
-    zone: location?.time_zone ?? '',
+    time_zone: location?.time_zone ?? '',
   };
   const { isStale } = useOpened(stored);
-  const [typed, setTyped] = useState(stored);
-  const { name, address, zone } = typed;
+  const { texts, sending, field } = useTextForm(stored);
   const request = useRequest(org, location);
-  const sending = useSend(['name', 'address', 'time_zone']);
   const save = async () => {
-    const saved = await sending.send(() => request(typed));
+    const saved = await sending.send(() => request(texts));
     if (saved !== null) onClose();
   };
-  const nowOf = (field: keyof Fields) =>
-    storedNow({ isStale, stored: stored[field], typed: typed[field] }) ?? undefined;
+  const nowOf = (name: keyof Fields) =>
+    storedNow({ isStale, stored: stored[name], typed: texts[name] }) ?? undefined;
   const heading =
     location === null
       ? t('dashboard.organization.add.heading', { account: account.name })
       : t('dashboard.organization.edit.heading', { name: stored.name });
   const send = location === null ? t('dashboard.organization.add') : t('desk.button.save');
   return (
-    <Dialog title={heading} onClose={onClose}>
-      <Form sending={sending} onSend={save} send={send} onCancel={onClose}>
-        <ChangedMeanwhile isStale={isStale} />
-        <TextField
-          label={t('desk.field.name')}
-          value={name}
-          onChange={(event) => setTyped({ ...typed, name: event.target.value })}
-          hint={nowOf('name')}
-          error={sending.problemAt('name')}
-        />
-        <TextField
-          label={t('dashboard.organization.address')}
-          value={address}
-          onChange={(event) => setTyped({ ...typed, address: event.target.value })}
-          hint={nowOf('address')}
-          error={sending.problemAt('address')}
-        />
-        <TextField
-          label={t('dashboard.organization.time_zone')}
-          value={zone}
-          onChange={(event) => setTyped({ ...typed, zone: event.target.value })}
-          hint={location === null ? t('dashboard.organization.time_zone.hint') : nowOf('zone')}
-          error={sending.problemAt('time_zone')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog title={heading} onClose={onClose} sending={sending} onSend={save} send={send}>
+      <ChangedMeanwhile isStale={isStale} />
+      <TextField label={t('desk.field.name')} {...field('name')} hint={nowOf('name')} />
+      <TextField
+        label={t('dashboard.organization.address')}
+        {...field('address')}
+        hint={nowOf('address')}
+      />
+      <TextField
+        label={t('dashboard.organization.time_zone')}
+        {...field('time_zone')}
+        hint={location === null ? t('dashboard.organization.time_zone.hint') : nowOf('time_zone')}
+      />
+    </FormDialog>
   );
 }

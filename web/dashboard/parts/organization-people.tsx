@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { named } from '#core/bidi-isolates.ts';
 import type { ListOrganizationMembersResponse } from '../../data/types/dashboard.ts';
-import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
+import { ConfirmButton } from '../../desk/confirm-button.tsx';
 import { useDesk } from '../../desk/desk-context.ts';
 import { List } from '../../desk/short-list.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -73,25 +73,16 @@ export function OrganizationPeople({ id, canChange }: OrganizationPeopleProps): 
 
 function Remove({ id, member }: { readonly id: string; readonly member: Member }): ReactNode {
   const { call } = useMerchant();
-  const [isAsking, setIsAsking] = useState(false);
   const path = { org: id, user: member.user };
   return (
-    <>
-      <Button kind="danger-quiet" onClick={() => setIsAsking(true)}>
-        {t('dashboard.button.remove')}
-      </Button>
-      {isAsking ? (
-        <ConfirmDialog
-          title={t('dashboard.organization.remove.heading', { name: member.name })}
-          send={t('dashboard.button.remove')}
-          request={() => call('DELETE /organizations/{org}/members/{user}', { path })}
-          onDone={() => setIsAsking(false)}
-          onClose={() => setIsAsking(false)}
-        >
-          <p>{t('dashboard.organization.remove.text', { email: member.email })}</p>
-        </ConfirmDialog>
-      ) : null}
-    </>
+    <ConfirmButton
+      button="danger-quiet"
+      title={t('dashboard.organization.remove.heading', { name: member.name })}
+      send={t('dashboard.button.remove')}
+      request={() => call('DELETE /organizations/{org}/members/{user}', { path })}
+    >
+      <p>{t('dashboard.organization.remove.text', { email: member.email })}</p>
+    </ConfirmButton>
   );
 }
 

@@ -1,14 +1,12 @@
 import { type ReactNode, useState } from 'react';
 import { named } from '#core/bidi-isolates.ts';
-import type { Answer } from '../../data/api.ts';
 import type { Organization as OrganizationObject } from '../../data/types/dashboard.ts';
-import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
+import { ConfirmButton } from '../../desk/confirm-button.tsx';
 import { useDesk } from '../../desk/desk-context.ts';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
-import { useSend } from '../../desk/use-send.ts';
+import { useTextForm } from '../../desk/use-text-form.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -54,16 +52,17 @@ function Choice(props: { readonly organizations: readonly OrganizationObject[] }
       <p className="soft">{t('dashboard.organization.text')}</p>
       <div className="row">
         {own.map(({ id, name }) => (
-          <AskFirst
+          <ConfirmButton
             key={id}
             kind="primary"
-            button={t('dashboard.organization.link', { name })}
             title={t('dashboard.organization.link.heading', { account: account.name, name })}
-            text={t('dashboard.organization.link.text')}
+            send={t('dashboard.organization.link', { name })}
             request={() =>
               call('PUT /accounts/{account}/organization', { body: { organization: id } })
             }
-          />
+          >
+            <p>{t('dashboard.organization.link.text')}</p>
+          </ConfirmButton>
         ))}
         <Button onClick={() => setIsCreating(true)}>{t('dashboard.organization.create')}</Button>
       </div>
@@ -75,13 +74,12 @@ function Choice(props: { readonly organizations: readonly OrganizationObject[] }
 /** Creates the organization and puts the account into it. */
 function CreateDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { call } = useMerchant();
-  const [name, setName] = useState('');
+  const { texts, sending, field } = useTextForm({ name: '' });
   const [made, setMade] = useState<string | null>(null);
-  const sending = useSend(['name']);
   const create = async () => {
     // Keeps the created organization, so that a retry after the account was refused does not create
     // another.
-    const body = { name: name.trim() };
+    const body = { name: texts.name.trim() };
     const id = made ?? (await sending.send(() => call('POST /organizations', { body })))?.id;
     if (id === undefined) return;
     setMade(id);
@@ -91,21 +89,15 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }): ReactNode 
     if (moved !== null) onClose();
   };
   return (
-    <Dialog title={t('dashboard.organization.create.heading')} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={create}
-        send={t('dashboard.organization.create')}
-        onCancel={onClose}
-      >
-        <TextField
-          label={t('desk.field.name')}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          error={sending.problemAt('name')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('dashboard.organization.create.heading')}
+      onClose={onClose}
+      sending={sending}
+      onSend={create}
+      send={t('dashboard.organization.create')}
+    >
+      <TextField label={t('desk.field.name')} {...field('name')} />
+    </FormDialog>
   );
 }
 
@@ -145,61 +137,27 @@ function Exits({ organization }: { readonly organization: OrganizationObject }):
   return (
     <div className="row">
       {role === 'owner' && may('owner') ? (
-        <AskFirst
-          kind="danger"
-          button={t('dashboard.organization.take_out')}
+        <ConfirmButton
+          button="danger-quiet"
           title={t('dashboard.organization.take_out.heading', { account: account.name, name })}
-          text={t('dashboard.organization.take_out.text')}
+          send={t('dashboard.organization.take_out')}
           request={() =>
             call('PUT /accounts/{account}/organization', { body: { organization: null } })
           }
           onDone={onDone}
-        />
+        >
+          <p>{t('dashboard.organization.take_out.text')}</p>
+        </ConfirmButton>
       ) : null}
-      <AskFirst
-        kind="danger"
-        button={t('dashboard.organization.leave')}
+      <ConfirmButton
+        button="danger-quiet"
         title={t('dashboard.team.leave.heading', { name })}
-        text={t('dashboard.organization.leave.text')}
+        send={t('dashboard.organization.leave')}
         request={() => call('POST /organizations/{org}/leave', { path: { org: id } })}
         onDone={onDone}
-      />
+      >
+        <p>{t('dashboard.organization.leave.text')}</p>
+      </ConfirmButton>
     </div>
-  );
-}
-
-interface AskFirstProps {
-  readonly kind: 'primary' | 'danger';
-  readonly button: string;
-  readonly title: string;
-  /** The consequences. */
-  readonly text: string;
-  readonly request: () => Promise<Answer<unknown>>;
-  readonly onDone?: () => void;
-}
-
-/** Shows a button for a change that grants or revokes access, and asks for a confirmation. */
-function AskFirst({ kind, button, title, text, request, onDone }: AskFirstProps): ReactNode {
-  const [isAsking, setIsAsking] = useState(false);
-  const close = () => setIsAsking(false);
-  return (
-    <>
-      <Button kind={kind === 'danger' ? 'danger-quiet' : 'plain'} onClick={() => setIsAsking(true)}>
-        {button}
-      </Button>
-      {isAsking ? (
-        <ConfirmDialog
-          {...{ kind, title, request }}
-          send={button}
-          onDone={() => {
-            close();
-            onDone?.();
-          }}
-          onClose={close}
-        >
-          <p>{text}</p>
-        </ConfirmDialog>
-      ) : null}
-    </>
   );
 }

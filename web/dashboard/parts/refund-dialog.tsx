@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { type RefundPart, refundFields } from '../../data/refund-request-fields.ts';
 import { readRefund, refundLeft, usdcLeft } from '../../data/refund-sum.ts';
 import type { Payment, Refund } from '../../data/types/dashboard.ts';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -78,36 +78,35 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
   if (refund !== null) return <RefundResult refund={refund} onClose={onClose} />;
   const wallet = () => <span className="id">{payment.payer}</span>;
   return (
-    <Dialog title={t('dashboard.button.refund')} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={send}
-        send={sendWords(part)}
-        data-name="Refund"
-        onCancel={onClose}
-      >
-        <p>{rich('dashboard.refund_dialog.text', { wallet })}</p>
-        <SumField
-          data-name="Amount"
-          label={t('dashboard.field.amount')}
-          value={typed}
-          sum={sum}
-          readOnly={isSent}
-          onText={setTyped}
-          hint={t('dashboard.refund_dialog.amount_hint', { left: formatMoney(left, currency) })}
-          error={sending.problemAt('amount') ?? sending.problemAt('presentment_amount') ?? problem}
-        />
-        {crumb === null || isSent ? null : (
-          <RefundCrumb left={left} crumb={crumb} onAll={() => setTyped(writeSum(left))} />
-        )}
-        <Reason
-          value={reason}
-          readOnly={isSent}
-          onText={setReason}
-          error={sending.problemAt('reason')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('dashboard.button.refund')}
+      onClose={onClose}
+      sending={sending}
+      onSend={send}
+      send={sendWords(part)}
+      data-name="Refund"
+    >
+      <p>{rich('dashboard.refund_dialog.text', { wallet })}</p>
+      <SumField
+        data-name="Amount"
+        label={t('dashboard.field.amount')}
+        value={typed}
+        sum={sum}
+        readOnly={isSent}
+        onText={setTyped}
+        hint={t('dashboard.refund_dialog.amount_hint', { left: formatMoney(left, currency) })}
+        error={sending.problemAt('amount') ?? sending.problemAt('presentment_amount') ?? problem}
+      />
+      {crumb === null || isSent ? null : (
+        <RefundCrumb left={left} crumb={crumb} onAll={() => setTyped(writeSum(left))} />
+      )}
+      <Reason
+        value={reason}
+        readOnly={isSent}
+        onText={setReason}
+        error={sending.problemAt('reason')}
+      />
+    </FormDialog>
   );
 }
 

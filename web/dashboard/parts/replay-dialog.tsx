@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -41,32 +41,31 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps): ReactNod
   };
   if (replay !== null) return <Progress replay={replay} onClose={onClose} />;
   return (
-    <Dialog title={t('dashboard.button.replay_events')} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={start}
-        send={t('dashboard.button.replay_events')}
-        onCancel={onClose}
-      >
-        <p>{t('dashboard.replay.text')}</p>
-        <TextField
-          label={t('dashboard.replay_dialog.from.label')}
-          type="date"
-          value={from}
-          onChange={(event) => setFrom(event.target.value)}
-          hint={t('dashboard.replay.from_hint', { timeZone })}
-          error={sending.problemAt('since')}
-        />
-        <TextField
-          label={t('dashboard.replay_dialog.to.label')}
-          type="date"
-          value={to}
-          onChange={(event) => setTo(event.target.value)}
-          hint={t('dashboard.replay.to_hint')}
-          error={sending.problemAt('until')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('dashboard.button.replay_events')}
+      onClose={onClose}
+      sending={sending}
+      onSend={start}
+      send={t('dashboard.button.replay_events')}
+    >
+      <p>{t('dashboard.replay.text')}</p>
+      <TextField
+        label={t('dashboard.replay_dialog.from.label')}
+        type="date"
+        value={from}
+        onChange={(event) => setFrom(event.target.value)}
+        hint={t('dashboard.replay.from_hint', { timeZone })}
+        error={sending.problemAt('since')}
+      />
+      <TextField
+        label={t('dashboard.replay_dialog.to.label')}
+        type="date"
+        value={to}
+        onChange={(event) => setTo(event.target.value)}
+        hint={t('dashboard.replay.to_hint')}
+        error={sending.problemAt('until')}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,10 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import type { Answer } from '../../data/api.ts';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../use-merchant.ts';
@@ -84,49 +83,48 @@ export function ConsentDialog<Value>(props: ConsentDialogProps<Value>): ReactNod
   const form = useConsent(props);
   const { sending, wallet, consent, signature, setSignature } = form;
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form
-        {...{ sending, send }}
-        data-name={props['data-name']}
-        onSend={form.go}
-        onCancel={onClose}
-      >
-        {children}
-        <TextField
-          label={t('dashboard.field.wallet_address')}
-          autoComplete="off"
-          value={wallet}
-          onChange={(event) => form.setWallet(event.target.value)}
-          hint={t('dashboard.consent.address_hint')}
-          error={sending.problemAt('wallet')}
-        />
-        <div className="row">
-          <Button onClick={() => void form.ask(wallet.trim())}>
-            {t('dashboard.consent.show_the_message.button')}
+    <FormDialog
+      title={title}
+      onClose={onClose}
+      {...{ sending, send }}
+      data-name={props['data-name']}
+      onSend={form.go}
+    >
+      {children}
+      <TextField
+        label={t('dashboard.field.wallet_address')}
+        autoComplete="off"
+        value={wallet}
+        onChange={(event) => form.setWallet(event.target.value)}
+        hint={t('dashboard.consent.address_hint')}
+        error={sending.problemAt('wallet')}
+      />
+      <div className="row">
+        <Button onClick={() => void form.ask(wallet.trim())}>
+          {t('dashboard.consent.show_the_message.button')}
+        </Button>
+        {mode === 'test' ? (
+          <Button onClick={() => void form.makeTestWallet()}>
+            {t('dashboard.consent.create_a_test_wallet.button')}
           </Button>
-          {mode === 'test' ? (
-            <Button onClick={() => void form.makeTestWallet()}>
-              {t('dashboard.consent.create_a_test_wallet.button')}
-            </Button>
-          ) : null}
-        </div>
-        {consent === null ? null : (
-          <CopyField
-            label={t('dashboard.consent.message.label')}
-            value={JSON.stringify(consent.typed_data)}
-          />
-        )}
-        {consent === null ? null : <BrowserWallet {...{ wallet, consent, setSignature }} />}
-        <TextField
-          label={t('dashboard.consent.signature.label')}
-          autoComplete="off"
-          value={signature}
-          onChange={(event) => setSignature(event.target.value)}
-          hint={t('dashboard.consent.signature_hint')}
-          error={sending.problemAt('signature')}
+        ) : null}
+      </div>
+      {consent === null ? null : (
+        <CopyField
+          label={t('dashboard.consent.message.label')}
+          value={JSON.stringify(consent.typed_data)}
         />
-      </Form>
-    </Dialog>
+      )}
+      {consent === null ? null : <BrowserWallet {...{ wallet, consent, setSignature }} />}
+      <TextField
+        label={t('dashboard.consent.signature.label')}
+        autoComplete="off"
+        value={signature}
+        onChange={(event) => setSignature(event.target.value)}
+        hint={t('dashboard.consent.signature_hint')}
+        error={sending.problemAt('signature')}
+      />
+    </FormDialog>
   );
 }
 

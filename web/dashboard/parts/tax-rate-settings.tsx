@@ -2,9 +2,8 @@ import { type ReactNode, useState } from 'react';
 import { named } from '#core/bidi-isolates.ts';
 import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { rateText, readPercent, writePercent } from '../../ui/percent.ts';
 import { PercentField } from '../../ui/percent-field.tsx';
@@ -126,31 +125,30 @@ function RateDialog({ account, before, onClose }: RateDialogProps): ReactNode {
   const stored = current === null ? '' : writePercent(current.rate);
   const add = t('dashboard.tax_rates.add.button');
   return (
-    <Dialog title={before === null ? add : t('dashboard.tax_rates.edit.heading')} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={onSend}
-        onCancel={onClose}
-        send={before === null ? add : t('desk.button.save')}
-      >
-        <ChangedMeanwhile isStale={isStale} />
-        <TextField
-          label={t('dashboard.tax_rates.name.label')}
-          value={name}
-          maxLength={LONGEST_NAME}
-          onChange={({ target }) => setName(target.value)}
-          hint={t('dashboard.tax_rates.name.hint')}
-          error={sending.problemAt('name')}
-        />
-        <PercentField
-          label={t('dashboard.tax_rates.rate.label')}
-          value={typed}
-          onText={setTyped}
-          hint={storedNow({ isStale, stored, typed }) ?? t('dashboard.tax_rates.rate.hint')}
-          error={sending.problemAt('rate')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={before === null ? add : t('dashboard.tax_rates.edit.heading')}
+      onClose={onClose}
+      sending={sending}
+      onSend={onSend}
+      send={before === null ? add : t('desk.button.save')}
+    >
+      <ChangedMeanwhile isStale={isStale} />
+      <TextField
+        label={t('dashboard.tax_rates.name.label')}
+        value={name}
+        maxLength={LONGEST_NAME}
+        onChange={({ target }) => setName(target.value)}
+        hint={t('dashboard.tax_rates.name.hint')}
+        error={sending.problemAt('name')}
+      />
+      <PercentField
+        label={t('dashboard.tax_rates.rate.label')}
+        value={typed}
+        onText={setTyped}
+        hint={storedNow({ isStale, stored, typed }) ?? t('dashboard.tax_rates.rate.hint')}
+        error={sending.problemAt('rate')}
+      />
+    </FormDialog>
   );
 }
 

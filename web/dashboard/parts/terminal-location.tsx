@@ -2,10 +2,9 @@ import { type ReactNode, useState } from 'react';
 import { named } from '#core/bidi-isolates.ts';
 import type { DashboardTerminal, Location } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile, useOpened } from '../../desk/concurrent-change.tsx';
-import { Form } from '../../desk/form.tsx';
+import { DialogButton } from '../../desk/dialog-button.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { useSend } from '../../desk/use-send.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
@@ -34,7 +33,6 @@ interface KnownProps {
 
 function Known({ org, terminal }: KnownProps): ReactNode {
   const { may, account } = useMerchant();
-  const [isOpen, setIsOpen] = useState(false);
   const query = useRead('GET /organizations/{org}/locations', { path: { org } });
   const own = (query.data?.data ?? []).filter((one) => one.account === account.id);
   if (own.length === 0) return null;
@@ -45,11 +43,10 @@ function Known({ org, terminal }: KnownProps): ReactNode {
       <p>{name === undefined ? t('dashboard.organization.no_location') : named(name)}</p>
       {may('admin') ? (
         <div>
-          <Button onClick={() => setIsOpen(true)}>{t('dashboard.organization.move')}</Button>
+          <DialogButton words={t('dashboard.organization.move')}>
+            {(close) => <MoveDialog terminal={terminal} locations={own} onClose={close} />}
+          </DialogButton>
         </div>
-      ) : null}
-      {isOpen ? (
-        <MoveDialog terminal={terminal} locations={own} onClose={() => setIsOpen(false)} />
       ) : null}
     </section>
   );
@@ -76,29 +73,28 @@ function MoveDialog({ terminal, locations, onClose }: MoveDialogProps): ReactNod
     if (saved !== null) onClose();
   };
   return (
-    <Dialog title={t('dashboard.organization.move.heading')} onClose={onClose}>
-      <Form
-        sending={sending}
-        onSend={save}
-        send={t('dashboard.organization.move')}
-        onCancel={onClose}
+    <FormDialog
+      title={t('dashboard.organization.move.heading')}
+      onClose={onClose}
+      sending={sending}
+      onSend={save}
+      send={t('dashboard.organization.move')}
+    >
+      <ChangedMeanwhile isStale={isStale} />
+      <Select
+        label={t('dashboard.organization.location.column')}
+        value={location}
+        onChange={(event) => setLocation(event.target.value)}
+        hint={t('dashboard.organization.move.text')}
+        error={sending.problemAt('location')}
       >
-        <ChangedMeanwhile isStale={isStale} />
-        <Select
-          label={t('dashboard.organization.location.column')}
-          value={location}
-          onChange={(event) => setLocation(event.target.value)}
-          hint={t('dashboard.organization.move.text')}
-          error={sending.problemAt('location')}
-        >
-          <option value="">{t('dashboard.organization.no_location')}</option>
-          {locations.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {named(name)}
-            </option>
-          ))}
-        </Select>
-      </Form>
-    </Dialog>
+        <option value="">{t('dashboard.organization.no_location')}</option>
+        {locations.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {named(name)}
+          </option>
+        ))}
+      </Select>
+    </FormDialog>
   );
 }

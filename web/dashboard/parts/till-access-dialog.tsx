@@ -3,6 +3,7 @@ import type { ListMembersResponse } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/use-send.ts';
+import { useTextForm } from '../../desk/use-text-form.ts';
 import { Button } from '../../ui/button.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -39,15 +40,14 @@ const PIN = /^\d{4,8}$/;
 function Pin({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
   const { call } = useMerchant();
   const toast = useToast();
-  const [pin, setPin] = useState('');
-  const sending = useSend(['pin']);
+  const { texts: body, sending, field, set } = useTextForm({ pin: '' });
   const removing = useSend([]);
   const path = { user: member.user };
   const save = async () => {
-    if (!PIN.test(pin)) return sending.refuse('pin', t('dashboard.till_access.pin_invalid'));
+    if (!PIN.test(body.pin)) return sending.refuse('pin', t('dashboard.till_access.pin_invalid'));
     const route = 'PUT /accounts/{account}/members/{user}/pin';
-    if ((await sending.send(() => call(route, { path, body: { pin } }))) === null) return;
-    setPin('');
+    if ((await sending.send(() => call(route, { path, body }))) === null) return;
+    set({ pin: '' });
     toast(t('dashboard.till_access.pin_done'));
   };
   const remove = () =>
@@ -66,12 +66,10 @@ function Pin({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
           type="password"
           inputMode="numeric"
           autoComplete="new-password"
-          value={pin}
-          onChange={(event) => setPin(event.target.value)}
           hint={t(
             member.has_pin ? 'dashboard.till_access.pin_hint' : 'dashboard.till_access.no_pin_hint',
           )}
-          error={sending.problemAt('pin')}
+          {...field('pin')}
         />
       </Form>
       {member.has_pin ? (

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { CreateWithdrawalResponse } from '../../data/types/dashboard.ts';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -41,35 +41,34 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
   };
   if (made !== null) return <Made amount={made.amount} onClose={onClose} />;
   return (
-    <Dialog title={t('dashboard.button.withdraw')} onClose={onClose}>
-      <Form
-        sending={sending}
-        data-name="Withdraw"
-        onSend={withdraw}
-        send={
-          isValid
-            ? t('dashboard.withdraw_dialog.button', { sum: formatUsdc(atoms) })
-            : t('dashboard.button.withdraw')
-        }
-        onCancel={onClose}
-      >
-        <p>
-          {rich('dashboard.withdraw_dialog.text', {
-            wallet: () => <span className="id">{wallet}</span>,
-          })}
-        </p>
-        <SumField
-          data-name="Amount"
-          label={t('dashboard.field.amount')}
-          value={typed}
-          sum={sum}
-          readOnly={sending.busy || sending.isUnknown}
-          onText={setTyped}
-          hint={t('dashboard.withdraw_dialog.amount_hint', { most: formatAtoms(most) })}
-          error={sending.problemAt('amount')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={t('dashboard.button.withdraw')}
+      onClose={onClose}
+      sending={sending}
+      data-name="Withdraw"
+      onSend={withdraw}
+      send={
+        isValid
+          ? t('dashboard.withdraw_dialog.button', { sum: formatUsdc(atoms) })
+          : t('dashboard.button.withdraw')
+      }
+    >
+      <p>
+        {rich('dashboard.withdraw_dialog.text', {
+          wallet: () => <span className="id">{wallet}</span>,
+        })}
+      </p>
+      <SumField
+        data-name="Amount"
+        label={t('dashboard.field.amount')}
+        value={typed}
+        sum={sum}
+        readOnly={sending.busy || sending.isUnknown}
+        onText={setTyped}
+        hint={t('dashboard.withdraw_dialog.amount_hint', { most: formatAtoms(most) })}
+        error={sending.problemAt('amount')}
+      />
+    </FormDialog>
   );
 }
 

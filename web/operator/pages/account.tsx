@@ -12,6 +12,7 @@ import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { saidOf } from '../parts/proposal-words.ts';
+import { ReasonButton } from '../parts/reason-button.tsx';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
 import { useOperator, useRead } from '../use-operator.ts';
 
@@ -115,39 +116,32 @@ function Facts({ account }: { readonly account: Account }): ReactNode {
 /** Sets the account's maximum share of the contract's hourly ceiling. */
 function ShareSwitch({ account }: { readonly account: Account }): ReactNode {
   const { call, mayChange } = useOperator();
-  const [isOpen, setIsOpen] = useState(false);
   const [typed, setTyped] = useState(String(account.ceiling_share ?? ''));
   const path = { account: account.id };
   const share = typed.trim() === '' ? null : Number(typed);
   if (!mayChange) return null;
   return (
-    <>
-      <Button onClick={() => setIsOpen(true)}>Change share</Button>
-      {isOpen ? (
-        <ReasonDialog
-          title={`How much may ${named(account.name)} sell in an hour?`}
-          send="Change share"
-          hint="Kept in the audit log."
-          request={(reason) =>
-            call('POST /accounts/{account}/ceiling_share', { path, body: { share, reason } })
-          }
-          said="Changed."
-          onClose={() => setIsOpen(false)}
-        >
-          <p>Above its share, its taps are refused until the next hour.</p>
-          <TextField
-            label="Percent of the hourly ceiling"
-            type="number"
-            min={1}
-            max={100}
-            step={1}
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-            hint="1 to 100. Empty: as for all accounts."
-          />
-        </ReasonDialog>
-      ) : null}
-    </>
+    <ReasonButton
+      title={`How much may ${named(account.name)} sell in an hour?`}
+      send="Change share"
+      hint="Kept in the audit log."
+      request={(reason) =>
+        call('POST /accounts/{account}/ceiling_share', { path, body: { share, reason } })
+      }
+      said="Changed."
+    >
+      <p>Above its share, its taps are refused until the next hour.</p>
+      <TextField
+        label="Percent of the hourly ceiling"
+        type="number"
+        min={1}
+        max={100}
+        step={1}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        hint="1 to 100. Empty: as for all accounts."
+      />
+    </ReasonButton>
   );
 }
 
@@ -200,42 +194,31 @@ function NameSwitch({
 /** Disables or enables an account. */
 function Switch({ account }: { readonly account: Account }): ReactNode {
   const { call, mayChange } = useOperator();
-  const [isOpen, setIsOpen] = useState(false);
   const path = { account: account.id };
-  const isActive = account.status === 'active';
-  const close = () => setIsOpen(false);
   const hint = 'Shown to the merchant, and kept in the audit log.';
   if (!mayChange) return null;
-  return (
-    <>
-      <Button kind={isActive ? 'danger' : 'primary'} onClick={() => setIsOpen(true)}>
-        {isActive ? 'Disable' : 'Enable'}
-      </Button>
-      {isOpen && isActive ? (
-        <ReasonDialog
-          title={`Stop ${named(account.name)}?`}
-          send="Disable"
-          kind="danger"
-          hint={hint}
-          request={(reason) => call('POST /accounts/{account}/disable', { path, body: { reason } })}
-          said={saidOf('Disabled.')}
-          onClose={close}
-        >
-          <p>Its keys and terminals are refused within a second. Its money remains its own.</p>
-        </ReasonDialog>
-      ) : null}
-      {isOpen && !isActive ? (
-        <ReasonDialog
-          title={`Enable ${named(account.name)}?`}
-          send="Enable"
-          hint={hint}
-          request={(reason) => call('POST /accounts/{account}/enable', { path, body: { reason } })}
-          said={saidOf('Enabled.')}
-          onClose={close}
-        >
-          <p>Its keys and terminals work again.</p>
-        </ReasonDialog>
-      ) : null}
-    </>
+  return account.status === 'active' ? (
+    <ReasonButton
+      button="danger"
+      title={`Stop ${named(account.name)}?`}
+      send="Disable"
+      kind="danger"
+      hint={hint}
+      request={(reason) => call('POST /accounts/{account}/disable', { path, body: { reason } })}
+      said={saidOf('Disabled.')}
+    >
+      <p>Its keys and terminals are refused within a second. Its money remains its own.</p>
+    </ReasonButton>
+  ) : (
+    <ReasonButton
+      button="primary"
+      title={`Enable ${named(account.name)}?`}
+      send="Enable"
+      hint={hint}
+      request={(reason) => call('POST /accounts/{account}/enable', { path, body: { reason } })}
+      said={saidOf('Enabled.')}
+    >
+      <p>Its keys and terminals work again.</p>
+    </ReasonButton>
   );
 }

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { ListAlarmsResponse } from '../../data/types/operator.ts';
 import { useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { Button } from '../../ui/button.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
@@ -11,7 +10,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MeasuredAt } from '../parts/measured-at.tsx';
 import { Details } from '../parts/raw-fields.tsx';
-import { ReasonDialog } from '../parts/reason-dialog.tsx';
+import { ReasonButton } from '../parts/reason-button.tsx';
 import { Runbook } from '../parts/runbook.tsx';
 import { useOperator, usePages } from '../use-operator.ts';
 
@@ -57,30 +56,21 @@ export function Alarms(): ReactNode {
 
 function Resolve({ alarm }: { readonly alarm: Alarm }): ReactNode {
   const { call, mayChange } = useOperator();
-  const [isOpen, setIsOpen] = useState(false);
   const { id, kind, subject } = alarm;
-  const close = () => setIsOpen(false);
   if (!mayChange) return null;
   return (
-    <>
-      <Button onClick={() => setIsOpen(true)}>Resolve {id}</Button>
-      {isOpen ? (
-        <ReasonDialog
-          title={`Alarm ${id}: ${kind}`}
-          send="Resolve"
-          hint="What you found. It is kept in the audit log."
-          request={(reason) =>
-            call('POST /alarms/{id}/resolve', { path: { id }, body: { reason } })
-          }
-          said="Resolved."
-          onClose={close}
-        >
-          <p>
-            Confirm that you have looked into <span className="id">{subject}</span>. It is raised
-            again if it happens again.
-          </p>
-        </ReasonDialog>
-      ) : null}
-    </>
+    <ReasonButton
+      words={`Resolve ${id}`}
+      title={`Alarm ${id}: ${kind}`}
+      send="Resolve"
+      hint="What you found. It is kept in the audit log."
+      request={(reason) => call('POST /alarms/{id}/resolve', { path: { id }, body: { reason } })}
+      said="Resolved."
+    >
+      <p>
+        Confirm that you have looked into <span className="id">{subject}</span>. It is raised again
+        if it happens again.
+      </p>
+    </ReasonButton>
   );
 }

@@ -1,16 +1,15 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { BlockAnyPayerResponse, SearchPayersResponse } from '../../data/types/operator.ts';
 import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/short-list.tsx';
 import { endOfAddress } from '../../ui/address.ts';
-import { Button } from '../../ui/button.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ReasonDialog } from '../parts/reason-dialog.tsx';
+import { ReasonButton } from '../parts/reason-button.tsx';
 import { useOperator, useRead } from '../use-operator.ts';
 
 type Payer = SearchPayersResponse['data'][number];
@@ -74,41 +73,28 @@ function saidOf({ status }: BlockAnyPayerResponse): string {
 
 function Block({ payer }: { readonly payer: Payer }): ReactNode {
   const { call, mayChange } = useOperator();
-  const [isOpen, setIsOpen] = useState(false);
   const { id, blocked_at: blocked } = payer;
-  const close = () => setIsOpen(false);
-  const hint = 'For your colleague and the audit log.';
+  const path = { id };
+  const shared = { hint: 'For your colleague and the audit log.', said: saidOf };
   if (!mayChange) return null;
-  return (
-    <>
-      <Button onClick={() => setIsOpen(true)}>{blocked === null ? 'Block' : 'Unblock'}</Button>
-      {isOpen && blocked === null ? (
-        <ReasonDialog
-          title="Stop this payer?"
-          send="Block"
-          kind="danger"
-          hint={hint}
-          request={(reason) => call('POST /payers/{id}/block', { path: { id }, body: { reason } })}
-          said={saidOf}
-          onClose={close}
-        >
-          <p>Every tap is declined, at every merchant, as soon as a colleague agrees.</p>
-        </ReasonDialog>
-      ) : null}
-      {isOpen && blocked !== null ? (
-        <ReasonDialog
-          title="Let this payer pay again?"
-          send="Unblock"
-          hint={hint}
-          request={(reason) =>
-            call('POST /payers/{id}/unblock', { path: { id }, body: { reason } })
-          }
-          said={saidOf}
-          onClose={close}
-        >
-          <p>The usual rules apply to taps again as soon as a colleague agrees.</p>
-        </ReasonDialog>
-      ) : null}
-    </>
+  return blocked === null ? (
+    <ReasonButton
+      {...shared}
+      title="Stop this payer?"
+      send="Block"
+      kind="danger"
+      request={(reason) => call('POST /payers/{id}/block', { path, body: { reason } })}
+    >
+      <p>Every tap is declined, at every merchant, as soon as a colleague agrees.</p>
+    </ReasonButton>
+  ) : (
+    <ReasonButton
+      {...shared}
+      title="Let this payer pay again?"
+      send="Unblock"
+      request={(reason) => call('POST /payers/{id}/unblock', { path, body: { reason } })}
+    >
+      <p>The usual rules apply to taps again as soon as a colleague agrees.</p>
+    </ReasonButton>
   );
 }

@@ -1,9 +1,8 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useFilters } from '../../desk/filters.tsx';
 import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -18,7 +17,7 @@ import {
 } from '../ledger-differences.ts';
 import { MeasuredAt } from '../parts/measured-at.tsx';
 import { Details } from '../parts/raw-fields.tsx';
-import { ReasonDialog } from '../parts/reason-dialog.tsx';
+import { ReasonButton } from '../parts/reason-button.tsx';
 import { Recoveries } from '../parts/recovery.tsx';
 import { useOperator } from '../use-operator.ts';
 
@@ -110,31 +109,21 @@ function Verdict({ cursors, differences }: VerdictProps): ReactNode {
 
 function Accept({ difference }: { readonly difference: Difference }): ReactNode {
   const { call, mayChange } = useOperator();
-  const [isOpen, setIsOpen] = useState(false);
   const { id, accepted_at: accepted } = difference;
-  const close = () => setIsOpen(false);
   if (!mayChange && accepted === null) return null;
   if (accepted !== null) return <Status tone="plain">Accepted</Status>;
   return (
-    <>
-      <Button onClick={() => setIsOpen(true)}>Accept {id}</Button>
-      {isOpen ? (
-        <ReasonDialog
-          title="Accept this difference?"
-          send="Accept"
-          hint="What caused it. It is kept in the audit log."
-          request={(reason) =>
-            call('POST /reconciliation/differences/{id}/accept', {
-              path: { id },
-              body: { reason },
-            })
-          }
-          said="Accepted."
-          onClose={close}
-        >
-          <p>It no longer needs action unless it changes. Nothing is booked.</p>
-        </ReasonDialog>
-      ) : null}
-    </>
+    <ReasonButton
+      words={`Accept ${id}`}
+      title="Accept this difference?"
+      send="Accept"
+      hint="What caused it. It is kept in the audit log."
+      request={(reason) =>
+        call('POST /reconciliation/differences/{id}/accept', { path: { id }, body: { reason } })
+      }
+      said="Accepted."
+    >
+      <p>It no longer needs action unless it changes. Nothing is booked.</p>
+    </ReasonButton>
   );
 }

@@ -1,11 +1,10 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { ListOperatorsResponse } from '../../data/types/operator.ts';
 import { useDesk } from '../../desk/desk-context.ts';
 import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { OwnAccess } from '../../desk/own-access.tsx';
 import { List } from '../../desk/short-list.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { type Column, Facts } from '../../ui/table.tsx';
@@ -14,7 +13,7 @@ import { Time } from '../../ui/time.tsx';
 import { OfflineRules } from '../parts/offline-rule.tsx';
 import { PolicyForms } from '../parts/policy-form.tsx';
 import { saidOf } from '../parts/proposal-words.ts';
-import { ReasonDialog } from '../parts/reason-dialog.tsx';
+import { ReasonButton } from '../parts/reason-button.tsx';
 import { settingsOf } from '../parts/setting-words.ts';
 import { SmartTapKeys } from '../parts/smart-tap-keys.tsx';
 import { useOperator, useRead } from '../use-operator.ts';
@@ -86,31 +85,26 @@ function Configuration({ settings }: { readonly settings: unknown }): ReactNode 
 function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();
-  const [isOpen, setIsOpen] = useState(false);
   const { id, email, status } = colleague;
   if (!mayChange) return null;
   if (id === session.user.id || status === 'disabled') return null;
   return (
-    <>
-      <Button kind="danger-quiet" onClick={() => setIsOpen(true)}>
-        Disable<span className="unseen"> {email}</span>
-      </Button>
-      {isOpen ? (
-        <ReasonDialog
-          title={`Disable ${email}?`}
-          send="Disable"
-          kind="danger"
-          hint="For the audit log."
-          request={(reason) =>
-            call('POST /operators/{id}/disable', { path: { id }, body: { reason } })
-          }
-          said="Disabled."
-          onClose={() => setIsOpen(false)}
-        >
-          <p>They are signed out everywhere immediately.</p>
-        </ReasonDialog>
-      ) : null}
-    </>
+    <ReasonButton
+      button="danger-quiet"
+      words={
+        <>
+          Disable<span className="unseen"> {email}</span>
+        </>
+      }
+      title={`Disable ${email}?`}
+      send="Disable"
+      kind="danger"
+      hint="For the audit log."
+      request={(reason) => call('POST /operators/{id}/disable', { path: { id }, body: { reason } })}
+      said="Disabled."
+    >
+      <p>They are signed out everywhere immediately.</p>
+    </ReasonButton>
   );
 }
 
@@ -118,32 +112,24 @@ function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
 function ChangeRole({ colleague }: { readonly colleague: Colleague }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();
-  const [isOpen, setIsOpen] = useState(false);
   const { id, email, status, role } = colleague;
   if (!mayChange || id === session.user.id || status === 'disabled') return null;
   const next = role === 'support' ? 'operator' : 'support';
-  const send = next === 'support' ? 'Make read-only' : 'Allow editing';
   return (
-    <>
-      <Button onClick={() => setIsOpen(true)}>{send}</Button>
-      {isOpen ? (
-        <ReasonDialog
-          title={`Change the role of ${email}?`}
-          send={send}
-          hint="For the audit log."
-          request={(reason) =>
-            call('POST /operators/{id}/role', { path: { id }, body: { reason, role: next } })
-          }
-          said={saidOf('Changed.')}
-          onClose={() => setIsOpen(false)}
-        >
-          <p>
-            {next === 'support'
-              ? 'They can still see everything, and can no longer change anything.'
-              : 'They can do everything that you can do.'}
-          </p>
-        </ReasonDialog>
-      ) : null}
-    </>
+    <ReasonButton
+      title={`Change the role of ${email}?`}
+      send={next === 'support' ? 'Make read-only' : 'Allow editing'}
+      hint="For the audit log."
+      request={(reason) =>
+        call('POST /operators/{id}/role', { path: { id }, body: { reason, role: next } })
+      }
+      said={saidOf('Changed.')}
+    >
+      <p>
+        {next === 'support'
+          ? 'They can still see everything, and can no longer change anything.'
+          : 'They can do everything that you can do.'}
+      </p>
+    </ReasonButton>
   );
 }

@@ -3,14 +3,13 @@ import { Link, useParams } from 'wouter';
 import { ApiFailure } from '../../data/api.ts';
 import type { ReadAnyPaymentResponse } from '../../data/types/operator.ts';
 import { Form } from '../../desk/form.tsx';
+import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Timeline } from '../../desk/timeline.tsx';
 import { courseOf } from '../../desk/timeline-steps.ts';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeWords } from '../../ui/code-words.tsx';
-import { CopyId } from '../../ui/copy-id.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -18,6 +17,7 @@ import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChainRequests } from '../parts/chain-requests.tsx';
 import { Findings } from '../parts/payment-findings.tsx';
+import { ReasonField } from '../parts/reason-field.tsx';
 import { useOperator, useRead } from '../use-operator.ts';
 
 type View = ReadAnyPaymentResponse;
@@ -79,13 +79,11 @@ function Why({ id, onSaid }: { readonly id: string; readonly onSaid: () => void 
         audit log. You can then view it for half an hour.
       </p>
       <Form sending={sending} onSend={run} send="View">
-        <TextField
-          label="Reason"
+        <ReasonField
           value={reason}
-          onChange={(event) => setReason(event.target.value)}
+          onText={setReason}
           hint="Who asked and why, such as: the customer called, ticket 4711."
-          maxLength={500}
-          error={sending.problemAt('reason')}
+          sending={sending}
         />
       </Form>
     </section>
@@ -98,11 +96,9 @@ function PaymentView({ view }: { readonly view: View }): ReactNode {
   const total = payment === null ? intent.amount + (intent.tip ?? 0) : payment.amount;
   return (
     <>
-      <div className="headline">
+      <Headline of={{ id: intent.id, status: payment?.status ?? intent.status }}>
         <Sum atoms={BigInt(total)} />
-        <ObjectStatus status={payment?.status ?? intent.status} />
-        <CopyId id={intent.id} />
-      </div>
+      </Headline>
       <div className="columns">
         <div className="stack">
           <Findings findings={view.findings} />

@@ -1,19 +1,18 @@
 import { type ReactNode, useState } from 'react';
 import type { ReadOfflineRuleResponse } from '../../data/types/operator.ts';
-import { Form } from '../../desk/form.tsx';
+import { DialogButton } from '../../desk/dialog-button.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Amount } from '../../ui/amount.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Choice } from '../../ui/choice.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useOperator, useRead } from '../use-operator.ts';
+import { ReasonField } from './reason-field.tsx';
 
 type Rule = ReadOfflineRuleResponse;
 type Network = Rule['network'];
@@ -41,7 +40,6 @@ export function OfflineRules(): ReactNode {
 function RuleCard({ network }: { readonly network: Network }): ReactNode {
   const { mayChange } = useOperator();
   const query = useRead('GET /networks/{network}/offline', { path: { network } });
-  const [isOpen, setIsOpen] = useState(false);
   return (
     <section className="card stack">
       <h3>{network}</h3>
@@ -64,12 +62,17 @@ function RuleCard({ network }: { readonly network: Network }): ReactNode {
             </FactList>
             {mayChange ? (
               <div>
-                <Button onClick={() => setIsOpen(true)}>
-                  Change offline sales<span className="unseen"> of {network}</span>
-                </Button>
+                <DialogButton
+                  words={
+                    <>
+                      Change offline sales<span className="unseen"> of {network}</span>
+                    </>
+                  }
+                >
+                  {(close) => <RuleDialog rule={rule} onClose={close} />}
+                </DialogButton>
               </div>
             ) : null}
-            {isOpen ? <RuleDialog rule={rule} onClose={() => setIsOpen(false)} /> : null}
           </>
         )}
       </Loaded>
@@ -112,40 +115,42 @@ function RuleDialog(props: RuleDialogProps): ReactNode {
   const { rule, onClose } = props;
   const { sending, save, allowed, cap, reason, ...form } = useRule(props);
   return (
-    <Dialog title={`Offline sales of ${rule.network}`} onClose={onClose}>
-      <Form sending={sending} onSend={save} send="Change offline sales" onCancel={onClose}>
-        <Choice
-          type="checkbox"
-          name="allowed"
-          value="allowed"
-          label="Tills may sell offline"
-          checked={allowed}
-          onChange={form.setAllowed}
-        />
-        {allowed ? null : (
-          <p className="soft">
-            Tills stop at their next contact. Sales that they hold already are refused until you
-            allow them again.
-          </p>
-        )}
-        <SumField
-          label="Highest sum of a sale"
-          value={form.typed}
-          sum={cap}
-          shows
-          onText={form.setTyped}
-          hint="In USDC. Leave empty for no cap."
-          error={sending.problemAt('per_payment')}
-        />
-        <TextField
-          label="Reason"
-          value={reason}
-          onChange={(event) => form.setReason(event.target.value)}
-          hint="For the audit log."
-          maxLength={500}
-          error={sending.problemAt('reason')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`Offline sales of ${rule.network}`}
+      onClose={onClose}
+      sending={sending}
+      onSend={save}
+      send="Change offline sales"
+    >
+      <Choice
+        type="checkbox"
+        name="allowed"
+        value="allowed"
+        label="Tills may sell offline"
+        checked={allowed}
+        onChange={form.setAllowed}
+      />
+      {allowed ? null : (
+        <p className="soft">
+          Tills stop at their next contact. Sales that they hold already are refused until you allow
+          them again.
+        </p>
+      )}
+      <SumField
+        label="Highest sum of a sale"
+        value={form.typed}
+        sum={cap}
+        shows
+        onText={form.setTyped}
+        hint="In USDC. Leave empty for no cap."
+        error={sending.problemAt('per_payment')}
+      />
+      <ReasonField
+        value={reason}
+        onText={form.setReason}
+        hint="For the audit log."
+        sending={sending}
+      />
+    </FormDialog>
   );
 }

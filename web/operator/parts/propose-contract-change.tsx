@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import type { ProposeContractChangeBody } from '../../data/types/operator.ts';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { type Sending, useSend } from '../../desk/use-send.ts';
-import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { readPercent } from '../../ui/percent.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { useOperator, useRead } from '../use-operator.ts';
 import { percent } from './fee-percent.ts';
+import { ReasonField } from './reason-field.tsx';
 
 export type ContractWish = ProposeContractChangeBody['kind'];
 
@@ -90,29 +90,25 @@ export function ContractDialog({ wish, onClose }: ContractDialogProps): ReactNod
     onClose();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form sending={sending} onSend={ask} send={send} onCancel={onClose}>
-        <p>{says}</p>
-        <Select
-          label="Network"
-          value={network}
-          onChange={(event) => setNetwork(event.target.value === 'mainnet' ? 'mainnet' : 'testnet')}
-        >
-          <option value="testnet">testnet</option>
-          <option value="mainnet">mainnet</option>
-        </Select>
-        {hasRates ? (
-          <RateFields network={network} rates={rates} onChange={setRates} sending={sending} />
-        ) : null}
-        <TextField
-          label="Reason"
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-          hint="For your colleague and the audit log."
-          maxLength={500}
-          error={sending.problemAt('reason')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog title={title} onClose={onClose} sending={sending} onSend={ask} send={send}>
+      <p>{says}</p>
+      <Select
+        label="Network"
+        value={network}
+        onChange={(event) => setNetwork(event.target.value === 'mainnet' ? 'mainnet' : 'testnet')}
+      >
+        <option value="testnet">testnet</option>
+        <option value="mainnet">mainnet</option>
+      </Select>
+      {hasRates ? (
+        <RateFields network={network} rates={rates} onChange={setRates} sending={sending} />
+      ) : null}
+      <ReasonField
+        value={reason}
+        onText={setReason}
+        hint="For your colleague and the audit log."
+        sending={sending}
+      />
+    </FormDialog>
   );
 }

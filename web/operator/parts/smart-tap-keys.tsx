@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { CollectorKey, MakeCollectorKeyResponse } from '../../data/types/operator.ts';
-import { Form } from '../../desk/form.tsx';
+import { FormDialog } from '../../desk/form-dialog.tsx';
 import { List } from '../../desk/short-list.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
 import { useSend } from '../../desk/use-send.ts';
@@ -14,6 +14,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useOperator, useRead } from '../use-operator.ts';
 import { ReasonDialog } from './reason-dialog.tsx';
+import { ReasonField } from './reason-field.tsx';
 
 const WORDS: Readonly<Record<CollectorKey['status'], readonly [Tone, string]>> = {
   ready: ['info', 'Not used yet'],
@@ -116,26 +117,23 @@ function MakeDialog({ collectorId, onMade, onClose }: MakeDialogProps): ReactNod
     if (key !== null) onMade(key);
   };
   return (
-    <Dialog title="Create a key for Smart Tap" onClose={onClose}>
-      <Form sending={sending} onSend={make} send="Create a key" onCancel={onClose}>
-        <TextField
-          label="Collector ID"
-          value={id}
-          onChange={(event) => setId(event.target.value)}
-          inputMode="numeric"
-          hint="The number that Google assigned to this network."
-          error={sending.problemAt('collector_id')}
-        />
-        <TextField
-          label="Reason"
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-          hint="For the audit log."
-          maxLength={500}
-          error={sending.problemAt('reason')}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Create a key for Smart Tap"
+      onClose={onClose}
+      sending={sending}
+      onSend={make}
+      send="Create a key"
+    >
+      <TextField
+        label="Collector ID"
+        value={id}
+        onChange={(event) => setId(event.target.value)}
+        inputMode="numeric"
+        hint="The number that Google assigned to this network."
+        error={sending.problemAt('collector_id')}
+      />
+      <ReasonField value={reason} onText={setReason} hint="For the audit log." sending={sending} />
+    </FormDialog>
   );
 }
 

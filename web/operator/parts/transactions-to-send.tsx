@@ -1,4 +1,5 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
+import { DialogButton } from '../../desk/dialog-button.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
@@ -14,14 +15,12 @@ const OF_THE_CONTRACT: readonly string[] = ['pause', 'unpause', 'change_rates'];
  * approved.
  */
 export function Transactions({ proposal }: { readonly proposal: Proposal }): ReactNode {
-  const [isOpen, setIsOpen] = useState(false);
   const { kind, status } = proposal;
   if (status !== 'approved' || !OF_THE_CONTRACT.includes(kind)) return null;
   return (
-    <>
-      <Button onClick={() => setIsOpen(true)}>Transactions</Button>
-      {isOpen ? <TransactionsDialog id={proposal.id} onClose={() => setIsOpen(false)} /> : null}
-    </>
+    <DialogButton words="Transactions">
+      {(close) => <TransactionsDialog id={proposal.id} onClose={close} />}
+    </DialogButton>
   );
 }
 

@@ -13,11 +13,11 @@ import { problemWords } from '../offline/bounce-words.ts';
 import { hasCamera } from '../reader/camera.ts';
 import { readText } from '../reader/read-credential.ts';
 import type { Asking } from '../till-phases.ts';
-import { ChipAsksPart } from './chip-prompts.tsx';
+import { CancelPaymentButton } from './cancel-payment-button.tsx';
 import { Qr, ScanDialog } from './lazy-parts.ts';
 import type { TillContext } from './till-context.ts';
 import './ask-wallet-to-sign.css';
-import { HoldCard, Signing } from './wait-for-tap.tsx';
+import { ChipState, HoldCard } from './wait-for-tap.tsx';
 
 type AskingProps = TillContext & { readonly phase: Asking };
 
@@ -140,19 +140,13 @@ export function AskingScreen(props: AskingProps): ReactNode {
           <p>{words}</p>
         </Notice>
       )}
-      {readers.asked !== null ? (
-        <ChipAsksPart asked={readers.asked} />
-      ) : readers.signing ? (
-        <Signing />
-      ) : null}
+      <ChipState readers={readers} />
       <Request request={request} text={text} />
       <p className="soft small">{t('till.offline_sale.card_text')}</p>
       <HoldCard readers={readers} />
       <AnswerForm onAnswer={onAnswer} />
       <CopyField data-name="Request" label={t('till.offline_sale.request')} value={text} />
-      <Button data-name="Cancel payment" wide busy={canceling} onClick={onCancel}>
-        {t('till.cancel_payment')}
-      </Button>
+      <CancelPaymentButton busy={canceling} onClick={onCancel} />
     </div>
   );
 }

@@ -4,12 +4,12 @@ import { createShiftApi, type Person, type ShiftApi } from '../../data/shift-api
 import type { Shift } from '../../data/types/device.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { enterFullScreen, hasFullScreen } from '../full-screen.ts';
 import { keptPairing } from '../till-storage.ts';
 import { PersonForm } from './person-form.tsx';
 import type { TillContext } from './till-context.ts';
+import { NotLoaded } from './use-loaded.tsx';
 
 /**
  * The hooks and forms in this file concern the signed-in cashier, and actions that require a PIN.
@@ -50,15 +50,6 @@ export function shiftOf({ id, name }: Person, { started_at }: Pick<Shift, 'start
   return { shiftSince: started_at, person: { id, name }, cashier: '' };
 }
 
-export function NoPeople({ reload }: Pick<FoundPeople, 'reload'>): ReactNode {
-  return (
-    <Notice tone="warn" role="alert">
-      <p>{t('till.person.not_loaded')}</p>
-      <Button onClick={reload}>{t('till.try_again')}</Button>
-    </Notice>
-  );
-}
-
 function HandOver({
   context,
   onClose,
@@ -77,7 +68,7 @@ function HandOver({
   return (
     <Dialog title={t('till.hand_over.heading')} onClose={onClose}>
       <p>{t('till.hand_over.text')}</p>
-      {failed ? <NoPeople reload={reload} /> : null}
+      {failed ? <NotLoaded words={t('till.person.not_loaded')} onRetry={reload} /> : null}
       {byLikelihood === undefined ? null : (
         <PersonForm
           api={api}

@@ -1,9 +1,8 @@
-import { type CSSProperties, type ReactNode, useCallback, useEffect, useState } from 'react';
+import type { CSSProperties, ReactNode } from 'react';
 import type { CatalogueItem } from '../../data/device-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { formatMoney } from '../../ui/format-price.ts';
-import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { t } from '../../ui/text/t.ts';
 import { addItem } from '../cart.ts';
@@ -12,36 +11,8 @@ import { tillCurrency } from '../till-currency.ts';
 import { CartPart } from './cart-part.tsx';
 import { NotOpened } from './not-opened.tsx';
 import type { TillContext } from './till-context.ts';
+import { NotLoaded, useLoaded } from './use-loaded.tsx';
 import './catalogue.css';
-
-interface Loaded {
-  /** `null` while loading. */
-  readonly items: readonly CatalogueItem[] | null;
-  readonly failed: boolean;
-  readonly reload: () => void;
-}
-
-/** Loads the shop's items, and reloads them when the connection returns. */
-function useCatalogue({ api, view }: TillContext): Loaded {
-  const { reached } = view;
-  const [items, setItems] = useState<readonly CatalogueItem[] | null>(null);
-  const [failed, setFailed] = useState(false);
-  const [round, setRound] = useState(0);
-  // The effect reads `round` and `reached` only so that their changes trigger another load.
-  useEffect(() => {
-    let isCurrent = round >= 0 && reached;
-    void api.catalogue().then((answer) => {
-      if (!isCurrent) return;
-      if (answer.is === 'done') setItems(answer.value.data);
-      setFailed(answer.is !== 'done');
-    });
-    return () => {
-      isCurrent = false;
-    };
-  }, [api, round, reached]);
-  const reload = useCallback(() => setRound((count) => count + 1), []);
-  return { items, failed, reload };
-}
 
 interface ItemProps {
   readonly item: CatalogueItem;
@@ -73,12 +44,12 @@ function NoItems(): ReactNode {
 
 /** Shows the shop's items as buttons, above the cart. */
 export function CatalogueScreen(context: TillContext): ReactNode {
-  const { view, runner } = context;
-  const { items, failed, reload } = useCatalogue(context);
+  const { api, view, runner } = context;
+  const { value: loaded, failed, reload } = useLoaded(api.catalogue, view.reached);
   const known = tillCurrency(context);
   const currency = known ?? null;
   // A sale cannot mix currencies.
-  const shown = items?.filter((item) => item.currency === currency) ?? null;
+  const shown = loaded?.data.filter((item) => item.currency === currency) ?? null;
   const kept = view.till.cart;
   const cart = kept?.currency === currency ? kept : null;
   return (
@@ -87,12 +58,7 @@ export function CatalogueScreen(context: TillContext): ReactNode {
       <div className="stack catalogue-items">
         <h1 className="unseen">{t('till.catalogue.heading')}</h1>
         <NotOpened phase={view.till.phase} />
-        {failed ? (
-          <Notice tone="warn" role="alert">
-            <p>{t('till.catalogue.problem')}</p>
-            <Button onClick={reload}>{t('till.try_again')}</Button>
-          </Notice>
-        ) : null}
+        {failed ? <NotLoaded words={t('till.catalogue.problem')} onRetry={reload} /> : null}
         {shown === null && !failed ? (
           <Skeleton shape="rows">{t('till.catalogue.loading')}</Skeleton>
         ) : null}

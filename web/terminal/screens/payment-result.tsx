@@ -13,14 +13,15 @@ import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
+import { formatLeft, useTimeLeft } from '../../ui/time-left.ts';
 import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
 import { signal } from '../sounds-and-vibration.ts';
 import { asksCustomer } from '../till-machine.ts';
 import type { Canceling, Creating, Following, Result, Tapping } from '../till-phases.ts';
-import { cashierDecline, endHint, formatLeft, OUTCOME_LOOKS, WORDS } from '../till-words.ts';
+import { cashierDecline, endHint, OUTCOME_LOOKS, WORDS } from '../till-words.ts';
+import { CancelPaymentButton } from './cancel-payment-button.tsx';
 import { ReceiptOfPaid, usePaid } from './receipt-part.tsx';
 import type { TillContext } from './till-context.ts';
-import { useLeft } from './wait-for-tap.tsx';
 
 /** Shown while a payment is being opened or canceled. Until then, no pass can be charged. */
 export function WorkingScreen({
@@ -49,13 +50,7 @@ export function WorkingScreen({
         </p>
       </section>
       {isOpening && phase.sends > 1 ? (
-        <Button
-          data-name="Cancel payment"
-          wide
-          onClick={() => runner.dispatch({ type: 'gave_up' })}
-        >
-          {t('till.cancel_payment')}
-        </Button>
+        <CancelPaymentButton onClick={() => runner.dispatch({ type: 'gave_up' })} />
       ) : null}
       {sellsOffline ? (
         <>
@@ -76,7 +71,7 @@ function ConfirmLeft({
   readonly until: string;
   readonly clockOffsetMs: number;
 }): ReactNode {
-  const left = useLeft(until, clockOffsetMs);
+  const left = useTimeLeft(until, clockOffsetMs);
   return <p role="timer">{t('till.time_left', { time: formatLeft(left) })}</p>;
 }
 
@@ -118,14 +113,7 @@ export function CheckingScreen({
         {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
       </section>
       {asks ? (
-        <Button
-          data-name="Cancel payment"
-          wide
-          large
-          onClick={() => runner.dispatch({ type: 'cancel' })}
-        >
-          {t('till.cancel_payment')}
-        </Button>
+        <CancelPaymentButton large onClick={() => runner.dispatch({ type: 'cancel' })} />
       ) : null}
     </div>
   );

@@ -1,11 +1,10 @@
-import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { type ReactNode, useCallback } from 'react';
 import type { Payment } from '../../data/device-api.ts';
 import { leftWallet } from '../../data/wallet-paid.ts';
 import { endOfAddress } from '../../ui/address.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { Notice } from '../../ui/notice.tsx';
 import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
@@ -18,6 +17,7 @@ import { OfflineSales } from './lazy-parts.ts';
 import { ReceiptButton } from './receipt-part.tsx';
 import { RefundPart } from './refund.tsx';
 import type { TillContext } from './till-context.ts';
+import { NotLoaded, useLoaded } from './use-loaded.tsx';
 import './sales-history.css';
 import { named } from '#core/bidi-isolates.ts';
 import { t } from '../../ui/text/t.ts';
@@ -105,8 +105,10 @@ export function PaymentPage({
 export function HistoryScreen(
   context: TillContext & { readonly paymentId: string | null },
 ): ReactNode {
-  const { paymentId } = context;
-  const { payments, failed, reload } = usePayments(context);
+  const { paymentId, api, settings, view } = context;
+  const since = settings.shiftSince ?? '';
+  const load = useCallback(() => paymentsSince(api, since), [api, since]);
+  const { value: payments, failed, reload } = useLoaded(load, view.reached);
   const wanted =
     paymentId === 'last' ? payments?.[0] : payments?.find(({ id }) => id === paymentId);
   if (paymentId !== null && wanted !== undefined) {
@@ -124,12 +126,7 @@ export function HistoryScreen(
       </div>
       <ZoneNote />
       {context.offline.view.sales.length === 0 ? null : <OfflineSales {...context} />}
-      {failed ? (
-        <Notice tone="warn" role="alert">
-          <p>{t('till.history.problem')}</p>
-          <Button onClick={reload}>{t('till.try_again')}</Button>
-        </Notice>
-      ) : null}
+      {failed ? <NotLoaded words={t('till.history.problem')} onRetry={reload} /> : null}
       {payments === null && !failed ? (
         <Skeleton shape="rows">{t('till.history.loading')}</Skeleton>
       ) : null}
@@ -148,34 +145,4 @@ export function HistoryScreen(
       </ul>
     </div>
   );
-}
-
-interface ShiftPayments {
-  /** `null` while loading. */
-  readonly payments: readonly Payment[] | null;
-  readonly failed: boolean;
-  readonly reload: () => void;
-}
-
-/** Loads the payments of this shift, and reloads them after a change. */
-function usePayments({ api, settings, view }: TillContext): ShiftPayments {
-  const since = settings.shiftSince ?? '';
-  const [payments, setPayments] = useState<readonly Payment[] | null>(null);
-  const [failed, setFailed] = useState(false);
-  const [round, setRound] = useState(0);
-  const { reached } = view;
-  // The effect reads `round` and `reached` only so that their changes trigger another load.
-  useEffect(() => {
-    let isCurrent = round >= 0 && reached;
-    void paymentsSince(api, since).then((answer) => {
-      if (!isCurrent) return;
-      if (answer.is === 'done') setPayments(answer.value);
-      setFailed(answer.is !== 'done');
-    });
-    return () => {
-      isCurrent = false;
-    };
-  }, [api, since, round, reached]);
-  const reload = useCallback(() => setRound((count) => count + 1), []);
-  return { payments, failed, reload };
 }

@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Notice } from '../../ui/notice.tsx';
 import { readCamera } from '../reader/camera.ts';
 import type { CameraProblem } from '../reader/read-codes.ts';
+import { NotLoaded } from './use-loaded.tsx';
 import './scan.css';
 import { t } from '../../ui/text/t.ts';
 
@@ -38,17 +38,13 @@ export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNo
       {problem === null ? (
         <video ref={video} className="scan-video" muted playsInline />
       ) : (
-        <Notice tone="warn" role="alert">
-          <p>{t(`till.camera.${problem}`)}</p>
-          <Button
-            onClick={() => {
-              setProblem(null);
-              setAttempt(attempt + 1);
-            }}
-          >
-            {t('till.try_again')}
-          </Button>
-        </Notice>
+        <NotLoaded
+          words={t(`till.camera.${problem}`)}
+          onRetry={() => {
+            setProblem(null);
+            setAttempt(attempt + 1);
+          }}
+        />
       )}
       <Button onClick={onClose}>{t('till.done')}</Button>
     </Dialog>

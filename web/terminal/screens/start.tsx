@@ -4,9 +4,10 @@ import { t } from '../../ui/text/t.ts';
 import { askForCamera } from '../reader/camera.ts';
 import { hasNfc, readNfc } from '../reader/read-nfc.ts';
 import { CashierField } from './cashier-field.tsx';
-import { NoPeople, shiftOf, usePeople, useShiftApi } from './cashiers.tsx';
+import { shiftOf, usePeople, useShiftApi } from './cashiers.tsx';
 import { PersonForm } from './person-form.tsx';
 import type { TillContext } from './till-context.ts';
+import { NotLoaded } from './use-loaded.tsx';
 
 /**
  * Requests all browser permissions at the start, so that no prompt appears while a customer waits.
@@ -30,7 +31,9 @@ export function StartScreen(context: TillContext): ReactNode {
       <title>{t('till.start.page')}</title>
       <h1>{device === null ? t('till.start.heading') : <bdi>{device.merchant_name}</bdi>}</h1>
       <p className="soft">{t('till.start.text')}</p>
-      {hasPeople && failed ? <NoPeople reload={reload} /> : null}
+      {hasPeople && failed ? (
+        <NotLoaded words={t('till.person.not_loaded')} onRetry={reload} />
+      ) : null}
       {hasPeople && people !== null ? (
         <PersonForm
           api={api}

@@ -1,11 +1,10 @@
 import type { ReactNode } from 'react';
-import { Button } from '../../ui/button.tsx';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { Sum } from '../../ui/sum.tsx';
-import { t } from '../../ui/text/t.ts';
 import { TipChoice } from '../../ui/tip-choice.tsx';
 import { tipPercentages } from '../till-machine.ts';
 import type { Open } from '../till-phases.ts';
+import { CancelPaymentButton } from './cancel-payment-button.tsx';
 import type { TillContext } from './till-context.ts';
 
 /** Asks for a tip before the pass is presented, with the till turned to the customer. */
@@ -24,14 +23,7 @@ export function TipScreen({
     >
       <div className="tip-cashier">
         <Sum atoms={BigInt(phase.intent.amount)} price={priceOf(phase.intent.presentment)} />
-        <Button
-          data-name="Cancel payment"
-          kind="quiet"
-          wide
-          onClick={() => runner.dispatch({ type: 'cancel' })}
-        >
-          {t('till.cancel_payment')}
-        </Button>
+        <CancelPaymentButton kind="quiet" onClick={() => runner.dispatch({ type: 'cancel' })} />
       </div>
     </TipChoice>
   );

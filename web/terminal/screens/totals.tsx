@@ -1,10 +1,9 @@
-import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { type ReactNode, useCallback, useState } from 'react';
 import { named } from '#core/bidi-isolates.ts';
 import type { Totals } from '../../data/device-api.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Notice } from '../../ui/notice.tsx';
 import { formatNumber, percentText } from '../../ui/numbers.ts';
 import { Fact, FactList, Facts } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -15,31 +14,9 @@ import { replacePlace } from '../page-path.ts';
 import { OwnPin, useShiftApi } from './cashiers.tsx';
 import { SalesLeft } from './lazy-parts.ts';
 import type { TillContext } from './till-context.ts';
+import { NotLoaded, useLoaded } from './use-loaded.tsx';
 
 type Figures = Totals['total'];
-
-/** Loads the totals of this shift, and reloads them when the connection returns. */
-function useTotals({ api, settings, view }: TillContext) {
-  const since = settings.shiftSince ?? '';
-  const { reached } = view;
-  const [totals, setTotals] = useState<Totals | null>(null);
-  const [failed, setFailed] = useState(false);
-  const [round, setRound] = useState(0);
-  // The effect reads `round` and `reached` only so that their changes trigger another load.
-  useEffect(() => {
-    let isCurrent = round >= 0 && reached;
-    void api.totals(since).then((answer) => {
-      if (!isCurrent) return;
-      if (answer.is === 'done') setTotals(answer.value);
-      setFailed(answer.is !== 'done');
-    });
-    return () => {
-      isCurrent = false;
-    };
-  }, [api, since, round, reached]);
-  const reload = useCallback(() => setRound((count) => count + 1), []);
-  return { totals, failed, reload };
-}
 
 /** Shows the sums of sales that were priced in the shop's currency, in that currency. */
 function PricedSums({ figures }: { readonly figures: Figures }): ReactNode {
@@ -132,8 +109,10 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
  * Shows the totals to compare with the cash drawer at the end of the shift, laid out for printing.
  */
 export function TotalsScreen(context: TillContext): ReactNode {
-  const { device, settings, view } = context;
-  const { totals, failed, reload } = useTotals(context);
+  const { api, device, settings, view } = context;
+  const since = settings.shiftSince ?? '';
+  const load = useCallback(() => api.totals(since), [api, since]);
+  const { value: totals, failed, reload } = useLoaded(load, view.reached);
   const [ending, setEnding] = useState(false);
   const until = new Date(Date.now() + view.clockOffsetMs).toISOString();
   return (
@@ -151,12 +130,7 @@ export function TotalsScreen(context: TillContext): ReactNode {
         )}
       </p>
       <ZoneNote />
-      {failed ? (
-        <Notice tone="warn" role="alert">
-          <p>{t('till.totals.problem')}</p>
-          <Button onClick={reload}>{t('till.try_again')}</Button>
-        </Notice>
-      ) : null}
+      {failed ? <NotLoaded words={t('till.totals.problem')} onRetry={reload} /> : null}
       {totals === null && !failed ? <p role="status">{t('till.totals.loading')}</p> : null}
       {totals === null ? null : (
         <>

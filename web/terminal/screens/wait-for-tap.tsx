@@ -9,6 +9,7 @@ import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
+import { formatLeft, useTimeLeft } from '../../ui/time-left.ts';
 import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
 import { hasCamera } from '../reader/camera.ts';
 import { needsClick } from '../reader/read-chip-on-iphone.ts';
@@ -16,23 +17,14 @@ import { type Read, readText } from '../reader/read-credential.ts';
 import { hasNfc } from '../reader/read-nfc.ts';
 import { signal } from '../sounds-and-vibration.ts';
 import type { Open } from '../till-phases.ts';
-import { cashierDecline, formatLeft, remarkWords, unreadWords, WORDS } from '../till-words.ts';
+import { cashierDecline, remarkWords, unreadWords, WORDS } from '../till-words.ts';
+import { CancelPaymentButton } from './cancel-payment-button.tsx';
 import { ChipAsksPart } from './chip-prompts.tsx';
 import { Counter, Qr, ScanDialog } from './lazy-parts.ts';
 import type { TillContext } from './till-context.ts';
 import { TillIcon } from './till-icon.tsx';
 
 type WaitingProps = TillContext & { readonly phase: Open };
-
-/** Counts down by the service's clock, because the device's clock may be wrong. */
-export function useLeft(until: string, clockOffsetMs: number): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 250);
-    return () => clearInterval(timer);
-  }, []);
-  return Date.parse(until) - (now + clockOffsetMs);
-}
 
 type Passes = TestPasses['passes'];
 
@@ -94,7 +86,7 @@ function TestPass({
 
 function TimeLeft({ phase, view }: WaitingProps): ReactNode {
   const whole = Date.parse(phase.intent.expires_at) - Date.parse(phase.intent.created);
-  const left = Math.min(useLeft(phase.intent.expires_at, view.clockOffsetMs), whole);
+  const left = Math.min(useTimeLeft(phase.intent.expires_at, view.clockOffsetMs), whole);
   return (
     <div className="left">
       <progress aria-label={t('till.waiting.timer')} max={whole} value={Math.max(0, left)} />
@@ -161,7 +153,10 @@ function Invitation({ phase }: WaitingProps): ReactNode {
   );
 }
 
-export function Signing(): ReactNode {
+/** Shows what a signing card needs from its holder, or that it must stay in place. */
+export function ChipState({ readers }: Pick<TillContext, 'readers'>): ReactNode {
+  if (readers.asked !== null) return <ChipAsksPart asked={readers.asked} />;
+  if (!readers.signing) return null;
   return (
     <section className="outcome outcome-small is-full-info" role="status">
       <Icon name="wait" />
@@ -235,11 +230,7 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
           <p>{unreadWords(unread, device?.tag_url ?? null)}</p>
         </Notice>
       )}
-      {readers.asked !== null ? (
-        <ChipAsksPart asked={readers.asked} />
-      ) : readers.signing ? (
-        <Signing />
-      ) : null}
+      <ChipState readers={readers} />
       <Invitation {...props} />
       <TimeLeft {...props} />
       {passes.length === 0 ? null : <TestPass passes={passes} onRead={onRead} />}
@@ -248,9 +239,7 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
         <Button onClick={() => setScanning(true)}>{t('till.waiting.scan_button')}</Button>
       ) : null}
       {phase.declined ? null : (
-        <Button data-name="Cancel payment" wide onClick={() => runner.dispatch({ type: 'cancel' })}>
-          {t('till.cancel_payment')}
-        </Button>
+        <CancelPaymentButton onClick={() => runner.dispatch({ type: 'cancel' })} />
       )}
       {passes.length === 0 ? null : (
         <Counter passes={passes} tag={device?.tag_url ?? null} onRead={onRead} />

@@ -58,8 +58,7 @@ test('translated, a till charges and refunds the amount that its button shows', 
     payments.map(({ amount, amount_refunded }) => [amount, amount_refunded]),
     [[9_990_000, 2_500_000]],
   );
-  till.checkClean();
-  await till.close();
+  await till.closeClean();
 });
 
 /** An address on the test chain without a balance. */
@@ -80,8 +79,7 @@ test('translated, a wallet sends the amount that its button shows', async () => 
   }
   await wallet.button(/^Send 2\.50 USDC/).click();
   await page.getByLabel('Balance').getByText('97.50').waitFor();
-  wallet.checkClean();
-  await wallet.close();
+  await wallet.closeClean();
 });
 
 test('translated, a dashboard refunds what it shows, and shows keys and codes', async () => {
@@ -114,8 +112,7 @@ test('translated, a dashboard refunds what it shows, and shows keys and codes', 
   await dialog.getByRole('button', { name: /^Add terminal/ }).click();
   const code = await dialog.getByLabel('Pairing code', { exact: true }).inputValue();
   assert.match(code, /^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });
 
 test('translated, a tip and its total follow the choice', async () => {
@@ -137,6 +134,5 @@ test('translated, a tip and its total follow the choice', async () => {
   await page.getByText('Paid', { exact: true }).waitFor();
   const [payment] = await paymentsOf(sandbox, terminal);
   assert.deepEqual([payment?.amount, payment?.tip], [15_000_000, 5_000_000]);
-  window.checkClean();
-  await window.close();
+  await window.closeClean();
 });

@@ -18,6 +18,7 @@ import { rowsOf, useCards } from '../wallet-reads.ts';
 import { ChipsPart } from './chips.tsx';
 import { PagedList } from './paged-list.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
+import { RevokeSheet } from './revoke-sheet.tsx';
 import { RingsQuestion } from './rings.tsx';
 import { useChange } from './use-change.ts';
 
@@ -117,39 +118,8 @@ function AddCard({ onClose }: { readonly onClose: () => void }): ReactNode {
   );
 }
 
-interface CardSheetProps {
-  readonly card: Card;
-  readonly onClose: () => void;
-}
-
-function RevokeCard({ card, onClose }: CardSheetProps): ReactNode {
-  const { api } = useHere();
-  const { busy, problem, change } = useChange();
-  const revoke = async () => {
-    if ((await change(() => api.revokeCard(card.id))) !== null) onClose();
-  };
-  return (
-    <Dialog
-      title={
-        card.label === ''
-          ? t('wallet.cards.revoke.heading')
-          : t('wallet.revoke.heading_of', { name: card.label })
-      }
-      onClose={onClose}
-    >
-      <p>{t('wallet.revoke.text')}</p>
-      <ProblemNotice problem={problem} />
-      <Button kind="danger" large busy={busy} onClick={revoke}>
-        {t('wallet.cards.revoke.button')}
-      </Button>
-      <Button kind="quiet" onClick={onClose}>
-        {t('wallet.cards.revoke.keep_button')}
-      </Button>
-    </Dialog>
-  );
-}
-
 function CardRow({ card }: { readonly card: Card }): ReactNode {
+  const { api } = useHere();
   const [open, setOpen] = useState<'change' | 'revoke' | null>(null);
   const close = () => setOpen(null);
   const name = card.label === '' ? t('wallet.cards.unnamed') : card.label;
@@ -187,7 +157,16 @@ function CardRow({ card }: { readonly card: Card }): ReactNode {
           />
         </Dialog>
       ) : null}
-      {open === 'revoke' ? <RevokeCard card={card} onClose={close} /> : null}
+      {open === 'revoke' ? (
+        <RevokeSheet
+          name={card.label}
+          title={t('wallet.cards.revoke.heading')}
+          act={t('wallet.cards.revoke.button')}
+          keep={t('wallet.cards.revoke.keep_button')}
+          revoke={() => api.revokeCard(card.id)}
+          onClose={close}
+        />
+      ) : null}
     </li>
   );
 }

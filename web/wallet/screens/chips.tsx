@@ -11,24 +11,18 @@ import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/choice.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatUsdc, MAX_ATOMS } from '../../ui/format-usdc.ts';
 import { Status } from '../../ui/status.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich, unseen } from '../../ui/text/tagged-text.ts';
-import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
+import { readSum, writeSum } from '../../ui/typed-sum.ts';
+import { limitIn, limitProblem } from '../problem-words.ts';
 import { type NewChip, registerHeldChip } from '../register-chip.ts';
 import { useHere } from '../wallet-context.tsx';
 import { keyOf } from '../wallet-reads.ts';
 import { Problem } from './loading.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 import { useChange } from './use-change.ts';
-
-/** Reads a limit. @returns `undefined` for invalid input, `null` for no limit. */
-function limitOf(sum: TypedSum): number | null | undefined {
-  if (sum.is === 'empty') return null;
-  return sum.is === 'refused' || sum.units > MAX_ATOMS ? undefined : Number(sum.units);
-}
 
 function nameOf({ label, address }: Chip): string {
   return label === '' ? t('wallet.chips.unnamed', { end: address.slice(-4) }) : label;
@@ -57,18 +51,12 @@ function ChipFields({ label, limit, onLabel, onLimit }: FieldsProps): ReactNode 
         sum={sum}
         shows
         hint={t('wallet.chips.per_payment_hint')}
-        error={
-          limitOf(sum) === undefined
-            ? t('wallet.problem.amount_too_large', { sum: formatUsdc(MAX_ATOMS) })
-            : null
-        }
+        error={limitProblem(sum)}
         onText={onLimit}
       />
     </>
   );
 }
-
-/** Explains the effect of registering the chip, in the terms of this device's reader. */
 
 function AddChip({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { api, refresh } = useHere();
@@ -79,7 +67,7 @@ function AddChip({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [problem, setProblem] = useState<string | null>(null);
   const end = useRef<AbortController | null>(null);
   useEffect(() => () => end.current?.abort(), []);
-  const limit = limitOf(readSum(typed));
+  const limit = limitIn(readSum(typed));
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (limit === undefined || busy) return;
@@ -124,7 +112,7 @@ function ChangeChip({ chip, onClose }: SheetProps): ReactNode {
   const [label, setLabel] = useState(chip.label);
   const [typed, setTyped] = useState(before === null ? '' : writeSum(BigInt(before)));
   const [blocked, setBlocked] = useState(chip.blocked);
-  const limit = limitOf(readSum(typed));
+  const limit = limitIn(readSum(typed));
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (limit === undefined) return;

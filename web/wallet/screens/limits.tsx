@@ -4,13 +4,13 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/choice.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { formatUsdc, MAX_ATOMS } from '../../ui/format-usdc.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
+import { readSum, writeSum } from '../../ui/typed-sum.ts';
+import { limitIn, limitProblem } from '../problem-words.ts';
 import { useApproval } from '../use-approval.ts';
 import { useHere } from '../wallet-context.tsx';
 import { useMe, useWallet } from '../wallet-reads.ts';
@@ -104,23 +104,13 @@ function ChainLimits({ wallet }: { readonly wallet: Wallet }): ReactNode {
   );
 }
 
-/** Reads a limit. @returns `null` for no limit, `undefined` for invalid input. */
-function limitOf(sum: TypedSum): number | null | undefined {
-  if (sum.is === 'empty') return null;
-  return sum.is === 'refused' || sum.units > MAX_ATOMS ? undefined : Number(sum.units);
-}
-
 /** Holds the state of a field for a limit. Empty means no limit. */
 function useLimit(before: number | null) {
   const [wrote] = useState(before === null ? null : BigInt(before));
   const [value, setValue] = useState(wrote === null ? '' : writeSum(wrote));
   const sum = readSum(value, { wrote });
-  const limit = limitOf(sum);
-  const error =
-    limit === undefined
-      ? t('wallet.problem.amount_too_large', { sum: formatUsdc(MAX_ATOMS) })
-      : null;
-  return { limit, field: { value, onText: setValue, sum, error, shows: true } };
+  const field = { value, onText: setValue, sum, error: limitProblem(sum), shows: true };
+  return { limit: limitIn(sum), field };
 }
 
 /**

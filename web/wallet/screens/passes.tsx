@@ -14,6 +14,7 @@ import { PageLink } from './frame.tsx';
 import { PagedList } from './paged-list.tsx';
 import { PassCodeSheet } from './pass-code.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
+import { RevokeSheet } from './revoke-sheet.tsx';
 import { RingsQuestion } from './rings.tsx';
 import { useChange } from './use-change.ts';
 
@@ -62,38 +63,6 @@ function AddPass({ onClose }: { readonly onClose: () => void }): ReactNode {
   );
 }
 
-interface RevokeProps {
-  readonly pass: Pass;
-  readonly onClose: () => void;
-}
-
-function RevokePass({ pass, onClose }: RevokeProps): ReactNode {
-  const { api } = useHere();
-  const { busy, problem, change } = useChange();
-  const revoke = async () => {
-    if ((await change(() => api.revokePass(pass.id))) !== null) onClose();
-  };
-  return (
-    <Dialog
-      title={
-        pass.label === ''
-          ? t('wallet.passes.revoke.heading')
-          : t('wallet.revoke.heading_of', { name: pass.label })
-      }
-      onClose={onClose}
-    >
-      <p>{t('wallet.revoke.text')}</p>
-      <ProblemNotice problem={problem} />
-      <Button kind="danger" large busy={busy} onClick={revoke}>
-        {t('wallet.passes.revoke.button')}
-      </Button>
-      <Button kind="quiet" onClick={onClose}>
-        {t('wallet.passes.revoke.keep_button')}
-      </Button>
-    </Dialog>
-  );
-}
-
 const TONES = 5;
 
 /** Returns the color of a pass, which is the same on every device. */
@@ -130,6 +99,7 @@ function PassFace({ pass, name }: { readonly pass: Pass; readonly name: string }
 }
 
 function PassRow({ pass }: { readonly pass: Pass }): ReactNode {
+  const { api } = useHere();
   const [revoking, setRevoking] = useState(false);
   const [showing, setShowing] = useState(false);
   const name = pass.label === '' ? t('wallet.passes.unnamed') : pass.label;
@@ -154,7 +124,16 @@ function PassRow({ pass }: { readonly pass: Pass }): ReactNode {
         </div>
       ) : null}
       {showing ? <PassCodeSheet pass={pass} onClose={() => setShowing(false)} /> : null}
-      {revoking ? <RevokePass pass={pass} onClose={() => setRevoking(false)} /> : null}
+      {revoking ? (
+        <RevokeSheet
+          name={pass.label}
+          title={t('wallet.passes.revoke.heading')}
+          act={t('wallet.passes.revoke.button')}
+          keep={t('wallet.passes.revoke.keep_button')}
+          revoke={() => api.revokePass(pass.id)}
+          onClose={() => setRevoking(false)}
+        />
+      ) : null}
     </li>
   );
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import {
   replaceOutcome,
@@ -10,18 +10,15 @@ import {
 } from '#settlement/relayer/jobs/job-queries.ts';
 import { raiseNextNonce } from '#settlement/sender-rows.ts';
 import { type SettledInBlock, upsertChainPayments } from '#settlement/settled/settled-queries.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 
-let database: TestDatabase;
+const database = databaseForTests(4);
 /** The id of the transaction that carries the job. */
 let own: bigint;
 let other: bigint;
 let requestId: bigint;
 
-before(async () => {
-  database = await testDatabase(4);
-});
 beforeEach(async () => {
   const { db } = database;
   await db.query('delete from chain_requests');
@@ -46,8 +43,6 @@ beforeEach(async () => {
   );
   requestId = request?.id ?? 0n;
 });
-after(() => database.close());
-
 const state = async () => {
   const rows = await database.db.query(
     'select status, transaction_id, tries from chain_requests where id = $1',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { Tx } from '#db/database.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import {
@@ -10,13 +10,12 @@ import {
   SenderLost,
   takeSenders,
 } from '#settlement/relayer/jobs/sender-queries.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 
-let database: TestDatabase;
+const database = databaseForTests(6);
 
 before(async () => {
-  database = await testDatabase(6);
   // Insert higher senders first, because an update that follows the table's order would lock them
   // first.
   for (const sender of [3, 2, 1]) {
@@ -32,8 +31,6 @@ before(async () => {
 async function lease(owner: string | null): Promise<void> {
   await database.db.query('update relayer_senders set lease_owner = $1', [owner]);
 }
-
-after(() => database.close());
 
 const LEASE = { livemode: false, owner: 'worker', leaseMs: 9_000 };
 const SENDERS = { senders: [3, 2, 1], fencingTokens: [0n, 0n, 0n] };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { only } from '#core/assert.ts';
 import { claimPayments, lockQueued, selectDeclined } from '#settlement/relayer/jobs/job-queries.ts';
 import {
@@ -10,16 +10,13 @@ import {
   selectOpenTransactions,
   upsertUnsigned,
 } from '#settlement/relayer/jobs/transaction-queries.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 
-let database: TestDatabase;
+const database = databaseForTests(4);
 /** The ids of the jobs of three waiting payments. */
 let ids: bigint[];
 
-before(async () => {
-  database = await testDatabase(4);
-});
 beforeEach(async () => {
   await database.db.query('delete from chain_requests');
   const rows = await database.db.query<{ id: bigint }>(
@@ -29,8 +26,6 @@ beforeEach(async () => {
   );
   ids = rows.map(({ id }) => id);
 });
-after(() => database.close());
-
 test('a payment that one worker is about to sign is skipped by the others', async () => {
   const { db } = database;
   const claim = async (limit: number) => {

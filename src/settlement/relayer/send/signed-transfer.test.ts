@@ -18,8 +18,7 @@ let payer: PrivateKeyAccount;
 
 before(async () => {
   network = await startTestNetwork();
-  const [first] = await network.addPayers(1, { usdc: 10_000_000n });
-  assert.ok(first !== undefined);
+  const first = await network.addPayer({ usdc: 10_000_000n });
   payer = first;
 });
 

@@ -8,38 +8,35 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import { createBalanceRound } from '#settlement/relayer/senders/check-sender-balances.ts';
 import { watchIdleNonces } from '#settlement/relayer/senders/detect-foreign-key-use.ts';
 import type { SigningKey } from '#settlement/remote-signer.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import type { TestDatabase } from '#testing/database.ts';
+import { databaseForTests } from '#testing/database-for-tests.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, settledNumbers, startOddWorld } from '#testing/relayer-scene.ts';
+import { assertSucceeded } from '#testing/relayer-world.ts';
 
 const ALARMS = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
 const STOPPED = 'select count(*) from relayer_senders where stopped_at is not null';
 const RECOVERIES = `select count(*) from network_recoveries where status <> 'done'`;
 
 interface Theft {
-  readonly database: TestDatabase;
   readonly world: OddWorld<ProviderProxy>;
   readonly payers: readonly PrivateKeyAccount[];
-  /** Mines automatically until the scene is closed. */
-  mineEvery(blockMs: number): void;
   payOne(): Promise<string>;
   /** Sends native coin away with a sender's key, as a thief would. */
   steal(key: SigningKey | undefined, nonce: number): Promise<void>;
   /** Has the relayer sign a payment, but lets the thief use its nonce first. */
   overtake(blockMs: number): Promise<string>;
-  close(): Promise<void>;
 }
 
 /** Opens a scene in which a thief has a sender's key. The database has lost no data. */
-async function openTheft(database: TestDatabase, nodes: number): Promise<Theft> {
-  const world = await startOddWorld(startProviderProxy, { database, nodes });
+async function openTheft(options: {
+  readonly nodes: number;
+  readonly database?: TestDatabase;
+}): Promise<Theft> {
+  const world = await startOddWorld(startProviderProxy, options);
   const payers = await world.network.addPayers(3);
-  let stopMining: (() => Promise<void>) | undefined;
-  const mineEvery = (blockMs: number) => {
-    stopMining = world.network.mineEvery(blockMs);
-  };
   const payOne = () => world.pay({ payer: present(payers[0], 'payer'), settleWithinS: 600 });
 
   async function steal(key: SigningKey | undefined, nonce: number): Promise<void> {
@@ -60,22 +57,18 @@ async function openTheft(database: TestDatabase, nodes: number): Promise<Theft> 
     world.startRelayer();
     const id = await payOne();
     await world.network.pending();
-    const [row] = await database.db.query<{ sender: number; tx_hash: Hex }>(
+    const [row] = await world.database.db.query<{ sender: number; tx_hash: Hex }>(
       `select t.sender, a.tx_hash from chain_transactions t
        join chain_attempts a on a.transaction_id = t.id`,
     );
     const { sender, tx_hash: hash } = present(row, 'signed transaction');
     await world.network.rpc.call('anvil_dropTransaction', [hash]);
     await steal(world.network.config.relayerKeys[sender], 0);
-    mineEvery(blockMs);
+    world.network.mineEvery(blockMs);
     return id;
   }
 
-  const close = async () => {
-    await stopMining?.();
-    await world.stop();
-  };
-  return { database, world, payers, mineEvery, payOne, steal, overtake, close };
+  return { world, payers, payOne, steal, overtake };
 }
 
 // The first suite waits for half a minute. Meanwhile the tests of the second suite run in turn.
@@ -85,17 +78,12 @@ describe('a sender whose key a thief has', { concurrency: 2 }, () => {
 });
 
 function singleAddress(): void {
-  let database: TestDatabase;
   let theft: Theft;
 
   before(async () => {
-    database = await testDatabase(12);
-    theft = await openTheft(database, 1);
+    theft = await openTheft({ nodes: 1 });
   });
-  after(async () => {
-    await theft.close();
-    await database.close();
-  });
+  after(() => theft.world.stop());
 
   it('does not count as stolen before the address has shown it twice', async () => {
     const { world, overtake } = theft;
@@ -103,39 +91,29 @@ function singleAddress(): void {
     const began = performance.now();
     await sleep(10_000);
     assert.deepEqual(await Promise.all([ALARMS, STOPPED].map(world.count)), [0, 0]);
-    const [outcome] = await world.outcomes([id], 60_000);
-    assert.equal(outcome?.succeeded, true);
+    assertSucceeded(await world.outcomes([id], 60_000));
     assert(performance.now() - began >= 29_000, 'half a minute lies between two looks');
     assert.deepEqual(await Promise.all([ALARMS, STOPPED].map(world.count)), [1, 1]);
   });
 }
 
 function twoAddresses(): void {
-  let database: TestDatabase;
+  const database = databaseForTests(12);
   let theft: Theft;
 
-  before(async () => {
-    database = await testDatabase(12);
-  });
-  after(() => database.close());
   beforeEach(async () => {
-    theft = await openTheft(database, 2);
+    theft = await openTheft({ nodes: 2, database });
   });
-  afterEach(() => theft.close());
+  afterEach(() => theft.world.stop());
 
   it('stops, and its payments settle once through another', async () => {
-    const {
-      world,
-      database: { db },
-      overtake,
-    } = theft;
+    const { world, overtake } = theft;
     const id = await overtake(80);
-    const [outcome] = await world.outcomes([id]);
-    assert.equal(outcome?.succeeded, true);
+    assertSucceeded(await world.outcomes([id]));
     assert.equal((await settledNumbers(world.network)).length, 1);
     const counts = await Promise.all([ALARMS, STOPPED, RECOVERIES].map(world.count));
     assert.deepEqual(counts, [1, 1, 0]);
-    const senders = await db.query<{ sender: number }>(
+    const senders = await database.db.query<{ sender: number }>(
       `select distinct t.sender from chain_transactions t
        join relayer_senders l using (livemode, sender) where l.stopped_at is null`,
     );
@@ -143,8 +121,8 @@ function twoAddresses(): void {
   });
 
   it('stops when a worker takes it, without a recovery, and the others continue', async () => {
-    const { world, payers, mineEvery, payOne, steal } = theft;
-    mineEvery(50);
+    const { world, payers, payOne, steal } = theft;
+    world.network.mineEvery(50);
     const relayer = world.startRelayer();
     await world.outcomes([await payOne()]);
     await relayer.stop();
@@ -156,8 +134,7 @@ function twoAddresses(): void {
     await sleep(300);
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
-    const outcomes = await world.outcomes(ids);
-    assert(outcomes.every((outcome) => outcome.succeeded));
+    assertSucceeded(await world.outcomes(ids));
     for (let look = 0; look < 100 && (await world.count(STOPPED)) === 0; look++) await sleep(50);
     const stopped = await database.db.query<{ sender: number }>(
       'select sender from relayer_senders where stopped_at is not null',
@@ -192,7 +169,7 @@ function twoAddresses(): void {
   });
 
   it('is not stopped because nodes show no receipts', async () => {
-    const { world, mineEvery, payOne } = theft;
+    const { world, payOne } = theft;
     for (const node of world.nodes) {
       node.behavior = {
         answer: ({ method }, real) =>
@@ -201,16 +178,15 @@ function twoAddresses(): void {
             : real,
       };
     }
-    mineEvery(80);
+    world.network.mineEvery(80);
     world.startRelayer();
     const id = await payOne();
     await sleep(5_000);
     assert.equal(await world.outcome(id), null);
     for (const node of world.nodes) node.behavior = null;
-    const [outcome] = await world.outcomes([id]);
-    assert.equal(outcome?.succeeded, true);
+    assertSucceeded(await world.outcomes([id]));
     const counts = await Promise.all([ALARMS, STOPPED, RECOVERIES].map(world.count));
     assert.deepEqual(counts, [0, 0, 0]);
-    assert.equal(await world.count('select count(*) from chain_alarms'), 0);
+    assert.equal(await world.countRows('chain_alarms'), 0);
   });
 }

@@ -8,7 +8,6 @@ import { sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 import { keepSenders } from '#settlement/relayer/senders/keep-senders.ts';
 import type { RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
 import { collectReceipts } from '#settlement/relayer/track/collect-receipts.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { sendPaymentsNow } from '#testing/relayer-turns.ts';
@@ -16,21 +15,16 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 /** A worker whose senders another worker may have taken unnoticed. */
 describe('a worker beside others', () => {
-  let database: TestDatabase;
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
   let worker: RelayerState;
 
   before(async () => {
-    database = await testDatabase(6);
-    world = await startRelayerWorld(undefined, database);
-    payer = present((await world.network.addPayers(1))[0], 'payer');
+    world = await startRelayerWorld();
+    payer = await world.network.addPayer();
   });
 
-  after(async () => {
-    await world.stop();
-    await database.close();
-  });
+  after(() => world.stop());
 
   beforeEach(async () => {
     worker = await idleRelayer(world);
@@ -43,9 +37,7 @@ describe('a worker beside others', () => {
    * the fencing token counts.
    */
   const takeOver = () =>
-    database.db.query('update relayer_senders set fencing_token = fencing_token + 1');
-  const count = (where: string) => world.count(`select count(*) from ${where}`);
-
+    world.database.db.query('update relayer_senders set fencing_token = fencing_token + 1');
   it('with an outdated fencing token signs nothing', async () => {
     const payment = await world.pay({ payer });
     const faucet = await world.ask({
@@ -55,9 +47,9 @@ describe('a worker beside others', () => {
     await takeOver();
     await assert.rejects(sendPaymentsNow(sender()), SenderLost);
     await assert.rejects(sendUnbatched(sender()), SenderLost);
-    assert.equal(await count('chain_transactions'), 0);
-    assert.equal(await count(`chain_requests where status = 'queued'`), 2);
-    await database.db.query('delete from chain_requests where subject_id = any($1)', [
+    assert.equal(await world.countRows('chain_transactions'), 0);
+    assert.equal(await world.countRows(`chain_requests where status = 'queued'`), 2);
+    await world.database.db.query('delete from chain_requests where subject_id = any($1)', [
       [payment, faucet],
     ]);
   });
@@ -69,7 +61,7 @@ describe('a worker beside others', () => {
       payload: { to: payer.address, amount: '1' },
     });
     const subjects = [[payment, faucet]];
-    const other = await underWay(database.db, (tx) =>
+    const other = await underWay(world.database.db, (tx) =>
       tx.query(
         'select 1 as held from chain_requests where subject_id = any($1) for update',
         subjects,
@@ -77,11 +69,14 @@ describe('a worker beside others', () => {
     );
     for (const send of [sendPaymentsNow, sendUnbatched]) {
       const sent = send(sender());
-      const waits = waitingForLocks(database.db, 1).then(() => 'waits');
+      const waits = waitingForLocks(world.database.db, 1).then(() => 'waits');
       assert.equal(await Promise.race([sent, waits]), 0);
     }
     await other.commit();
-    await database.db.query('delete from chain_requests where subject_id = any($1)', subjects);
+    await world.database.db.query(
+      'delete from chain_requests where subject_id = any($1)',
+      subjects,
+    );
   });
 
   it('with an outdated fencing token stores no result, and its successor does', async () => {
@@ -106,33 +101,33 @@ describe('a worker beside others', () => {
       senders: [0],
       fencingTokens: [fencingToken],
     };
-    const writing = await underWay(database.db, (tx) => shareHeldSenders(tx, held));
+    const writing = await underWay(world.database.db, (tx) => shareHeldSenders(tx, held));
     const taken = takeOver();
-    await waitingForLocks(database.db, 1);
+    await waitingForLocks(world.database.db, 1);
     await writing.commit();
     await taken;
-    const late = database.db.transaction((tx) => shareHeldSenders(tx, held));
+    const late = world.database.db.transaction((tx) => shareHeldSenders(tx, held));
     await assert.rejects(late, SenderLost);
   });
 
   it('reopens no blocks of senders that others hold', async () => {
     const blockHash = `0x${'bb'.repeat(32)}` as const;
-    await database.db.query(
+    await world.database.db.query(
       `update chain_transactions set status = 'mined', block_hash = $1 where sender = 0`,
       [blockHash],
     );
-    assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
+    assert.equal(await world.countRows(`chain_transactions where status = 'mined'`), 1);
     const mined = { livemode: false, blockHashes: [blockHash] };
     const reopened = (senders: number[]) =>
-      database.db.transaction((tx) => reopenBlocks(tx, { ...mined, senders }));
+      world.database.db.transaction((tx) => reopenBlocks(tx, { ...mined, senders }));
     assert.deepEqual(await reopened([1, 2]), []);
-    assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
+    assert.equal(await world.countRows(`chain_transactions where status = 'mined'`), 1);
     assert.deepEqual(await reopened([0, 1]), [{ sender: 0 }]);
   });
 
   it('with an outdated fencing token renews no lease', async () => {
     await takeOver();
-    await database.db.query(`update relayer_senders set lease_owner = 'quick'`);
+    await world.database.db.query(`update relayer_senders set lease_owner = 'quick'`);
     await keepSenders(worker);
     assert.equal(worker.senders.size, 0);
   });

@@ -13,14 +13,12 @@ let payer: PrivateKeyAccount;
 
 before(async () => {
   world = await startRelayerWorld();
-  payer = present((await world.network.addPayers(1))[0], 'payer');
+  payer = await world.network.addPayer();
 });
 after(() => world.stop());
 
 const senderOf = (worker: RelayerState, sender: number) =>
   present(worker.senders.get(sender), 'sender');
-const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
-
 async function mine(worker: RelayerState): Promise<void> {
   await world.network.mine();
   await collectReceipts(worker, present(await world.network.chain.block('latest'), 'head'));
@@ -37,23 +35,23 @@ test('a sender ahead of the chain resends its transactions, and fills empty nonc
   const first = await idleRelayer(world);
   await settle(first, 1);
   await settle(first, 0);
-  assert.equal(await balance(), 2_000_000n);
+  assert.equal(await world.balance(), 2_000_000n);
   // Simulates a chain that has lost blocks that seemed final, and a ledger that has lost the
   // transactions signed afterwards.
   await db.query(`update chain_transactions set status = 'finalized', finalized_at = now()`);
   await db.query('update relayer_senders set next_nonce = 3 where sender = 0');
   await world.network.rpc.call('anvil_reorg', [1, []]);
-  assert.equal(await balance(), 1_000_000n);
+  assert.equal(await world.balance(), 1_000_000n);
 
   const second = await idleRelayer(world);
   const sender = senderOf(second, 0);
   assert.deepEqual([...sender.open.keys()], [0n, 1n, 2n]);
-  const apart = `select count(*) from chain_transactions t
+  const apart = `chain_transactions t
     join chain_attempts a on a.transaction_id = t.id where cancels and t.xmin <> a.xmin`;
-  assert.equal(await world.count(apart), 0, 'a nonce is stored with the bytes that fill it');
+  assert.equal(await world.countRows(apart), 0, 'a nonce is stored with the bytes that fill it');
   assert.equal(senderOf(second, 1).open.size, 0, 'nothing of the other sender was undone');
   await mine(second);
-  assert.equal(await balance(), 2_000_000n);
+  assert.equal(await world.balance(), 2_000_000n);
   assert.deepEqual(await world.network.chain.nonces([sender.address]), [3n]);
   const rows = await db.query(
     `select t.sender, t.nonce, t.status, a.cancels from chain_transactions t

@@ -5,6 +5,7 @@ import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
+import { assertSucceeded } from '#testing/relayer-world.ts';
 
 /**
  * The poll interval of an idle chain. Longer than the test, so that the head is polled only while a
@@ -22,7 +23,7 @@ describe('a transaction that is not mined yet', () => {
   beforeEach(async () => {
     world = await startOddWorld(startProviderProxy, { config: { idleHeadMs: NEVER_MS } });
     [proxy] = world.nodes as [ProviderProxy];
-    [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
+    payer = await world.network.addPayer();
     world.startRelayer();
     const stopMining = world.network.mineEvery(30);
     await world.outcomes([await world.pay({ payer })]);
@@ -45,8 +46,7 @@ describe('a transaction that is not mined yet', () => {
     await headFollowed(proxy);
     assert.equal(broadcasts.length, 1);
     await world.network.mine();
-    const [outcome] = await world.outcomes([id]);
-    assert.equal(outcome?.succeeded, true);
+    assertSucceeded(await world.outcomes([id]));
     assert.equal(broadcasts.length, 1);
   });
 
@@ -60,9 +60,8 @@ describe('a transaction that is not mined yet', () => {
     };
     const id = await world.pay({ payer });
     const stopMining = world.network.mineEvery(100);
-    const [outcome] = await world.outcomes([id]);
+    assertSucceeded(await world.outcomes([id]));
     await stopMining();
-    assert.equal(outcome?.succeeded, true);
     assert.equal(broadcasts[0], broadcasts[1]);
   });
 
@@ -80,9 +79,8 @@ describe('a transaction that is not mined yet', () => {
     proxy.behavior = {
       keeps: ({ method }) => method === 'eth_sendRawTransaction' && kept++ === 0,
     };
-    const [outcome] = await world.outcomes([await world.pay({ payer })]);
+    assertSucceeded(await world.outcomes([await world.pay({ payer })]));
     await stopMining();
-    assert.equal(outcome?.succeeded, true);
     assert.equal(kept, 2);
   });
 });

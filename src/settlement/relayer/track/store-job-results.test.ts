@@ -16,15 +16,12 @@ before(async () => {
 after(() => world.stop());
 
 test('batch sizes and settlement times count payments, not jobs that are sent alone', async () => {
-  const [payer] = await world.network.addPayers(1);
-  const { address } = present(payer, 'payer');
-  const [poor] = await world.network.addPayers(1, { allowance: 0n });
+  const payer = await world.network.addPayer();
+  const poor = await world.network.addPayer({ allowance: 0n });
   const worker = await idleRelayer(world);
   const sender = present(worker.senders.get(0), 'sender');
-  await world.payMany(
-    [payer, payer, poor].map((one) => ({ payer: present(one, 'payer'), settleWithinS: 600 })),
-  );
-  await world.ask({ kind: 'faucet', payload: { to: address, amount: '1' } });
+  await world.payMany([payer, payer, poor].map((one) => ({ payer: one, settleWithinS: 600 })));
+  await world.ask({ kind: 'faucet', payload: { to: payer.address, amount: '1' } });
   meters.resetMetrics();
   assert.equal(await sendPaymentsNow(sender), 3);
   assert.equal(await sendUnbatched(sender), 1);

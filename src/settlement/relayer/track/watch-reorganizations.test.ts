@@ -17,14 +17,14 @@ let worker: RelayerState;
 
 before(async () => {
   world = await startRelayerWorld();
-  payer = present((await world.network.addPayers(1))[0], 'payer');
+  payer = await world.network.addPayer();
   worker = await idleRelayer(world);
 });
 after(() => world.stop());
 
 const newest = async () => present(await world.network.chain.block('latest'), 'head');
 const withStatus = (status: string) =>
-  world.count(`select count(*) from chain_transactions where status = '${status}'`);
+  world.countRows(`chain_transactions where status = '${status}'`);
 
 const look = (head: Block, isReorganized: boolean) => watchBlocks(worker, head, isReorganized);
 
@@ -39,7 +39,7 @@ test('a block that left the chain is never marked final: its payments are sent a
   await settle();
   assert.equal((await world.outcome(id))?.succeeded, true);
   await world.network.rpc.call('anvil_reorg', [1, []]);
-  assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 0n);
+  assert.equal(await world.balance(), 0n);
   // Mine enough blocks that the transaction's block is final when the relayer polls again.
   await world.network.mine(80);
   worker.see({ head: await newest() });
@@ -48,7 +48,7 @@ test('a block that left the chain is never marked final: its payments are sent a
   await world.network.mine();
   await collectReceipts(worker, await newest());
   assert.equal(await withStatus('mined'), 1);
-  assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 1_000_000n);
+  assert.equal(await world.balance(), 1_000_000n);
 });
 
 test('a lagging node may lack the newest block; a shorter chain has lost that block', async () => {

@@ -1,11 +1,10 @@
+import { API_VERSIONS } from '#core/api-versions.ts';
 import type { Tenant } from '#core/mode.ts';
-import { CURRENT_API_VERSION } from '#events/append-events.ts';
 import { addressKey } from '#http/rate-limit.ts';
 
-/** Anyone with the link: paying needs no sign-in. */
-export interface PayCaller {
+/** A caller without a key or session. Only the IP address is known. */
+export interface Visitor {
   readonly tenant: Tenant;
-  /** The IP address. */
   readonly address: string;
   readonly rateKey: string;
   readonly idempotencySpace: string;
@@ -15,13 +14,13 @@ export interface PayCaller {
 
 const NOBODY: Tenant = { accountId: '', livemode: false };
 
-export function visitor(address: string): PayCaller {
+export function visitor(address: string): Visitor {
   return {
     tenant: NOBODY,
     address,
     rateKey: addressKey(address),
     idempotencySpace: '',
     scopes: null,
-    apiVersion: CURRENT_API_VERSION,
+    apiVersion: API_VERSIONS.latest,
   };
 }

@@ -1,0 +1,43 @@
+import { type Actor, type Entry, recordEntry } from '#audit/audit.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
+
+/** The account that a request changes in both modes, and the actor. */
+export interface AccountRef {
+  readonly accountId: string;
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+/** The account that a request changes in one mode, and the actor. */
+export interface TenantRef {
+  readonly tenant: Tenant;
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+/** By default, the entry has no fields before and after the change. */
+interface Change extends Pick<Entry, 'action' | 'objectId'> {
+  readonly before?: Entry['before'];
+  readonly after?: Entry['after'];
+}
+
+/** Records a change of the account, or of an object that it has in both modes. */
+export function recordAccountChange(
+  tx: Tx,
+  { accountId, actor, now }: AccountRef,
+  change: Omit<Change, 'objectId'> & { readonly objectId?: string },
+): Promise<void> {
+  const about = { auditLog: accountId, objectId: accountId, livemode: null };
+  return recordEntry(tx, { ...about, before: null, after: null, ...change, actor, now });
+}
+
+/** Records a change of an object that the account has in one mode. */
+export function recordTenantChange(
+  tx: Tx,
+  { tenant, actor, now }: TenantRef,
+  change: Change,
+): Promise<void> {
+  const about = { auditLog: tenant.accountId, livemode: tenant.livemode };
+  return recordEntry(tx, { ...about, before: null, after: null, ...change, actor, now });
+}
