@@ -112,7 +112,7 @@ test('every problem of a start or of the first payment is named', async () => {
   const { address } = privateKeyToAccount(stranger as `0x${string}`);
   assert.match(wrong['testnet: roles of the keys'] ?? '', /has no OPERATOR_ROLE/);
   assert.match(wrong['testnet: gas funds'] ?? '', new RegExp(`send coin to ${address}`));
-  assert.match(wrong['mainnet: chain'] ?? '', /but 5 is expected/);
+  assert.match(wrong['mainnet: chain'] ?? '', /chain 5 is expected/);
   assert.match(wrong.mail ?? '', /ECONNREFUSED/);
   assert.match(wrong.Redis ?? '', /ECONNREFUSED|closed/i);
   assert.match(wrong.TLS ?? '', /start the proxy/);
