@@ -10,9 +10,10 @@ import { chaosEnv } from '#testing/chaos/chaos-process.ts';
 import { type Listening, listen } from '#testing/listen.ts';
 import { type MailServer, startMailServer } from '#testing/mail-server.ts';
 import { testFolder } from '#testing/test-folder.ts';
-import { runCli } from './run-cli.ts';
+import { IN_CLONE, runCli } from './run-cli.ts';
 
 const folder = testFolder();
+const clone = { program: IN_CLONE };
 let ground: ChaosGround;
 let mail: MailServer;
 let https: Listening;
@@ -63,7 +64,7 @@ async function wrongIn(changes: Readonly<Record<string, string>>, trust = env())
     const text = entries.map(([key, value]) => `${key}=${value}\n`).join('');
     await writeFile(path.join(place, `${name}.env`), text);
   }
-  const ran = await runCli(['doctor', '--settings', place, '--json'], trust);
+  const ran = await runCli(['doctor', '--settings', place, '--json'], trust, clone);
   assert(ran.objects.length > 0, ran.stderr);
   const bad = ran.objects.filter(({ ok }) => ok !== true);
   assert.equal(ran.code, bad.length === 0 ? 0 : 1);
@@ -72,7 +73,7 @@ async function wrongIn(changes: Readonly<Record<string, string>>, trust = env())
 
 test('init makes three private files with new secrets, and never changes one', async () => {
   const args = ['init', '--folder', path.join(folder, 'made'), '--json'];
-  const first = await runCli(args, {});
+  const first = await runCli(args, {}, clone);
   assert.equal(first.code, 1, 'the start fails without the values that only the operator knows');
   const wrong = first.objects.filter(({ ok }) => ok === false);
   assert.match(String(wrong[0]?.detail), /NODE_ENV=production needs DATABASE_URL/);
@@ -90,7 +91,7 @@ test('init makes three private files with new secrets, and never changes one', a
     assert(!told.includes(key));
     assert(told.includes(privateKeyToAccount(key as `0x${string}`).address));
   }
-  const again = await runCli(args, {});
+  const again = await runCli(args, {}, clone);
   assert(!again.objects.some(({ check }) => check === 'made'));
   const after = await Promise.all(['tapline.env', 'worker.env', 'registrar.env'].map(read));
   assert.deepEqual(after, texts);

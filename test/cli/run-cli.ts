@@ -4,12 +4,14 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
+const CLI = path.join(import.meta.dirname, '../../cli');
+/** The command of this clone, which can also create and check a network's settings. */
+export const IN_CLONE = path.join(CLI, 'bin/tapline.js');
 /**
- * The command as it is published, which `npm test` has built. The one in `cli/bin` first checks
- * whether its sources have changed, which is half of its start.
+ * The command as it is published, which `npm test` has built. {@link IN_CLONE} spends half of its
+ * start on checking whether its sources have changed.
  */
-const DIST = realpathSync(path.join(import.meta.dirname, '../../cli/dist'));
-export const PROGRAM = path.join(DIST, '../bin/tapline.js');
+export const PROGRAM = path.join(realpathSync(path.join(CLI, 'dist')), '../bin/tapline.js');
 
 export interface Ran {
   readonly code: number | null;
@@ -36,6 +38,8 @@ export interface Running {
 export type Env = Readonly<Record<string, string | undefined>>;
 
 interface Surroundings {
+  /** Default: {@link PROGRAM}. */
+  readonly program?: string;
   readonly input?: string;
   readonly cwd?: string;
   readonly uid?: number;
@@ -48,11 +52,11 @@ const { NODE_COMPILE_CACHE: cache } = process.env;
 function start(
   args: readonly string[],
   env: Env,
-  { input = '', preload = '', uid, ...others }: Surroundings = {},
+  { program = PROGRAM, input = '', preload = '', uid, ...others }: Surroundings = {},
 ): ChildProcess {
   const code = `data:text/javascript,${encodeURIComponent(preload)}`;
   const flags = preload === '' ? [] : ['--import', code];
-  const child = spawn(process.execPath, [...flags, PROGRAM, ...args], {
+  const child = spawn(process.execPath, [...flags, program, ...args], {
     // Hides the test runner's environment from the command, except for Node's compile cache, which
     // makes its start cheaper.
     env: { PATH: process.env.PATH, HOME: '/nonexistent', NODE_COMPILE_CACHE: cache, ...env },

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { testFolder } from '#testing/test-folder.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
-import { type Env, runCli } from './run-cli.ts';
+import { type Env, IN_CLONE, runCli } from './run-cli.ts';
 
 /** A well-formed key is enough, because nothing here verifies it. */
 const KEY = 'tlsk_test_0000000000000000000000000000000000000';
@@ -29,7 +29,7 @@ before(async () => {
 after(() => server.close());
 
 async function run(args: readonly string[], { cwd, env = {} }: { cwd: string; env?: Env }) {
-  const { code, stdout, stderr } = await runCli(args, env, { cwd });
+  const { code, stdout, stderr } = await runCli(args, env, { cwd, program: IN_CLONE });
   return { code, text: `${stdout}${stderr}` };
 }
 
