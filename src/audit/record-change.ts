@@ -16,8 +16,11 @@ export interface TenantRef {
   readonly now: Date;
 }
 
-/** By default, the entry has no fields before and after the change. */
-interface Change extends Pick<Entry, 'action' | 'objectId'> {
+/**
+ * By default, the entry has no fields before and after the change. `detail` is a sentence for the
+ * owners' mail.
+ */
+export interface TenantChange extends Pick<Entry, 'action' | 'objectId' | 'detail'> {
   readonly before?: Entry['before'];
   readonly after?: Entry['after'];
 }
@@ -26,7 +29,7 @@ interface Change extends Pick<Entry, 'action' | 'objectId'> {
 export function recordAccountChange(
   tx: Tx,
   { accountId, actor, now }: AccountRef,
-  change: Omit<Change, 'objectId'> & { readonly objectId?: string },
+  change: Omit<TenantChange, 'objectId'> & { readonly objectId?: string },
 ): Promise<void> {
   const about = { auditLog: accountId, objectId: accountId, livemode: null };
   return recordEntry(tx, { ...about, before: null, after: null, ...change, actor, now });
@@ -36,7 +39,7 @@ export function recordAccountChange(
 export function recordTenantChange(
   tx: Tx,
   { tenant, actor, now }: TenantRef,
-  change: Change,
+  change: TenantChange,
 ): Promise<void> {
   const about = { auditLog: tenant.accountId, livemode: tenant.livemode };
   return recordEntry(tx, { ...about, before: null, after: null, ...change, actor, now });

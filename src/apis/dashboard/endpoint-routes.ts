@@ -86,7 +86,6 @@ function createRoute(ctx: ApiContext) {
         recordChange(tx, request, {
           action: 'webhook_endpoint.created',
           objectId: row.id,
-          before: null,
           after: editable(row),
           detail: `The endpoint sends events to ${hostOf(row)}.`,
         }),
@@ -166,7 +165,6 @@ function deleteRoute(ctx: ApiContext) {
           action: 'webhook_endpoint.deleted',
           objectId: id,
           before: editable(row),
-          after: null,
           detail: `It sent events to ${hostOf(row)}.`,
         }),
       );
@@ -195,7 +193,6 @@ function rotateRoute(ctx: ApiContext) {
         return recordChange(tx, request, {
           action: 'webhook_endpoint.secret_rotated',
           objectId: row.id,
-          before: null,
           after: { previous_secret_until: until },
           detail:
             `It is the endpoint for ${hostOf(row)}. The old secret signs beside the new one ` +

@@ -76,7 +76,6 @@ function audited(ctx: ApiContext, route: AnyRoute<MerchantCaller>, work: Work): 
       recordChange(tx, request, {
         action: `requested.${route.operationId}`,
         objectId: params.id ?? caller.tenant.accountId,
-        before: null,
         after: (request.body ?? null) as { [key: string]: Json } | null,
       }),
     );

@@ -123,7 +123,6 @@ function handInRoute(ctx: ApiContext) {
         recordChange(tx, request, {
           action: 'terminal.offline_payments_handed_in',
           objectId: terminal.id,
-          before: null,
           after: {
             payments: records.length,
             nonces: records.map((one) => one.authorization.nonce),

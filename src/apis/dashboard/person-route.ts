@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Access, PersonCaller } from '#apis/dashboard/authorize-person.ts';
-import { type Actor, type Entry, recordEntry } from '#audit/audit.ts';
+import type { Actor } from '#audit/audit.ts';
+import { recordTenantChange, type TenantChange } from '#audit/record-change.ts';
 import { assert, present } from '#core/assert.ts';
 import type { ErrorCode } from '#core/error-codes.ts';
 import type { IdKind } from '#core/ids.ts';
@@ -143,13 +144,7 @@ export function changeBy({ caller, params, requestId, now }: Change) {
   return { ...object, actor: actorOf(caller, requestId), now };
 }
 
-/** Records a person's change of an account. `detail` is a sentence for the owners' mail. */
-export function recordChange(
-  tx: Tx,
-  request: Change,
-  change: Pick<Entry, 'action' | 'objectId' | 'before' | 'after' | 'detail'>,
-): Promise<void> {
-  const { tenant, actor, now } = changeBy(request);
-  const { accountId: auditLog, livemode } = tenant;
-  return recordEntry(tx, { ...change, auditLog, actor, livemode, now });
+/** Records a person's change of an object that the account has in this mode. */
+export function recordChange(tx: Tx, request: Change, change: TenantChange): Promise<void> {
+  return recordTenantChange(tx, changeBy(request), change);
 }

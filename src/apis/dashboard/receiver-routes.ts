@@ -62,7 +62,6 @@ export function receiverCheckRoute(ctx: ApiContext) {
         recordChange(tx, request, {
           action: 'webhook_endpoint.receiver_checked',
           objectId,
-          before: null,
           after: { verdict: checked.verdict },
         }),
       );

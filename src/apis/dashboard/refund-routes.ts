@@ -87,8 +87,6 @@ function endRoute({ db, wakeups, pages: receipts }: ApiContext) {
         await recordChange(tx, request, {
           action: 'refund.given_up',
           objectId: refund.id,
-          before: null,
-          after: null,
         });
         return true;
       });
@@ -172,7 +170,6 @@ function refundRoute(ctx: ApiContext): PersonRoute {
         await recordChange(tx, request, {
           action: 'refund.requested',
           objectId: asked.paymentId,
-          before: null,
           after: { ...inEntry(asked.amount), reason: asked.reason },
         });
         return null;

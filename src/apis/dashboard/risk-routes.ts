@@ -177,7 +177,7 @@ function blockRoute({ db }: ApiContext) {
       await db.transaction(async (tx) => {
         await insertBlockedPayer(tx, caller.tenant, { address, note, now });
         const change = { action: 'payer.blocked_here', objectId: address };
-        await recordChange(tx, request, { ...change, before: null, after: { note } });
+        await recordChange(tx, request, { ...change, after: { note } });
       });
       return answerWith(201, { address, note, created: now });
     },
@@ -202,7 +202,7 @@ function unblockRoute({ db }: ApiContext) {
       const removed = await db.transaction(async (tx) => {
         if (!(await deleteBlockedPayer(tx, request.caller.tenant, address))) return false;
         const change = { action: 'payer.unblocked_here', objectId: address };
-        await recordChange(tx, request, { ...change, before: null, after: { note: null } });
+        await recordChange(tx, request, { ...change, after: { note: null } });
         return true;
       });
       return removed

@@ -126,6 +126,8 @@ function handInRoute(ctx: ApiContext) {
     description:
       'Sending the same `from` and `signature` again returns the first response. Limit and ' +
       'block of a registered chip apply. The payer needs no gas.',
+    // The signature serves as the key.
+    idempotency: 'ignored',
     params: { id: 'paymentIntent' },
     body: AuthorizationBody,
     responses: {

@@ -4,11 +4,17 @@ import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 
 export type DeviceRoute = AnyRoute<DeviceCaller>;
 
+/** A route that moves money must say what a repeated request does. */
+type Repeated =
+  | Pick<Route, 'moves' | 'idempotency'>
+  | { readonly moves: Exclude<Route['moves'], 'money'>; readonly idempotency?: never };
+
 type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Omit<
   Route<DeviceCaller, Q, B>,
-  'tag' | 'scope' | 'idempotency' | 'errors'
+  'tag' | 'scope' | 'moves' | 'idempotency' | 'errors'
 > &
-  Partial<Pick<Route, 'idempotency' | 'errors'>>;
+  Repeated &
+  Partial<Pick<Route, 'errors'>>;
 
 /** Declares a route of the terminal protocol. By default, it ignores idempotency keys. */
 export function deviceRoute<

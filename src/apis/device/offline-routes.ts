@@ -31,6 +31,7 @@ export function forwardRoute(ctx: ApiContext) {
       'account, mode, `from` and `nonce`, and settles at most once. The response does not wait ' +
       'for the chain: send the same records again to see their results. A record that does not ' +
       'verify gets an error in its place. No `Idempotency-Key` is needed.',
+    idempotency: 'ignored',
     body: ForwardBody,
     responses: { 200: { schema: ForwardedList, description: 'One element for each record.' } },
     errors: ['offline_not_allowed', 'kyb_required', 'account_not_live', 'service_unavailable'],
