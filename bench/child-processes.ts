@@ -23,7 +23,7 @@ export async function hear<T>(child: ChildProcess): Promise<T> {
 
 /** Runs a load generator of this folder in a process of its own. @returns its result. */
 export async function runLoad<T>(file: string, job: object): Promise<T> {
-  // Without the service's flags, which are not for the load.
+  // Without the service's Node flags, because this process only makes load.
   const child = fork(path.join(import.meta.dirname, file), { execArgv: [] });
   child.send(job);
   try {

@@ -177,7 +177,7 @@ export async function applyOnceMined(
   return () => db.query('drop function apply_once_mined cascade');
 }
 
-/** Adds an account for a merchant of the contract. By default, it is that of the payments. */
+/** Adds the account to which the contract's merchant belongs. Default: the account that sells. */
 export async function addAccount(
   { database, merchant }: Pick<RelayerWorld, 'database' | 'merchant'>,
   accountId = 'acct_test',

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Whatever ends: usually a test's context. */
+/** Calls `remove` when it ends, as a test's context does. */
 interface Owner {
   after(remove: () => void): void;
 }

@@ -90,7 +90,7 @@ interface Opened {
   readonly ask?: string;
 }
 
-/** Serves a register until the test ends, and registers one. */
+/** Starts a register that serves until the test ends, and connects to it. */
 async function open({ ask, ...options }: Opened = {}) {
   const served = await serveTestRegister(shared.sandbox, options);
   opened.push(served);

@@ -15,7 +15,7 @@ export interface Filling {
 }
 
 /**
- * Creates wallets with these funds that have passes, as those of the demo have.
+ * Creates payers like those of the demo: each has a wallet with these funds, and a pass.
  * @returns the secrets of the passes, by name
  */
 export async function enrolPayers(
