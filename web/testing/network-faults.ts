@@ -12,17 +12,22 @@ type Meet = (route: Route) => Promise<void>;
 
 async function meetRequests(page: Page, what: RegExp, meet: Meet): Promise<Fault> {
   let met = 0;
-  const handler = async (route: Route) => {
+  let hasEnded = false;
+  const meetOne = (route: Route) => {
     met++;
-    // The page may have closed and may no longer need the response.
-    await meet(route).catch(() => {});
+    return meet(route);
   };
-  await page.route(what, handler);
+  // The page may have closed and may no longer need the response.
+  await page.route(what, (route) => (hasEnded ? route.continue() : meetOne(route)).catch(() => {}));
   return {
     get met() {
       return met;
     },
-    end: () => page.unroute(what, handler),
+    // Keeps the route: removing the last one stops the interception, and a request that the browser
+    // makes at this moment, such as one for a part of the app, would never get a response.
+    end: async () => {
+      hasEnded = true;
+    },
   };
 }
 
