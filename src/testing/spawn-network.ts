@@ -182,8 +182,7 @@ function startWords(root: string): string[] {
  * flags limit the garbage that a busy second leaves in memory.
  */
 export function startFlags(): string[] {
-  // Leaves out `--import`, the check of the Node version, because earlier releases do not have that
-  // file.
+  // Leaves out `--import` (prepare-node.mjs), because earlier releases do not have that file.
   return startWords(ROOT).filter((word) => word.startsWith('--') && word !== '--import');
 }
 
