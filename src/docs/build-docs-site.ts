@@ -241,11 +241,11 @@ function searchIndex(pages: readonly Page[]): string {
 }
 
 /**
- * Removes lines that contain only a comment. They are a sixth of the file, and only readers of the
- * source need them.
+ * Removes comments that have lines of their own, and indentation. They are a fifth of the file, and
+ * only readers of the source need them.
  */
 function withoutComments(text: string): string {
-  return text.replaceAll(/^ *(?:\/\/.*|\/\*.*\*\/)\n/gm, '');
+  return text.replaceAll(/^ *(?:\/\/.*|\/\*[\s\S]*?\*\/)\n/gm, '').replaceAll(/^ +/gm, '');
 }
 
 function versioned(name: string, text: string): string {
@@ -296,6 +296,7 @@ export async function buildSite(
     ]),
     { path: '/docs/site.css', type: 'text/css; charset=utf-8', text: style },
     { path: '/docs/site.js', type: SCRIPT, text: script },
+    { path: '/docs/search.js', type: SCRIPT, text: await asset('search.js') },
     { path: '/docs/own.js', type: SCRIPT, text: await asset('own.js') },
     { path: '/docs/try.js', type: SCRIPT, text: await asset('try.js') },
     {

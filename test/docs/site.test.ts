@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { ERROR_CODES } from '#core/error-codes.ts';
 import { DECLINES } from '#payments/decline-codes.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
+
+/** Compressed with gzip -9, without images. */
+const BUDGET_BYTES = 12_000;
 
 let api: TestApi;
 let pages: ReadonlyMap<string, string>;
@@ -160,6 +164,27 @@ test('nothing is loaded from another origin, and nothing is inline', async () =>
   for (const [path, html] of pages) {
     assert.doesNotMatch(html, /<style|style="|<script(?![^>]*src=)| on\w+="/, path);
     assert.doesNotMatch(html, /src="https?:/, path);
+  }
+});
+
+test('the overview and each guide load at most 12 kB, but the operator’s long one', async () => {
+  const sizes = new Map<string, number>();
+  const sizeOf = async (path: string) => {
+    const known = sizes.get(path);
+    if (known !== undefined) return known;
+    const size = gzipSync(await (await get(path)).bytes(), { level: 9 }).length;
+    sizes.set(path, size);
+    return size;
+  };
+  for (const [path, html] of pages) {
+    if (path.startsWith('/docs/api/') || path === '/docs/operating') continue;
+    const loaded = [
+      ...html.matchAll(/<(?:link rel="(?:icon|stylesheet)" href|script src)="([^"]+)"/g),
+    ];
+    assert.equal(loaded.length, 3, path);
+    let bytes = await sizeOf(path);
+    for (const [, file = ''] of loaded) bytes += await sizeOf(file);
+    assert.ok(bytes <= BUDGET_BYTES, `${path} loads ${bytes} bytes`);
   }
 });
 

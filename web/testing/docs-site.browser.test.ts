@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { DESKTOP, NARROW, PHONE } from './browser.ts';
 import { signInAt } from './desk.ts';
+import { loseRequests } from './network-faults.ts';
 import { measureFirstLoad } from './payload.ts';
 import { sharedStage } from './stage.ts';
 
@@ -59,6 +60,23 @@ test('arrow keys move through the results of a search, and Enter opens the first
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/docs\/errors#order_id_in_use$/);
   window.checkClean();
+  await window.close();
+});
+
+test('a search that could not be loaded says so, and the next key tries again', async () => {
+  const { sandbox, browser } = stage();
+  const window = await browser.open();
+  const { page } = window;
+  await page.goto(`${sandbox.web_url}/docs`);
+  const fault = await loseRequests(page, /search\.json/);
+  const results = page.locator('#results');
+  await page.getByLabel('Search').fill('signat');
+  await results.getByText('The search could not be loaded.').waitFor();
+  await fault.end();
+  await page.getByLabel('Search').pressSequentially('ure');
+  await results.getByRole('link').first().waitFor();
+  await page.getByLabel('Search').fill('qqqq');
+  await results.getByText('Nothing found.').waitFor();
   await window.close();
 });
 
