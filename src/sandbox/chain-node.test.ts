@@ -102,13 +102,15 @@ async function head(call: RpcCall): Promise<{ number: number; timestamp: number 
 test('blocks are short while transactions are pending, and one a second otherwise', async () => {
   const chain = await startHere(emptyPlace(), CHAIN_ID, 200);
   const { call } = chain;
-  const blocksIn = async (ms: number) => {
+  /** Returns how many blocks a second the chain makes. A busy machine may sleep longer than `ms`. */
+  const blocksASecond = async (ms: number) => {
     const { number } = await head(call);
+    const from = performance.now();
     await sleep(ms);
-    return (await head(call)).number - number;
+    return ((await head(call)).number - number) / ((performance.now() - from) / 1_000);
   };
-  const idle = await blocksIn(3_100);
-  assert.ok(idle >= 2 && idle <= 4, `${idle} blocks in three idle seconds`);
+  const idle = await blocksASecond(3_100);
+  assert.ok(idle > 0.5 && idle < 1.5, `${idle} blocks a second on the idle chain`);
   // Send right after an idle block, so that the next one is a second away.
   const { number } = await head(call);
   await waitUntil(async () => (await head(call)).number > number, 2_000);
@@ -116,9 +118,9 @@ test('blocks are short while transactions are pending, and one a second otherwis
   const before = await receiptAndNonce(call, await sendLogged(call, 0));
   assert.equal(field(before.receipt, 'status'), '0x1');
   const tookMs = performance.now() - sentAt;
-  assert.ok(tookMs < 700, `a transaction on the idle chain took ${Math.round(tookMs)} ms`);
-  const busy = await blocksIn(2_000);
-  assert.ok(busy >= 7 && busy <= 11, `${busy} blocks in the two seconds after it`);
+  assert.ok(tookMs < 900, `a transaction on the idle chain took ${Math.round(tookMs)} ms`);
+  const busy = await blocksASecond(2_000);
+  assert.ok(busy > 2 && busy < 5.6, `${busy} blocks a second after it`);
   // Blocks within a second share its timestamp, so that the chain's clock does not run ahead.
   const { timestamp } = await head(call);
   assert.ok(Math.abs(timestamp * 1000 - Date.now()) < 2_000, 'the time of the chain');

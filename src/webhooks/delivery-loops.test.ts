@@ -134,7 +134,7 @@ describe('a delivery', () => {
     for (let i = 0; i < 9; i++) await addEndpoint(bench, `${receiver.url}/${i}`);
     const workers = [1, 2, 3].map(() => startWorker(t));
     for (let i = 0; i < 10; i++) await writeTestEvents(bench, 20);
-    await receiver.waitFor(2_000);
+    await receiver.waitFor(2_000, 30_000);
     await drainDeliveries(bench);
     // Waits for requests in flight.
     await Promise.all(workers.map((worker) => worker.stop()));
