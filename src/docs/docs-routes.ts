@@ -69,9 +69,13 @@ export function addDocsRoutes(
   let built: Promise<ReadonlyMap<string, SiteFile>> | undefined;
   const packed = new Map<string, Promise<Kept>>();
   const find = async (path: string): Promise<Kept | undefined> => {
-    built ??= buildSite(documents, options).then(
-      (site) => new Map(site.map((file) => [file.path, file])),
-    );
+    built ??= buildSite(documents, options)
+      .then((site) => new Map(site.map((file) => [file.path, file])))
+      .catch((error) => {
+        // The next request builds it again, for example when files can be opened again.
+        built = undefined;
+        throw error;
+      });
     const file = (await built).get(path);
     if (file === undefined) return undefined;
     const known = packed.get(path) ?? pack(file);

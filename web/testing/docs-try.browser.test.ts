@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { DESKTOP, NARROW, PHONE, type TestWindow } from './browser.ts';
+import { loseRequests } from './network-faults.ts';
 import { ownStage } from './stage.ts';
 
 // Uses a private sandbox, because the examples create payments at the demo terminal.
@@ -121,6 +122,16 @@ test('nothing loads before a click, and the key goes to the merchant API alone',
   assert.match(text, /^data: .*"type":"payment_intent.created"/m, 'the beginning of a stream');
   assert.ok(sent.length > 0 && sent.every((url) => url.startsWith(`${origin}/api/v1/`)), `${sent}`);
   window.checkClean(/status of 404/);
+  await window.close();
+});
+
+test('a request that could not be sent is sent by the next click', async () => {
+  const window = await stage().browser.open();
+  const fault = await loseRequests(window.page, /sandbox-links/);
+  const { send } = await formBelow(window, 'api/payments', 'list-payments-newest-first');
+  assert.equal((await send()).status, 'Not sent');
+  await fault.end();
+  assert.match((await send()).status, /^200 after/);
   await window.close();
 });
 

@@ -7,16 +7,18 @@ const LISTS = ['payment_intents', 'payments', 'refunds', 'events', 'webhook_endp
 const STREAM_MS = 5_000;
 const LAST_KEY = 'tapline docs last idempotency key';
 
-let told;
+let account;
 /** Returns the demo account, whose keys a sandbox reveals to browsers on its own machine. */
 async function demo() {
-  told ??= fetch('/sandbox-links').then((answer) => (answer.ok ? answer.json() : {}));
-  const { test } = await told;
+  if (account !== undefined) return account;
+  const answer = await fetch('/sandbox-links');
+  const { test } = answer.ok ? await answer.json() : {};
   // Never send a live key, whatever the server returned.
   if (test?.secret_key?.startsWith('tlsk_test_') !== true) {
     throw new Error('This page can send requests only to a sandbox on the same computer.');
   }
-  return test;
+  account = test;
+  return account;
 }
 
 /**
