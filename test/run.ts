@@ -45,6 +45,8 @@ const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
  * browser. With four files at a time, a fifth of both cores was idle. `--concurrency` overrides it.
  */
 const CONCURRENCY = 5;
+/** For `--later`, whose files start several services each: five at a time take a minute to start. */
+const LATER_CONCURRENCY = 2;
 /**
  * Time limit, because a hanging test must not block the run. The longest takes well under a minute.
  */
@@ -170,7 +172,8 @@ async function main(): Promise<number> {
   const browses = files.some((file) => file.endsWith('.browser.test.ts'));
   const web = browses ? ensureBuilt(tmpdir()).then(ensureCompressed) : null;
   await Promise.all([ensurePackages(), web]);
-  const concurrency = Number(options.concurrency ?? CONCURRENCY);
+  const usual = options.later === true ? LATER_CONCURRENCY : CONCURRENCY;
+  const concurrency = Number(options.concurrency ?? usual);
   const first = await withGround(files, (settings) => runFiles(files, concurrency, settings));
   if (first.failed.length === 0 || first.failed.length > MOST_AGAIN) return first.code;
   console.log(`Again, one file at a time: ${first.failed.join(' ')}`);
