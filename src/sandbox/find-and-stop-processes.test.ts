@@ -65,6 +65,7 @@ test('a process that ignores the first signal is ended by the next one', async (
 
 test('a free port is kept, a taken one is replaced', async () => {
   const port = await freePort();
+  assert.ok(port < 32_768, `${port} could be given to a connection`);
   assert.equal(await freePort(port), port);
   const taken = createServer().listen(port, '127.0.0.1');
   await once(taken, 'listening');

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -152,15 +153,24 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Returns the preferred port of 127.0.0.1 if it is free, otherwise a port chosen by the system. */
+/**
+ * Ports below those that systems give to connections (from 32768 on Linux), so that no connection
+ * takes the port of a server while the server restarts.
+ */
+const SERVER_PORTS = { from: 20_000, to: 32_000 } as const;
+const DRAWS_MAX = 20;
+
+/** Returns the preferred port of 127.0.0.1 if it is free, otherwise a random one. */
 export async function freePort(wanted?: number): Promise<number> {
-  if (wanted !== undefined) {
-    const port = await tryPort(wanted);
+  const drawn = Array.from({ length: DRAWS_MAX }, () =>
+    randomInt(SERVER_PORTS.from, SERVER_PORTS.to),
+  );
+  // The last resort is a port chosen by the system.
+  for (const candidate of [...(wanted === undefined ? [] : [wanted]), ...drawn, 0]) {
+    const port = await tryPort(candidate);
     if (port !== undefined) return port;
   }
-  const picked = await tryPort(0);
-  if (picked === undefined) throw new Error('No free port on 127.0.0.1');
-  return picked;
+  throw new Error('No free port on 127.0.0.1');
 }
 
 function tryPort(port: number): Promise<number | undefined> {
