@@ -45,7 +45,7 @@ const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
  * browser. With four files at a time, a fifth of both cores was idle. `--concurrency` overrides it.
  */
 const CONCURRENCY = 5;
-/** For `--later`, whose files start several services each: five at a time take a minute to start. */
+/** For `--later`, whose files start several services each. With five, a start took a minute. */
 const LATER_CONCURRENCY = 2;
 /**
  * Time limit, because a hanging test must not block the run. The longest takes well under a minute.

@@ -102,7 +102,7 @@ async function head(call: RpcCall): Promise<{ number: number; timestamp: number 
 test('blocks are short while transactions are pending, and one a second otherwise', async () => {
   const chain = await startHere(emptyPlace(), CHAIN_ID, 200);
   const { call } = chain;
-  /** Returns how many blocks a second the chain makes. A busy machine may sleep longer than `ms`. */
+  /** Returns the blocks per second. A busy machine may sleep longer than `ms`. */
   const blocksASecond = async (ms: number) => {
     const { number } = await head(call);
     const from = performance.now();

@@ -201,11 +201,13 @@ async function verifyAuditLogs({ db }: Files): Promise<string[]> {
 async function checkFolders({ folders }: Files): Promise<string[]> {
   const broken: string[] = [];
   for (const folder of folders) {
-    const found = await readdir(folder, { recursive: true, withFileTypes: true });
-    for (const entry of found.filter((one) => one.isFile())) {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    for (const entry of entries.filter((one) => one.isFile())) {
       const file = path.join(entry.parentPath, entry.name);
-      const { mode } = await stat(file);
-      if ((mode & 0o077) !== 0) broken.push(`${file} is readable by others`);
+      const found = await stat(file).catch(() => null);
+      // A running process has meanwhile renamed its draft.
+      if (found === null) continue;
+      if ((found.mode & 0o077) !== 0) broken.push(`${file} is readable by others`);
       if (!file.endsWith('.json')) continue;
       try {
         JSON.parse(await readFile(file, 'utf8'));
