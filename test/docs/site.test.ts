@@ -167,7 +167,7 @@ test('nothing is loaded from another origin, and nothing is inline', async () =>
   }
 });
 
-test('the overview and each guide load at most 12 kB, but the operator’s long one', async () => {
+test('each page outside the reference, except the operator’s guide, loads at most 12 kB', async () => {
   const sizes = new Map<string, number>();
   const sizeOf = async (path: string) => {
     const known = sizes.get(path);

@@ -63,22 +63,24 @@ test('arrow keys move through the results of a search, and Enter opens the first
   await window.close();
 });
 
-test('a search that could not be loaded says so, and the next key tries again', async () => {
-  const { sandbox, browser } = stage();
-  const window = await browser.open();
-  const { page } = window;
-  await page.goto(`${sandbox.web_url}/docs`);
-  const fault = await loseRequests(page, /search\.json/);
-  const results = page.locator('#results');
-  await page.getByLabel('Search').fill('signat');
-  await results.getByText('The search could not be loaded.').waitFor();
-  await fault.end();
-  await page.getByLabel('Search').pressSequentially('ure');
-  await results.getByRole('link').first().waitFor();
-  await page.getByLabel('Search').fill('qqqq');
-  await results.getByText('Nothing found.').waitFor();
-  await window.close();
-});
+for (const file of ['search.js', 'search.json']) {
+  test(`a search whose ${file} could not be loaded says so, and is tried again`, async () => {
+    const { sandbox, browser } = stage();
+    const window = await browser.open();
+    const { page } = window;
+    await page.goto(`${sandbox.web_url}/docs`);
+    const fault = await loseRequests(page, new RegExp(`/docs/${file}($|\\?)`));
+    const results = page.locator('#results');
+    await page.getByLabel('Search').fill('signat');
+    await results.getByText('The search could not be loaded.').waitFor();
+    await fault.end();
+    await page.getByLabel('Search').pressSequentially('ure');
+    await results.getByRole('link').first().waitFor();
+    await page.getByLabel('Search').fill('qqqq');
+    await results.getByText('Nothing found.').waitFor();
+    await window.close();
+  });
+}
 
 test('code is copied verbatim', async () => {
   const { sandbox, browser } = stage();

@@ -18,7 +18,7 @@ async function meetRequests(page: Page, what: RegExp, meet: Meet): Promise<Fault
     return meet(route);
   };
   // The page may have closed and may no longer need the response.
-  await page.route(what, (route) => (hasEnded ? route.continue() : meetOne(route)).catch(() => {}));
+  await page.route(what, (route) => (hasEnded ? route.fallback() : meetOne(route)).catch(() => {}));
   return {
     get met() {
       return met;

@@ -11,9 +11,9 @@ async function load() {
   entries ??= fetch('/docs/search.json').then((answer) => answer.json());
   try {
     return await entries;
-  } catch {
+  } catch (error) {
     entries = undefined;
-    return null;
+    throw error;
   }
 }
 
@@ -45,20 +45,7 @@ function link(entry) {
   return item;
 }
 
-function sentence(text) {
-  const line = document.createElement('p');
-  line.textContent = text;
-  return line;
-}
-
-/** Shows `content` below the field. A screen reader announces `spoken`. */
-function show(content, spoken = content.textContent) {
-  results.replaceChildren(content);
-  results.hidden = false;
-  found.textContent = spoken;
-}
-
-/** Shows the results for the field's text. */
+/** Shows the results for the field's text. @throws if the index cannot be loaded */
 export async function search() {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) {
@@ -66,13 +53,15 @@ export async function search() {
     found.textContent = '';
     return;
   }
-  const index = await load();
-  if (index === null) return show(sentence('The search could not be loaded.'));
-  const rated = index
+  const rated = (await load())
     .map((entry) => ({ entry, score: rate(entry, words) }))
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score);
   const list = document.createElement('ul');
   list.append(...rated.slice(0, MAX_RESULTS).map(({ entry }) => link(entry)));
-  show(rated.length === 0 ? sentence('Nothing found.') : list, `${rated.length} results`);
+  const none = document.createElement('p');
+  none.textContent = 'Nothing found.';
+  results.replaceChildren(rated.length === 0 ? none : list);
+  results.hidden = false;
+  found.textContent = `${rated.length} results`;
 }

@@ -3,6 +3,17 @@
 const field = document.querySelector('#search');
 const results = document.querySelector('#results');
 
+let failures = 0;
+/** Loads a part of this script. Chromium keeps a failure, so the next attempt has another address. */
+async function load(name) {
+  try {
+    return await import(`/docs/${name}?after=${failures}`);
+  } catch (error) {
+    failures++;
+    throw error;
+  }
+}
+
 /** Arrow keys move through the results; Escape closes them. */
 function moveThroughResults(event) {
   const links = [...results.querySelectorAll('a')];
@@ -17,7 +28,15 @@ function moveThroughResults(event) {
   else links[Math.min(at, links.length - 1)]?.focus();
 }
 
-field.addEventListener('input', async () => (await import('/docs/search.js')).search());
+field.addEventListener('input', async () => {
+  try {
+    const { search } = await load('search.js');
+    await search();
+  } catch {
+    results.textContent = 'The search could not be loaded.';
+    results.hidden = false;
+  }
+});
 field.form.addEventListener('keydown', moveThroughResults);
 field.form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -138,7 +157,7 @@ function addTryButtons() {
     button.type = 'button';
     button.className = 'try-it';
     button.textContent = 'Try it';
-    button.addEventListener('click', async () => (await import('/docs/try.js')).open(button, text));
+    button.addEventListener('click', async () => (await load('try.js')).open(button, text));
     lastOfGroup(figure).after(button);
   }
 }
@@ -150,7 +169,7 @@ const SIGNED_IN = 'tapline dashboard signed in';
 
 // Without a session, the examples stay as they are.
 if (localStorage.getItem(SIGNED_IN) !== null && document.querySelector('main pre code') !== null) {
-  import('/docs/own.js').then(({ fillIn }) => fillIn()).catch(() => {});
+  load('own.js').then(({ fillIn }) => fillIn()).catch(() => {});
 }
 
 // On a narrow screen the table of contents is above the text, and closed until the reader opens it.
