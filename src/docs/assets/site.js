@@ -4,7 +4,7 @@ const field = document.querySelector('#search');
 const results = document.querySelector('#results');
 
 let failures = 0;
-/** Loads a part of this script. Chromium keeps a failure, so the next attempt has another address. */
+/** Loads a part of this script. Chromium keeps a failure, so a retry needs another address. */
 async function load(name) {
   try {
     return await import(`/docs/${name}?after=${failures}`);
@@ -169,7 +169,9 @@ const SIGNED_IN = 'tapline dashboard signed in';
 
 // Without a session, the examples stay as they are.
 if (localStorage.getItem(SIGNED_IN) !== null && document.querySelector('main pre code') !== null) {
-  load('own.js').then(({ fillIn }) => fillIn()).catch(() => {});
+  load('own.js')
+    .then(({ fillIn }) => fillIn())
+    .catch(() => {});
 }
 
 // On a narrow screen the table of contents is above the text, and closed until the reader opens it.
