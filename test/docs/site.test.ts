@@ -167,7 +167,7 @@ test('nothing is loaded from another origin, and nothing is inline', async () =>
   }
 });
 
-test('each page outside the reference, except the operator’s guide, loads at most 12 kB', async () => {
+test('pages outside the reference load at most 12 kB, except the operator’s guide', async () => {
   const sizes = new Map<string, number>();
   const sizeOf = async (path: string) => {
     const known = sizes.get(path);
