@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { test } from 'node:test';
 import { WEB_SOURCES } from '#web/build-web-apps.ts';
 import {
@@ -16,16 +15,8 @@ import {
   type Source,
 } from './sources.ts';
 
-/** Import rules: the layers of `src` and `web`, no cycles, few tiny files. */
+/** Import rules: the layers of `src` and `web`, no cycles. */
 
-/**
- * A tiny file used by a single neighbor hides nothing and only adds a place to read. The number of
- * such files may only decrease.
- */
-const SMALL_LINES = 60;
-const SPLINTERS: Readonly<Record<string, number>> = {
-  ...{ src: 30, web: 19, sdk: 3, cli: 3, x402: 1, reader: 4 },
-};
 function problemOf(source: Source, target: string): string | null {
   const from = folderOf(source.name);
   const to = folderOf(target);
@@ -163,24 +154,4 @@ test('a change to any source of the web apps rebuilds them', () => {
     [...built].filter((name) => !isHashed(name)),
     [],
   );
-});
-
-test('the number of small files with a single importer does not grow', () => {
-  const importers = new Map<string, string[]>();
-  for (const [name, targets] of targetsOf) {
-    for (const one of targets) importers.set(one, [...(importers.get(one) ?? []), name]);
-  }
-  const loadedLater = new Set([...graphOf(lazyImportsOf).values()].flat());
-  const splinters = shipped.filter(({ name, text }) => {
-    const [importer, ...others] = importers.get(name) ?? [];
-    if (importer === undefined || others.length > 0 || loadedLater.has(name)) return false;
-    return path.dirname(importer) === path.dirname(name) && text.split('\n').length <= SMALL_LINES;
-  });
-  assert.ok(importers.size >= FEWEST_FILES, `only ${importers.size} files are imported`);
-  const byPlace = Map.groupBy(splinters, ({ name }) => name.split('/')[0] ?? '');
-  for (const [place, files] of byPlace) {
-    const names = files.map(({ name }) => name).join(', ');
-    const most = SPLINTERS[place] ?? 0;
-    assert.ok(files.length <= most, `${place}: ${files.length} of ${most}: ${names}`);
-  }
 });
