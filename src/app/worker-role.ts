@@ -115,7 +115,11 @@ function startLoops(ctx: WorkerContext): Loop[] {
     onOutcomes('wallet_deployment', 'deployment outcomes', () => applyDeployments(ctx)),
     every(EXPIRY_POLL_MS, 'expiry of intents', () => expireIntents(ctx)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of idempotency keys', () => dropExpiredKeys(ctx)),
-    every(refreshIntervals(rates).pollMs, 'exchange rates', createRateRefresher(ctx, rates)),
+    every(
+      refreshIntervals(rates).pollMs,
+      'exchange rates',
+      createRateRefresher({ ...ctx, insertAlarms }, rates),
+    ),
     every(PERIOD_POLL_MS, 'automatic payouts', () => payOutPeriods(ctx, ctx.keys.id)),
     every(PERIOD_POLL_MS, 'scheduled exports', () => announceExports(ctx, mailingOf(ctx))),
     every(ANCHOR_POLL_MS, 'anchor of the audit log', () => anchorAuditLog(ctx, ctx)),

@@ -22,7 +22,16 @@ export interface LogOptions {
 /**
  * Fields that distinguish entries: a message is a repetition only if all of these are equal, too.
  */
-const PLACES = ['network', 'loop', 'worker', 'sender', 'node', 'endpoint'] as const;
+const PLACES = [
+  'network',
+  'loop',
+  'worker',
+  'sender',
+  'node',
+  'endpoint',
+  'feed',
+  'currencies',
+] as const;
 
 /** Writes one line of JSON to stderr, because stdout belongs to the output of commands. */
 export function writeEntry(

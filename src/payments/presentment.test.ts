@@ -180,6 +180,8 @@ test('a price never costs more than its rate, and the tip is shown as it was cho
           quoted_at: now,
           usable_until: addSeconds(now, 1),
           source: '',
+          market_at: null,
+          closed_margin: 0,
         };
         const quoted = quote({ currency: code, amount: sum }, new Map([[code, row]]), now);
         if ('refused' in quoted) return;

@@ -70,23 +70,29 @@ async function readBody(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Parses a feed's document. Ignores unknown fields. */
+function isTimestamp(value: unknown): value is string {
+  return typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+/**
+ * Parses a feed's document. Ignores unknown fields. A malformed rate affects only its own currency,
+ * because a single bad row must not stop the sales in all others.
+ */
 function readDocument(text: string): FeedAnswer | NoAnswer {
   const document: unknown = JSON.parse(text);
   if (!isObject(document)) return { problem: 'the response is not a JSON object' };
-  const { base, as_of: asOf, rates } = document;
+  const { base, as_of: asOf, market_at: marketAt = null, rates } = document;
   if (base !== 'usd') return { problem: 'base is not usd' };
-  if (typeof asOf !== 'string' || !TIMESTAMP.test(asOf) || Number.isNaN(Date.parse(asOf))) {
-    return { problem: 'as_of is not a timestamp' };
+  if (!isTimestamp(asOf)) return { problem: 'as_of is not a timestamp' };
+  if (marketAt !== null && !isTimestamp(marketAt)) {
+    return { problem: 'market_at is not a timestamp' };
   }
   if (!isObject(rates)) return { problem: 'rates is not an object' };
-  const read = new Map<string, bigint>();
-  for (const [currency, text] of Object.entries(rates)) {
-    const rate = readFeedNumber(text);
-    if (rate === null) return { problem: `a rate is not decimal text above 0: ${currency}` };
-    read.set(currency, rate);
-  }
-  return { asOf: new Date(asOf), rates: read };
+  return {
+    asOf: new Date(asOf),
+    marketAt: marketAt === null ? null : new Date(marketAt),
+    rates: new Map(Object.entries(rates).map(([code, rate]) => [code, readFeedNumber(rate)])),
+  };
 }
 
 async function askFeed(url: string): Promise<FeedAnswer | NoAnswer> {
@@ -113,9 +119,9 @@ export async function askFeeds(
 ): Promise<readonly [FeedAnswer | NoAnswer, FeedAnswer | NoAnswer]> {
   if (feeds !== 'made-up') return Promise.all([askFeed(feeds[0]), askFeed(feeds[1])]);
   const rates = new Map(
-    Object.entries(MADE_UP).map(([code, text]) => [code, readFeedNumber(text) ?? 0n]),
+    Object.entries(MADE_UP).map(([code, text]) => [code, readFeedNumber(text)]),
   );
-  const answer = { asOf: now, rates };
+  const answer = { asOf: now, marketAt: null, rates };
   return [answer, answer];
 }
 

@@ -19,9 +19,9 @@ const RULES = { maxAgeMs: 120_000, maxSpread: 100 };
 
 function answer(rates: Readonly<Record<string, string>>, asOf = NOW): FeedAnswer {
   const entries = Object.entries(rates).map(
-    ([code, text]) => [code, readFeedNumber(text) ?? 0n] as const,
+    ([code, text]) => [code, readFeedNumber(text)] as const,
   );
-  return { asOf, rates: new Map(entries) };
+  return { asOf, marketAt: null, rates: new Map(entries) };
 }
 
 /** Returns the combined rate of two feeds' euro rates. */
@@ -94,7 +94,8 @@ describe('two feeds', () => {
   test('produce a rate with the time of the older one', () => {
     const older = addSeconds(NOW, -50);
     const [found] = compareFeeds([answer({}), answer({}, older)], RULES, NOW);
-    assert.deepEqual(found?.quotedAt, older);
+    assert.ok(found !== undefined && found.rate !== null);
+    assert.deepEqual(found.quotedAt, older);
   });
 });
 
@@ -108,7 +109,11 @@ describe('a rate that jumps', () => {
     for (const [second, text] of said) {
       const now = addSeconds(NOW, second);
       const rate = text === null ? null : readRate(text);
-      const found: Found = { currency: 'eur', rate, quotedAt: now };
+      const apart = { feed: null, reason: 'the feeds differ' };
+      const found: Found =
+        rate === null
+          ? { currency: 'eur', rate, problem: apart }
+          : { currency: 'eur', rate, quotedAt: now, marketAt: null };
       known = afterAnswer(known, found, { now, maxAgeMs: RULES.maxAgeMs });
     }
     return known?.good ? rateText(known.good.rate) : null;
@@ -157,8 +162,9 @@ describe('a rate that jumps', () => {
   });
   test('never replaces a quote with an older one', () => {
     const now = addSeconds(NOW, 60);
-    const good = { rate: readRate('1'), quotedAt: NOW };
-    const found = { currency: 'eur', rate: readRate('1.01'), quotedAt: addSeconds(NOW, -1) };
+    const good = { rate: readRate('1'), quotedAt: NOW, marketAt: null };
+    const older = { quotedAt: addSeconds(NOW, -1), marketAt: null };
+    const found = { currency: 'eur', rate: readRate('1.01'), ...older };
     const known = afterAnswer({ good, jumped: null }, found, { now, maxAgeMs: RULES.maxAgeMs });
     assert.deepEqual(known.good, good);
   });

@@ -28,9 +28,12 @@ export function rateText(rate: bigint): string {
 
 /** The response of one feed. */
 export interface FeedAnswer {
+  /** When the feed last confirmed its rates. */
   readonly asOf: Date;
-  /** Units per dollar, by currency. */
-  readonly rates: ReadonlyMap<string, bigint>;
+  /** When the market last moved; `null` if the feed does not say. */
+  readonly marketAt: Date | null;
+  /** Units per dollar, by currency; `null` if the value is malformed. */
+  readonly rates: ReadonlyMap<string, bigint | null>;
 }
 
 export interface RateRules {
@@ -39,14 +42,23 @@ export interface RateRules {
   readonly maxSpread: number;
 }
 
-/** The combined result of both feeds for one currency. */
-export interface Found {
-  readonly currency: string;
-  /** `null` if the feeds disagree, or if the rate of one is too old. */
-  readonly rate: bigint | null;
-  /** The older of the two. */
-  readonly quotedAt: Date;
+/** The reason why readable responses gave no rate. */
+export interface RateProblem {
+  /** The index of the feed that causes it; `null` if both feeds together do. */
+  readonly feed: 0 | 1 | null;
+  readonly reason: string;
 }
+
+/** The combined result of both feeds for one currency: a rate, or the reason why there is none. */
+export type Found = { readonly currency: string } & (
+  | {
+      readonly rate: bigint;
+      /** The older `as_of` and the older `market_at` of the two. */
+      readonly quotedAt: Date;
+      readonly marketAt: Date | null;
+    }
+  | { readonly rate: null; readonly problem: RateProblem }
+);
 
 /** Maximum time by which a feed's clock may be ahead of ours. */
 const MAX_AHEAD_MS = 60_000;
@@ -66,26 +78,54 @@ function middle(a: bigint, b: bigint, maxSpread: number): bigint | null {
 }
 
 /** Returns a currency's rate in a feed. The dollar's rate is 1, even if the feed omits it. */
-function ofFeed({ rates }: FeedAnswer, currency: string): bigint | undefined {
-  return rates.get(currency) ?? (currency === 'usd' ? FEED_ONE : undefined);
+function ofFeed({ rates }: FeedAnswer, currency: string): bigint | null | undefined {
+  return rates.has(currency) ? rates.get(currency) : currency === 'usd' ? FEED_ONE : undefined;
 }
 
-/** Combines two feeds into one rate per currency that both contain. */
+/** Returns the older of two times, either of which may be unknown. */
+function older(a: Date | null, b: Date | null): Date | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
+}
+
+/** Checks the times of both responses. */
+function findBadTime(
+  answers: readonly [FeedAnswer, FeedAnswer],
+  maxAgeMs: number,
+  now: Date,
+): RateProblem | null {
+  for (const feed of [0, 1] as const) {
+    const ageMs = now.getTime() - answers[feed].asOf.getTime();
+    if (ageMs > maxAgeMs) return { feed, reason: 'as_of is older than RATES_MAX_AGE' };
+    if (-ageMs > MAX_AHEAD_MS) return { feed, reason: 'as_of is over a minute in the future' };
+  }
+  return null;
+}
+
+/** Combines two feeds into one result per currency that both contain. */
 export function compareFeeds(
-  [a, b]: readonly [FeedAnswer, FeedAnswer],
+  answers: readonly [FeedAnswer, FeedAnswer],
   { maxAgeMs, maxSpread }: RateRules,
   now: Date,
 ): Found[] {
-  const times = [a.asOf.getTime(), b.asOf.getTime()];
-  const oldest = Math.min(...times);
-  const isTimely =
-    now.getTime() - oldest <= maxAgeMs && Math.max(...times) - now.getTime() <= MAX_AHEAD_MS;
+  const [a, b] = answers;
+  const badTime = findBadTime(answers, maxAgeMs, now);
+  const quotedAt = new Date(Math.min(a.asOf.getTime(), b.asOf.getTime()));
+  const marketAt = older(a.marketAt, b.marketAt);
   const found: Found[] = [];
   for (const currency of new Set([...a.rates.keys(), 'usd'])) {
     const [one, other] = [ofFeed(a, currency), ofFeed(b, currency)];
     if (one === undefined || other === undefined || minorDigits(currency) === undefined) continue;
-    const rate = isTimely ? middle(one, other, maxSpread) : null;
-    found.push({ currency, rate, quotedAt: new Date(oldest) });
+    const without = (problem: RateProblem) => found.push({ currency, rate: null, problem });
+    if (one === null || other === null) {
+      without({ feed: one === null ? 0 : 1, reason: 'the rate is not decimal text above 0' });
+    } else if (badTime !== null) {
+      without(badTime);
+    } else {
+      const rate = middle(one, other, maxSpread);
+      if (rate !== null) found.push({ currency, rate, quotedAt, marketAt });
+      else without({ feed: null, reason: 'the feeds differ by more than RATES_MAX_SPREAD' });
+    }
   }
   return found;
 }
@@ -93,7 +133,11 @@ export function compareFeeds(
 /** The stored state of a currency. */
 export interface KnownRate {
   /** The last accepted rate; `null` if there was none. */
-  readonly good: { readonly rate: bigint; readonly quotedAt: Date } | null;
+  readonly good: {
+    readonly rate: bigint;
+    readonly quotedAt: Date;
+    readonly marketAt: Date | null;
+  } | null;
   /** A very different rate that the feeds now return, and when they first and last returned it. */
   readonly jumped: { readonly rate: bigint; readonly since: Date; readonly seen: Date } | null;
 }
@@ -112,14 +156,15 @@ function isNear(rate: bigint, known: bigint): boolean {
 /** Returns a currency's state after another response of the feeds. */
 export function afterAnswer(
   known: KnownRate | undefined,
-  { rate, quotedAt }: Found,
+  found: Found,
   { now, maxAgeMs }: { readonly now: Date; readonly maxAgeMs: number },
 ): KnownRate {
   const { good = null, jumped = null } = known ?? {};
-  if (rate === null) return { good, jumped };
+  if (found.rate === null) return { good, jumped };
+  const { rate, quotedAt, marketAt } = found;
   if (good === null || isNear(rate, good.rate)) {
     if (good !== null && quotedAt < good.quotedAt) return { good, jumped: null };
-    return { good: { rate, quotedAt }, jumped: null };
+    return { good: { rate, quotedAt, marketAt }, jumped: null };
   }
   const goesOn =
     jumped !== null &&
@@ -127,7 +172,7 @@ export function afterAnswer(
     now.getTime() - jumped.seen.getTime() <= maxAgeMs;
   const { rate: first, since } = goesOn ? jumped : { rate, since: now };
   if (now.getTime() - since.getTime() >= JUMP_WAIT_MS) {
-    return { good: { rate, quotedAt }, jumped: null };
+    return { good: { rate, quotedAt, marketAt }, jumped: null };
   }
   return { good, jumped: { rate: first, since, seen: now } };
 }

@@ -1,7 +1,8 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { minorDigits } from '#core/currencies.ts';
-import { toAtoms } from '#core/currency-conversion.ts';
+import { readRate, toAtoms } from '#core/currency-conversion.ts';
 import { type Atoms, atoms, MAX_AMOUNT, MIN_AMOUNT } from '#core/money.ts';
+import { rateText } from '#prices/combine-rate-feeds.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
 
 /** A price in the shop's currency, in minor units. */
@@ -60,6 +61,23 @@ export function lastWorth(
   return toAtoms(BigInt(asked.amount), { currency: asked.currency, rate });
 }
 
+/** A market that has not moved for this long is closed. */
+const MARKET_CLOSED_AFTER_MS = 60 * 60_000;
+const WHOLE_MARGIN = 10_000n;
+
+/**
+ * Returns the rate of a sale. While the market is closed, the rate includes the operator's margin
+ * for what the market may do when it opens, rounded up: in the shop's favor.
+ */
+function rateOfSale(rate: string, row: RateRow, now: Date): string {
+  const { market_at: marketAt, closed_margin: margin } = row;
+  if (marketAt === null || now.getTime() - marketAt.getTime() <= MARKET_CLOSED_AFTER_MS) {
+    return rate;
+  }
+  const raised = readRate(rate) * (WHOLE_MARGIN + BigInt(margin));
+  return rateText((raised + WHOLE_MARGIN - 1n) / WHOLE_MARGIN);
+}
+
 /**
  * Returns a price's current value in USDC. Refuses with 503 if the rate is outdated, and with 400
  * if the request is invalid.
@@ -74,10 +92,11 @@ export function quote(
   if (minorDigits(currency) === undefined || (row === undefined && rates.size > 0)) {
     return invalid('currency', `presentment.currency: there is no exchange rate for ${currency}.`);
   }
-  const { rate = null, quoted_at: quotedAt = null, usable_until: until = null } = row ?? {};
-  if (rate === null || quotedAt === null || until === null || until < now) {
+  const { rate: good = null, quoted_at: quotedAt = null, usable_until: until = null } = row ?? {};
+  if (row === undefined || good === null || quotedAt === null || until === null || until < now) {
     return unavailable(currency);
   }
+  const rate = rateOfSale(good, row, now);
   const value = toAtoms(BigInt(amount), { currency, rate });
   if (value < MIN_AMOUNT || value > MAX_AMOUNT) {
     return invalid(
@@ -85,7 +104,7 @@ export function quote(
       `presentment.amount is worth ${value} USDC atoms. It must be ${MIN_AMOUNT} to ${MAX_AMOUNT}.`,
     );
   }
-  const source = row?.source ?? '';
+  const source = row.source ?? '';
   const locked = { currency, amount, rate, quotedAt: quotedAt.toISOString(), source };
   return { amount: atoms(value), quote: locked };
 }

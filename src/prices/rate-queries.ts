@@ -8,6 +8,12 @@ export const exchangeRates = table('exchange_rates', {
   quoted_at: 'timestamptz?',
   usable_until: 'timestamptz?',
   source: 'text?',
+  /** When the market last moved, if the feeds say. */
+  market_at: 'timestamptz?',
+  /** `RATES_CLOSED_MARGIN` in hundredths of a percent. */
+  closed_margin: 'int',
+  /** Since when responses have given no rate; `null` if the last ones did. */
+  refused_since: 'timestamptz?',
   jumped_rate: 'text?',
   jumped_since: 'timestamptz?',
   jumped_seen: 'timestamptz?',
@@ -16,7 +22,15 @@ export const exchangeRates = table('exchange_rates', {
 /** A stored rate. It may include a jump that is not accepted yet. */
 export type StoredRate = Row<typeof exchangeRates>;
 
-const RATE = exchangeRates.pick(['currency', 'rate', 'quoted_at', 'usable_until', 'source']);
+const RATE = exchangeRates.pick([
+  'currency',
+  'rate',
+  'quoted_at',
+  'usable_until',
+  'source',
+  'market_at',
+  'closed_margin',
+]);
 
 /** The columns that a sale reads. */
 export type RateRow = Row<typeof RATE>;
@@ -68,25 +82,56 @@ export async function upsertRates(tx: Tx, rates: readonly StoredRate[]): Promise
      set rate = excluded.rate, quoted_at = excluded.quoted_at,
        usable_until = excluded.usable_until, source = excluded.source,
        jumped_rate = excluded.jumped_rate, jumped_since = excluded.jumped_since,
-       jumped_seen = excluded.jumped_seen`,
+       jumped_seen = excluded.jumped_seen, market_at = excluded.market_at,
+       closed_margin = excluded.closed_margin, refused_since = excluded.refused_since`,
   );
+}
+
+/** Notes that these currencies got no rate, if they are not noted already. */
+export async function refuseRates(
+  tx: Tx,
+  refused: { readonly except: readonly string[]; readonly now: Date },
+): Promise<void> {
+  await tx.query(
+    `update exchange_rates set refused_since = $2
+     where refused_since is null and currency <> all($1)`,
+    [refused.except, refused.now],
+  );
+}
+
+/** Returns the currencies that have had no rate since a moment in this range. */
+export async function selectRefused(
+  tx: Tx,
+  since: { readonly from: Date; readonly to: Date },
+): Promise<string[]> {
+  const rows = await tx.query<{ currency: string }>(
+    `select currency from exchange_rates
+     where refused_since > $1 and refused_since <= $2 order by currency`,
+    [since.from, since.to],
+  );
+  return rows.map(({ currency }) => currency);
 }
 
 /**
  * Prepares stored rates at a start: deletes made-up rates, which must not be compared with real
- * ones, and applies a changed maximum age.
+ * ones, and applies changed settings.
  */
 export async function prepareRates(
   tx: Tx,
-  start: { readonly madeUp: string; readonly keepsMadeUp: boolean; readonly maxAgeMs: number },
+  start: {
+    readonly madeUp: string;
+    readonly keepsMadeUp: boolean;
+    readonly maxAgeMs: number;
+    readonly closedMargin: number;
+  },
 ): Promise<void> {
   await tx.query('delete from exchange_rates where source = $1 and not $2', [
     start.madeUp,
     start.keepsMadeUp,
   ]);
   await tx.query(
-    `update exchange_rates set usable_until = quoted_at + $1 * interval '1 millisecond'
-     where quoted_at is not null`,
-    [start.maxAgeMs],
+    `update exchange_rates
+     set usable_until = quoted_at + $1 * interval '1 millisecond', closed_margin = $2`,
+    [start.maxAgeMs, start.closedMargin],
   );
 }

@@ -9,7 +9,7 @@ const ONE = 'https://one.example/usd';
 const TWO = 'http://10.0.0.7:8080/usd?key=1';
 
 test('two feeds, an age of two minutes and a spread of 1 percent', () => {
-  const settings = { feeds: [ONE, TWO], maxAgeMs: 120_000, maxSpread: 100 };
+  const settings = { feeds: [ONE, TWO], maxAgeMs: 120_000, maxSpread: 100, closedMargin: 0 };
   assert.deepEqual(read({ RATES_URL: `${ONE}, ${TWO}` }, true), settings);
 });
 
@@ -26,6 +26,14 @@ test('a spread may have two decimals', () => {
   );
 });
 
+test('a margin for closed markets may have two decimals', () => {
+  const margins = ['0', '1.25', '10', '10.00'];
+  assert.deepEqual(
+    margins.map((text) => read({ RATES_CLOSED_MARGIN: text }).closedMargin),
+    [0, 125, 1_000, 1_000],
+  );
+});
+
 const WRONG: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = [
   [{ RATES_URL: ONE }, /^RATES_URL must be two http or https addresses/],
   [{ RATES_URL: `${ONE},` }, /^RATES_URL must be two/],
@@ -38,6 +46,11 @@ const WRONG: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = 
   [{ RATES_MAX_AGE: '86401' }, /^RATES_MAX_AGE=86401 must be/],
   [{ RATES_MAX_SPREAD: '-1' }, /^RATES_MAX_SPREAD=-1 must be a percentage from 0 to 99.99$/],
   [{ RATES_MAX_SPREAD: '1%' }, /^RATES_MAX_SPREAD=1% must be/],
+  [
+    { RATES_CLOSED_MARGIN: '10.01' },
+    /^RATES_CLOSED_MARGIN=10.01 must be a percentage from 0 to 10$/,
+  ],
+  [{ RATES_CLOSED_MARGIN: '-1' }, /^RATES_CLOSED_MARGIN=-1 must be a percentage from 0 to 10$/],
 ];
 
 for (const [given, message] of WRONG) {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { addSeconds, FakeClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
+import { type LogFields, silentLog } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import { MADE_UP_SOURCE } from '#prices/ask-rate-feeds.ts';
 import { quote } from '#prices/quote-price.ts';
 import { selectRates } from '#prices/rate-queries.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 import { createRateRefresher } from '#prices/refresh-rates.ts';
+import { insertAlarms } from '#settlement/alarms.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type Answerer, startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
@@ -36,7 +37,7 @@ after(async () => {
 });
 beforeEach(async () => {
   clock = new FakeClock();
-  await db.query('truncate exchange_rates, rate_refresh');
+  await db.query('truncate exchange_rates, rate_refresh, chain_alarms');
 });
 
 const json =
@@ -48,9 +49,15 @@ const says = (eur: string, more: object = {}) =>
   json({ base: 'usd', as_of: clock.now().toISOString(), rates: { eur }, ...more });
 
 const MAX_AGE_S = 120;
-function refresher(settings: Partial<RateSettings> = {}) {
-  const rates = { feeds, maxAgeMs: MAX_AGE_S * 1000, maxSpread: 100, ...settings };
-  return createRateRefresher({ db, clock, log: silentLog }, rates);
+function refresher(settings: Partial<RateSettings> = {}, log = silentLog) {
+  const rates = {
+    feeds,
+    maxAgeMs: MAX_AGE_S * 1000,
+    maxSpread: 100,
+    closedMargin: 0,
+    ...settings,
+  };
+  return createRateRefresher({ db, clock, log, insertAlarms }, rates);
 }
 
 /** Returns a currency's current rate (by default the euro's), or the error code of the refusal. */
@@ -107,7 +114,8 @@ const WRONG: readonly (readonly [string, () => Answerer])[] = [
   ['is too old', () => says('0.8', { as_of: addSeconds(clock.now(), -121).toISOString() })],
   ['is too far ahead', () => says('0.8', { as_of: addSeconds(clock.now(), 61).toISOString() })],
   ['has a number as a number', () => says('0.8', { rates: { eur: 0.8 } })],
-  ['has one rate of 0', () => says('0.8', { rates: { ...RATES, gbp: '0' } })],
+  ['has a rate of 0', () => says('0')],
+  ['has a market time that is none', () => says('0.8', { market_at: 'friday' })],
   ['has a list of rates', () => says('0.8', { rates: [RATES] })],
 ];
 
@@ -130,6 +138,116 @@ for (const [how, feed] of WRONG) {
     }
   });
 }
+
+for (const wrong of ['0', '-1', '1e2', '1234567890123456', '٣', '', null, 0.8, {}, ['1']]) {
+  test(`a rate of ${JSON.stringify(wrong)} stops only its own currency`, async () => {
+    for (const order of [0, 1]) {
+      await db.query('truncate exchange_rates, rate_refresh');
+      const bad = says('0.8', { rates: { ...RATES, gbp: wrong } });
+      const good = says('0.8', { rates: { ...RATES, gbp: '0.7' } });
+      if (order === 0) behave(bad, good);
+      else behave(good, bad);
+      await refresher()();
+      assert.deepEqual([await euro(), await euro('gbp')], ['1.25', 'rates_unavailable']);
+    }
+  });
+}
+
+test('feeds that confirm rates of a closed market keep a shop selling, at a margin', async () => {
+  const refresh = refresher({ closedMargin: 150 });
+  const closed = clock.now().toISOString();
+  const confirms = () => says('0.8', { market_at: closed });
+  behave(confirms(), says('0.8'));
+  await refresh();
+  clock.advance(60 * 60_000);
+  behave(confirms(), says('0.8', { market_at: clock.now().toISOString() }));
+  await refresh();
+  assert.equal(await euro(), '1.25', 'the market moved an hour ago');
+  clock.advance(2 * 24 * 60 * 60_000);
+  behave(confirms(), says('0.8', { market_at: clock.now().toISOString() }));
+  await refresh();
+  assert.equal(await euro(), '1.26875', 'the older of the two counts');
+  behave(says('0.79', { market_at: clock.now().toISOString() }), says('0.79', { market_at: null }));
+  wait();
+  await refresh();
+  assert.equal(await euro(), '1.26582278481', 'the market has opened');
+});
+
+test('a margin is rounded in favor of the shop', async () => {
+  behave(says('0.9213', { market_at: '2026-01-01T00:00:00Z' }), says('0.9213'));
+  await refresher({ closedMargin: 333 })();
+  // 1.08542277217 × 1.0333 = 1.121567350483261
+  assert.equal(await euro(), '1.121567350484');
+});
+
+/** Collects the warnings of a refresher. */
+function warnings() {
+  const lines: LogFields[] = [];
+  const warn = (message: string, fields: LogFields = {}) => void lines.push({ message, ...fields });
+  return { log: { ...silentLog, warn }, take: () => lines.splice(0) };
+}
+
+test('each reason for a missing rate is logged once, with feed and currency', async () => {
+  const { log, take } = warnings();
+  const refresh = refresher({}, log);
+  const [one, other] = feeds.map((url) => new URL(url).host);
+  const round = async (...answerers: readonly [Answerer, Answerer]) => {
+    wait();
+    behave(...answerers);
+    await refresh();
+    return take().map(({ feed, currencies, problem }) => [feed, currencies, problem]);
+  };
+  const both = { rates: { ...RATES, gbp: '0.7' } };
+  assert.deepEqual(await round(says('0.8', both), says('0.8', both)), []);
+  const bad = says('0.8', { rates: { ...RATES, gbp: '0' } });
+  const malformed = [one, 'gbp', 'the rate is not decimal text above 0'];
+  assert.deepEqual(await round(bad, says('0.8', both)), [malformed]);
+  assert.deepEqual(await round(bad, says('0.8', both)), []);
+  const old = { ...both, as_of: '2020-01-01T00:00:00Z' };
+  assert.deepEqual(await round(says('0.8', both), says('0.8', old)), [
+    [other, 'eur, gbp, usd', 'as_of is older than RATES_MAX_AGE'],
+  ]);
+  const early = { ...both, as_of: addSeconds(clock.now(), 3600).toISOString() };
+  assert.deepEqual(await round(says('0.8', early), says('0.8', both)), [
+    [one, 'eur, gbp, usd', 'as_of is over a minute in the future'],
+  ]);
+  const apart = { rates: { eur: '0.9', gbp: '0.7' } };
+  assert.deepEqual(await round(says('0.8', both), says('0.9', apart)), [
+    [`${one}, ${other}`, 'eur', 'the feeds differ by more than RATES_MAX_SPREAD'],
+  ]);
+  const jump = { rates: { eur: '0.8', gbp: '0.5' } };
+  assert.deepEqual(await round(says('0.8', jump), says('0.8', jump)), [
+    [
+      `${one}, ${other}`,
+      'gbp',
+      'the rate moved by more than 10 percent and waits for five minutes of agreement',
+    ],
+  ]);
+});
+
+test('a third of the maximum age without a rate raises one alarm for operators', async () => {
+  const refresh = refresher();
+  const alarms = () =>
+    db.query('select kind, subject from chain_alarms where resolved_at is null order by id');
+  behave(says('0.8'), says('0.8'));
+  await refresh();
+  const round = async (answerer: Answerer) => {
+    wait(MAX_AGE_S / 6);
+    behave(says('0.8'), answerer);
+    await refresh();
+    return alarms();
+  };
+  const stale = says('0.8', { as_of: '2020-01-01T00:00:00Z' });
+  assert.deepEqual(await round(stale), []);
+  assert.deepEqual(await round(stale), []);
+  const alarm = { kind: 'rates_missing', subject: 'eur, usd' };
+  assert.deepEqual(await round(stale), [alarm]);
+  assert.deepEqual(await round((_, response) => void response.writeHead(500).end()), [alarm]);
+  await db.query('update chain_alarms set resolved_at = now()');
+  for (let n = 0; n < 6; n++) await round(stale);
+  await db.query('update chain_alarms set resolved_at = now()');
+  assert.deepEqual(await round(stale), [], 'an alarm that was resolved does not return');
+});
 
 test('a feed that does not finish its response within 5 s gives no rate', async () => {
   behave(says('0.8'), (_, response) => void response.write('{"base":"usd",'));

@@ -265,6 +265,14 @@ export const GENERAL_SECTIONS = [
         unit: 'percent, 0–99.99',
         what: 'The most by which the rates of the two feeds may differ.',
       },
+      {
+        name: 'RATES_CLOSED_MARGIN',
+        default: '0',
+        unit: 'percent, 0–10',
+        what:
+          'By how much a rate is raised, in the shop’s favor, while the older `market_at` of the ' +
+          'feeds is more than an hour back. See [Rates](configure.md#rates).',
+      },
     ],
   },
   {
