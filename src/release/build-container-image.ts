@@ -91,10 +91,14 @@ mkdir -p "$cache" "$root/${HELPERS}/cache"
 mount --bind "$cache" "$root/${HELPERS}/cache"
 exec chroot "$root" /bin/sh -ec "cd $folder && $1"`;
 
-interface Root {
+/** A stage's root folder, and its working folder in there. */
+export interface Root {
   readonly place: string;
   readonly folder: string;
 }
+
+/** Runs a command of a `RUN` line in a stage's root folder. */
+type RunCommand = (root: Root, command: string) => Promise<void>;
 
 /** Variables that npm needs to reach its registry: npm's settings, proxies and certificates. */
 const PASSED = /^(npm_config_\w+|(https?|all|no)_proxy|NODE_EXTRA_CA_CERTS)$/i;
@@ -118,8 +122,7 @@ function passedEnv(): Record<string, string> {
 
 const settingOf = async (name: string) => (await run('npm', ['config', 'get', name])).stdout.trim();
 
-/** Runs one of a stage's shell commands in the stage's root folder. */
-async function runIn({ place, folder }: Root, command: string): Promise<void> {
+export async function runIn({ place, folder }: Root, command: string): Promise<void> {
   const env = {
     ...passedEnv(),
     PATH: `/${HELPERS}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
@@ -167,7 +170,13 @@ async function copyInto(root: Root, words: string, from: { context: string; stag
 
 type Places = Map<string, string>;
 
-async function runStage(stage: Stage, place: string, from: { context: string; stages: Places }) {
+interface Sources {
+  readonly context: string;
+  readonly stages: Places;
+  readonly runCommand: RunCommand;
+}
+
+async function runStage(stage: Stage, place: string, from: Sources) {
   await mkdir(place, { recursive: true });
   await putNode(place);
   let folder = '/';
@@ -177,7 +186,7 @@ async function runStage(stage: Stage, place: string, from: { context: string; st
       await mkdir(path.join(place, folder), { recursive: true });
     }
     if (name === 'COPY') await copyInto({ place, folder }, words, from);
-    if (name === 'RUN') await runIn({ place, folder }, words);
+    if (name === 'RUN') await from.runCommand({ place, folder }, words);
   }
 }
 
@@ -189,21 +198,34 @@ const PACKED = [
   ...['--use-compress-program=gzip -n -6'],
 ];
 
+/**
+ * Runs all stages of the Dockerfile of `folder` in root folders below `place`.
+ * @returns the root folder of the last stage.
+ */
+export async function runStages(
+  folder: string,
+  place: string,
+  runCommand: RunCommand = runIn,
+): Promise<string> {
+  const context = path.join(place, 'context');
+  await makeContext(folder, context);
+  const stages: Places = new Map();
+  const text = await readFile(path.join(folder, DOCKERFILE), 'utf8');
+  for (const stage of stagesOf(text)) {
+    const root = path.join(place, `root-${stage.name}`);
+    await runStage(stage, root, { context, stages, runCommand });
+    stages.set(stage.name, root);
+  }
+  return stages.get('') ?? '';
+}
+
 export async function buildRoot({ folder, out, version }: ImageWanted): Promise<Image> {
   const place = await mkdtemp(path.join(tmpdir(), 'tapline-image-'));
   try {
-    const context = path.join(place, 'context');
-    await makeContext(folder, context);
-    const stages: Places = new Map();
-    const text = await readFile(path.join(folder, DOCKERFILE), 'utf8');
-    for (const stage of stagesOf(text)) {
-      const root = path.join(place, `root-${stage.name}`);
-      await runStage(stage, root, { context, stages });
-      stages.set(stage.name, root);
-    }
+    const root = await runStages(folder, place);
     const file = `tapline-root-${version}.tar.gz`;
     const own = ['app', 'data', 'signer-certificates'];
-    const packed = ['-C', stages.get('') ?? '', '-cf', path.join(out, file), ...PACKED, ...own];
+    const packed = ['-C', root, '-cf', path.join(out, file), ...PACKED, ...own];
     await run('tar', packed, { timeout: BUILD_MS });
     const what = 'What the image has above its base (no container engine was available)';
     return { file, what, isReproducible: true };
