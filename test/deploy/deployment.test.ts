@@ -101,6 +101,35 @@ test('each container’s log is bounded, and no file must exist before init', as
   assert.match(ignored, /^!\.env\.example$/m, 'init reads the example');
 });
 
+test('each container that mounts the database finds its files with every PostgreSQL', async () => {
+  const compose = await read('container/compose.yaml');
+  const [, services = ''] = compose.split(/^(?:services|volumes):$/m);
+  const mounts = /- database:(\S+)/.exec(services)?.[1] ?? '';
+  assert.match(
+    services,
+    new RegExp(`PGDATA: &data ${mounts}$`, 'm'),
+    'the mount is the data folder',
+  );
+  const bodies = services.split(/^ {2}(?=[\w-]+:)/m);
+  const mounting = bodies.filter((body) => /volumes: (&|\*)database/.test(body));
+  assert.equal(mounting.length, 3);
+  for (const body of mounting) assert.match(body, /PGDATA: [&*]data/, body.split('\n')[0]);
+});
+
+test('a gateway replaces the ingress, its controller in the policy, and ends no stream', async () => {
+  const component = await read('kubernetes/gateway/kustomization.yaml');
+  assert.match(component, /\$patch: delete\n.*\n +kind: Ingress\n +metadata:\n +name: tapline$/m);
+  assert.match(component, /name: tapline-api\n[\s\S]*envoy-gateway-system[\s\S]*port: 4242/);
+  const [gateway = '', route = ''] = (await read('kubernetes/gateway/gateway.yaml')).split('---');
+  const api = await read('kubernetes/api.yaml');
+  for (const name of ['tapline-tls', 'pay.example.com']) assert(api.includes(name), name);
+  assert.match(gateway, /protocol: HTTPS\n +hostname: pay\.example\.com\n.*\n.*tapline-tls/);
+  assert.match(
+    route,
+    /hostnames: \[pay\.example\.com\][\s\S]*name: tapline, port: 80[\s\S]*request: 0s/,
+  );
+});
+
 test('the image has each folder that the service reads', async () => {
   const ignored = await readFile(path.join(ROOT, '.dockerignore'), 'utf8');
   const inImage = new Set([...ignored.matchAll(/^!([^/\n]+)/gm)].map(([, name]) => name));
@@ -140,7 +169,7 @@ test('a cluster admits only the ingress, and trusts no network by default', asyn
     const rules = [...policy.matchAll(/^ {4}- (from|ports):/gm)].map(([, first]) => first);
     assert.deepEqual(rules, ['from'], 'a rule without `from` lets every pod in');
   }
-  assert.match(policies[1] ?? '', /ingress-nginx[\s\S]*port: 4242/);
+  assert.match(policies[1] ?? '', /kubernetes\.io\/metadata\.name: ingress [\s\S]*port: 4242/);
   const [, proxies = ''] = /TRUSTED_PROXIES=(\S+)/.exec(await read(KUSTOMIZATION)) ?? [];
   assert.throws(() => cidrs({ TRUSTED_PROXIES: proxies }, 'TRUSTED_PROXIES'), {
     name: 'StartError',
