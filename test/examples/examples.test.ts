@@ -10,12 +10,15 @@ import { sign as signWebhook } from 'tapline/webhooks';
 import { type Address, createTestClient, createWalletClient, http, publicActions } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
+import { present } from '#core/assert.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { readLink, sign } from '#testing/pay-links.ts';
 import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
+import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { freePort } from '../../web/testing/free-port.ts';
 import { runCli, startCli } from '../cli/run-cli.ts';
+import { payingFetch } from '../x402/x402-ground.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** Allows for the next block, one per second, and the webhook that follows it. */
@@ -280,6 +283,27 @@ test('agent.mjs buys from paywall.mjs', async () => {
   const agent = startExample('agent.mjs', { EXAMPLE_ARG: url });
   await agent.line(/^Paid in 0x[0-9a-f]{64}: .*Sunny/);
   await shop.line(/^0x[0-9a-fA-F]{40} has paid pi_/);
+});
+
+test('paywall.mjs delivers once to twenty requests with one payment', async () => {
+  const url = await addressOf(startExample('paywall.mjs'));
+  const { test: mode, web_url, base_url } = network.sandbox;
+  const buyer = newWallet();
+  const token = await signInWallet(web_url, buyer, { chainId: mode.chain_id });
+  const wallet = caller(`${base_url}/payer/v1`, token);
+  assert.equal((await wallet.post('/faucet', { amount: 1_000_000 })).status, 201);
+  let statuses: number[] = [];
+  const send = async (request: Request) => {
+    if (!request.headers.has('PAYMENT-SIGNATURE')) return fetch(request);
+    const all = await Promise.all(Array.from({ length: 20 }, () => fetch(request.clone())));
+    statuses = all.map(({ status }) => status);
+    return present(
+      all.find(({ ok }) => ok),
+      'delivery',
+    );
+  };
+  assert.equal((await payingFetch({ shared: network }, buyer, send)(url)).status, 200);
+  assert.deepEqual(statuses.sort(), [200, ...Array.from({ length: 19 }, () => 409)]);
 });
 
 test('server-driven.mjs takes each step of a server-driven terminal', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,7 +23,7 @@ import { type Listening, listen } from '#testing/listen.ts';
 import { digestOf, transferCall } from '../../x402/src/authorization.ts';
 import { routesOf, serverOf } from '../../x402/src/index.ts';
 import { priceOf, totalOf } from '../../x402/src/price-after-fees.ts';
-import { openX402Ground, type X402Ground } from './x402-ground.ts';
+import { identifiedBy, openX402Ground, settleAt, type X402Ground } from './x402-ground.ts';
 
 /** Tests the routes that x402 servers call, with the unmodified client of `@x402/core`. */
 
@@ -78,6 +79,7 @@ interface Answer {
   readonly success: boolean;
   readonly errorReason?: string | undefined;
   readonly transaction: string;
+  readonly extra?: unknown;
 }
 
 function pending(): Answer {
@@ -106,10 +108,11 @@ test('the routes describe their requests', async () => {
 });
 
 describe('settle', () => {
-  test('takes the money once in ten parallel calls and ten later ones', async () => {
+  test('takes the money once in ten parallel calls and ten later ones, by one name', async () => {
     const buyer = await ground.newBuyer(FUNDS);
     const before = await ground.merchantReceived();
-    const { payload, requirements } = await sign(buyer, 'https://shop.test/once');
+    const { payload: unnamed, requirements } = await sign(buyer, 'https://shop.test/once');
+    const payload = { ...unnamed, extensions: identifiedBy(randomUUID()) };
     assert.equal((await client.verify(payload, requirements)).isValid, true);
     // On a busy machine the first response may be "pending".
     const settle = () => settledBy(() => client.settle(payload, requirements));
@@ -118,10 +121,11 @@ describe('settle', () => {
     const [first] = together;
     assert.equal(first?.success, true, JSON.stringify(first));
     for (const settled of together) assert.deepEqual(settled, first);
+    assert.equal((await client.verify(payload, requirements)).isValid, true);
     assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
     assert.equal(await ground.merchantReceived(), before + BigInt(PRICE));
     // A used signature cannot pay for a second purchase.
-    const { isValid, invalidReason } = await client.verify(payload, requirements);
+    const { isValid, invalidReason } = await client.verify(unnamed, requirements);
     assert.deepEqual([isValid, invalidReason], [false, 'invalid_exact_evm_nonce_already_used']);
   });
 
@@ -130,8 +134,9 @@ describe('settle', () => {
     const buyer = await ground.newBuyer(FUNDS);
     const before = await ground.merchantReceived();
     const { payload, requirements } = await sign(buyer, 'https://shop.test/two');
+    const named = { ...payload, extensions: identifiedBy(randomUUID()) };
     const both = await Promise.all(
-      [ground.facilitator, other].map((one) => settledBy(() => one.settle(payload, requirements))),
+      [ground.facilitator, other].map((one) => settledBy(() => one.settle(named, requirements))),
     );
     assert.deepEqual(
       both.map(({ success }) => success),
@@ -161,10 +166,14 @@ describe('settle', () => {
   test('refuses a signature that was presented for something else', async () => {
     const buyer = await ground.newBuyer(FUNDS);
     const { payload, requirements } = await sign(buyer, 'https://shop.test/cheap');
-    assert.equal((await client.settle(payload, requirements)).success, true);
+    const first = await settledBy(() => client.settle(payload, requirements));
+    assert.equal(first.success, true);
     const other = { ...requirements, extra: { ...requirements.extra, resource: 'https://x.test' } };
     const settled = await ground.facilitator.settle(payload, other);
     assert.deepEqual([settled.success, settled.errorReason], [false, 'duplicate_settlement']);
+    assert.equal(settled.transaction, first.transaction);
+    assert.deepEqual(settled.extra, first.extra);
+    assert.doesNotMatch(settled.errorMessage ?? '', /sign a new/i);
   });
 
   const WRONG: readonly (readonly [string, (signed: Signed) => unknown, string])[] = [
@@ -210,15 +219,18 @@ describe('settle', () => {
   });
 });
 
-/** Expires the intent that the facilitator made for a resource. */
-async function expireSaleOf(resource: string): Promise<void> {
-  const { data } = (await ground.merchant.get('/payment_intents?limit=5')).body as {
+/** Returns the ID of the intent that the facilitator made for a resource. */
+async function intentOf(resource: string): Promise<string | undefined> {
+  const { data } = (await ground.merchant.get('/payment_intents?limit=20')).body as {
     data: { id: string; description: string | null }[];
   };
-  const intent = data.find(({ description }) => description?.includes(resource));
-  const { status } = await ground.merchant.post(
-    `/test_helpers/payment_intents/${intent?.id}/expire`,
-  );
+  return data.find(({ description }) => description?.includes(resource))?.id;
+}
+
+/** Expires the intent that the facilitator made for a resource. */
+async function expireSaleOf(resource: string): Promise<void> {
+  const id = await intentOf(resource);
+  const { status } = await ground.merchant.post(`/test_helpers/payment_intents/${id}/expire`);
   assert.equal(status, 200);
 }
 
@@ -311,19 +323,24 @@ describe('the command tapline-x402', () => {
 
   test('killed in the middle of a settlement, continues and takes no money twice', async () => {
     const buyer = await ground.newBuyer(FUNDS);
-    const { payload, requirements } = await sign(buyer, 'https://shop.test/killed');
+    const resource = `https://shop.test/killed-${buyer.address}`;
+    const { payload, requirements } = await sign(buyer, resource);
     const first = await start();
     const cut = new HTTPFacilitatorClient({ url: first.url }).settle(payload, requirements);
     cut.catch(() => {});
-    await sleep(500);
+    while ((await intentOf(resource)) === undefined) await sleep(50);
     first.child.kill('SIGKILL');
     await assert.rejects(cut);
     const second = await start();
-    const again = new HTTPFacilitatorClient({ url: second.url });
-    const settled = await settledBy(() => again.settle(payload, requirements));
+    const settled = await settledBy(() => settleAt(second.url, { payload, requirements }));
     second.child.kill('SIGTERM');
     assert.deepEqual(await once(second.child, 'exit'), [0, null]);
-    assert.equal(settled.success, true, JSON.stringify(settled));
+    // The first process may have told its caller that the sale is paid.
+    assert.equal(settled.errorReason, 'duplicate_settlement', JSON.stringify(settled));
+    assert.match(settled.transaction, /^0x[0-9a-f]{64}$/);
+    const { paymentIntent } = settled.extra as { paymentIntent: string };
+    const { body } = await ground.merchant.get(`/payment_intents/${paymentIntent}`);
+    assert.equal((body as { status?: string }).status, 'succeeded');
     assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
   });
 

@@ -28,7 +28,6 @@ test('the package decides about signatures as the network does', async () => {
   const wallets = openWallets({
     client: createPublicClient({ chain, transport: http(rpcUrl) }),
     facts,
-    bridge,
     factories: [FACTORIES.honest],
     send: () => assert.fail('a check sends nothing'),
     onError: assert.ifError,

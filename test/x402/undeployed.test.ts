@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { x402Client } from '@x402/core/client';
@@ -29,12 +30,13 @@ import type { ProviderCall } from '#testing/back-ends.ts';
 import { keyWalletCode } from '#testing/pay-links.ts';
 import type { Behavior } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { REVERTS } from '#testing/reverts.ts';
 import { startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 import { compileContract } from '../../contracts/compile.ts';
 import { knownFactories, openAllowance } from '../../x402/src/contract-wallets.ts';
 import type { Facilitator, FacilitatorOptions } from '../../x402/src/index.ts';
-import { openX402Ground, type X402Ground } from './x402-ground.ts';
+import { identifiedBy, openX402Ground, type X402Ground } from './x402-ground.ts';
 
 /** Clients whose wallet is a contract, or becomes one, and may not be deployed yet (ERC-6492). */
 
@@ -141,6 +143,8 @@ let resources = 0;
 
 /** Signs a payment for a resource with the real package. */
 async function sign(buyer: Buyer, by: Facilitator, seconds = 3_600) {
+  // Named, so that each repeated call gets the result.
+  const extensions = identifiedBy(randomUUID());
   const resource = `https://shop.test/undeployed/${++resources}`;
   const requirements = {
     ...by.requirements({ price: PRICE, resource }),
@@ -156,7 +160,7 @@ async function sign(buyer: Buyer, by: Facilitator, seconds = 3_600) {
     resource: { url: resource },
     accepts: [requirements as never],
   });
-  return { payload, requirements };
+  return { payload: { ...payload, extensions }, requirements };
 }
 
 type Signed = Awaited<ReturnType<typeof sign>>;
@@ -238,12 +242,18 @@ describe('a client', { concurrency: true }, () => {
 
     test('pays once when its process was gone before the money was taken', async () => {
       const privateKey = generatePrivateKey();
-      const hasty = await open({ privateKey, waitMs: 0 });
+      const { proxy, by: hasty } = await openAtProxy({ privateKey, waitMs: 0 });
       const buyer = await newBuyer();
       const signed = await sign(buyer, hasty);
+      // The node shows no deployment.
+      const shows = { eth_getTransactionReceipt: null, eth_getCode: '0x' };
+      const answer: Behavior['answer'] = ({ method }, real) =>
+        method in shows ? { result: shows[method as keyof typeof shows] } : real;
+      proxy.behavior = { answer };
       const first = await hasty.settle(signed.payload, signed.requirements);
       assert.equal(first.errorReason, 'settlement_pending');
       assert.match(String(first.errorMessage), /being deployed.* same signature/);
+      assert.match(first.transaction, /^0x[0-9a-f]{64}$/);
       hasty.close();
       const by = await open({ privateKey });
       assert.equal((await settle(signed, by)).success, true);
@@ -315,10 +325,10 @@ describe('a client', { concurrency: true }, () => {
 
     test('of a hostile factory costs three transactions an hour', async () => {
       const by = await open();
-      const signed = await sign(await newBuyer({ factory: HOSTILE }), by);
+      const buyer = await newBuyer({ factory: HOSTILE });
       const messages: string[] = [];
       for (let time = 0; time < 4; time++) {
-        messages.push(String((await settle(signed, by)).errorMessage));
+        messages.push(String((await settle(await sign(buyer, by), by)).errorMessage));
       }
       for (const one of messages.slice(0, 3)) assert.match(one, /could not be deployed/);
       assert.match(messages[3] ?? '', /deploys no more wallets for now/);
@@ -399,20 +409,33 @@ describe('a client', { concurrency: true }, () => {
       for (const [name, code] of Object.entries(failures)) {
         assert.equal(await isValidWith(code as Hex), false, name);
       }
-      const answersWith = (message: string) => {
-        const isQuestion = ({ method, params }: ProviderCall) =>
-          method === 'eth_call' && (params[0] as { data?: string }).data?.startsWith('0x1626ba7e');
+      const isQuestion = ({ method, params }: ProviderCall) =>
+        method === 'eth_call' && (params[0] as { data?: string }).data?.includes('1626ba7e');
+      for (const message of ['header not found', 'missing trie node', 'unknown block']) {
         const error = { code: -32_000, message };
         proxy.behavior = { answer: (call, real) => (isQuestion(call) ? { error } : real) };
-      };
-      // Messages of geth.
-      for (const message of ['out of gas', 'invalid opcode: INVALID', 'execution reverted']) {
-        answersWith(message);
-        assert.equal(await isValidWith(answering(YES_WORD)), false, message);
-      }
-      for (const message of ['header not found', 'missing trie node', 'unknown block']) {
-        answersWith(message);
         await assert.rejects(isValidWith(answering(YES_WORD)), new RegExp(message));
+      }
+    });
+
+    test('has refused, however its node reports a revert', async () => {
+      const { proxy, by } = await openAtProxy();
+      const account = newWallet();
+      await ground.fund(account.address, BigInt(TOTAL));
+      const { payload, requirements } = await sign(account, by);
+      const codes = {
+        reverts: '0x5f5ffd',
+        halts: '0xfe',
+        starts: answering(`ef${'00'.repeat(31)}`),
+      };
+      for (const [how, bytecode] of Object.entries(codes)) {
+        await node().setCode({ address: account.address, bytecode: bytecode as Hex });
+        for (const error of REVERTS) {
+          proxy.behavior = { answer: (_, real) => ('error' in real ? { error } : real) };
+          const { invalidReason } = await by.verify(payload, requirements);
+          const which = `${how}: ${error.message}`;
+          assert.equal(invalidReason, 'invalid_exact_evm_signature', which);
+        }
       }
     });
   });

@@ -19,6 +19,7 @@ import {
   type FacilitatorOptions,
   openFacilitator,
   paywallOf,
+  type Settled,
   serverOf,
 } from '../../x402/src/index.ts';
 
@@ -178,12 +179,29 @@ function startShops() {
   };
 }
 
+/** Returns the extensions of a payload whose client names its purchase. */
+export function identifiedBy(id: string) {
+  return { 'payment-identifier': { info: { required: false, id } } };
+}
+
+/** Settles over HTTP. The packages' client drops fields of refusals. */
+export async function settleAt(
+  url: string,
+  signed: { readonly payload: unknown; readonly requirements: unknown },
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Settled & { readonly status: number }> {
+  const { payload: paymentPayload, requirements: paymentRequirements } = signed;
+  const body = JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements });
+  const response = await fetch(`${url}/settle`, { method: 'POST', headers, body });
+  return { status: response.status, ...((await response.json()) as Settled) };
+}
+
 /**
  * Follows the packages' own guide. The test token must be allowed explicitly, like any unusual
  * token.
  */
 export function payingFetch(
-  { shared }: X402Ground,
+  { shared }: { readonly shared: Pick<SharedSandbox, 'sandbox'> },
   account: PrivateKeyAccount,
   send: (request: Request) => Promise<Response> = (request) => fetch(request),
 ) {

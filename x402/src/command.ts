@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { usdc } from 'tapline';
 import { isAddress } from 'viem';
-import { openFacilitator } from './facilitator.ts';
+import { type Facilitator, type FacilitatorOptions, openFacilitator } from './facilitator.ts';
 import { routesOf } from './facilitator-routes.ts';
 import { serverOf } from './node-server.ts';
 
@@ -42,7 +42,7 @@ export async function main(env: Settings): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const facilitator = await openFacilitator({
+  const facilitator = await openOrReport({
     baseUrl: setting('TAPLINE_BASE_URL'),
     apiKey: setting('TAPLINE_API_KEY'),
     account: setting('TAPLINE_ACCOUNT'),
@@ -55,6 +55,7 @@ export async function main(env: Settings): Promise<void> {
     },
     ...factories,
   });
+  if (facilitator === null) return;
   const server = serverOf(routesOf(facilitator, token === undefined ? {} : { token }));
   server.listen(Number(env.PORT ?? PORT), env.HOST ?? '127.0.0.1', () => {
     const { address, port } = server.address() as AddressInfo;
@@ -66,6 +67,17 @@ export async function main(env: Settings): Promise<void> {
       server.close();
       server.closeIdleConnections();
     });
+  }
+}
+
+/** Opens the facilitator. @returns `null` after it has printed why it cannot start. */
+async function openOrReport(options: FacilitatorOptions): Promise<Facilitator | null> {
+  try {
+    return await openFacilitator(options);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+    return null;
   }
 }
 

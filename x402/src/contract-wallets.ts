@@ -1,17 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Address,
-  BaseError,
-  ExecutionRevertedError,
   encodeFunctionData,
   type Hex,
+  hexToBigInt,
   isAddressEqual,
-  MethodNotFoundRpcError,
-  MethodNotSupportedRpcError,
   type PublicClient,
   pad,
   parseAbi,
-  RpcRequestError,
   size,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
@@ -25,6 +21,7 @@ import {
   type TokenFacts,
   transferCall,
 } from './authorization.ts';
+import { type ProgramCall, simulate } from './call-program.ts';
 
 /**
  * The result of a signature check, decided by the account's current code: without code, the
@@ -33,10 +30,10 @@ import {
  */
 export type Verdict = 'valid' | 'invalid' | 'delegate_refuses' | 'not_deployed';
 
-/** The result of a deployment. `sent`: not in a block yet. */
+/** The result of a deployment. `sent`: not in a block yet; another process knows its hash. */
 export type Deployed =
   | { readonly status: 'done' }
-  | { readonly status: 'sent' }
+  | { readonly status: 'sent'; readonly hash: Hex | null }
   | { readonly status: 'refused'; readonly reason: string };
 
 export interface Wallets {
@@ -51,8 +48,6 @@ export interface Wallets {
 export interface WalletsOptions {
   readonly client: PublicClient;
   readonly facts: TokenFacts;
-  /** The account that pays for the gas. */
-  readonly bridge: Address;
   /** Contracts that may be called to deploy wallets. */
   readonly factories: readonly Address[];
   readonly send: (call: { to: Address; data: Hex; gas: bigint }) => Promise<Hex>;
@@ -91,7 +86,12 @@ const ERC1271_YES = pad('0x1626ba7e', { dir: 'right' });
 /** The network's own limit; known wallets need a fraction of it. */
 const DEPLOYMENT_GAS = 1_000_000n;
 const SIGNATURE_GAS = 500_000n;
-const TRANSFER_GAS = 700_000n;
+/** For a transfer, including a contract wallet's check of its signature, as in the network. */
+export const TRANSFER_GAS = 700_000n;
+/** The last precompile of the EVM: BLS12_MAP_FP2_TO_G2 (EIP-2537). */
+const LAST_PRECOMPILE = 0x11n;
+/** P256VERIFY (EIP-7951). */
+const P256_PRECOMPILE = 0x100n;
 const POLL_MS = 500;
 /** Time for which a lagging node may not yet show the code of a mined deployment. */
 const LAG_MS = 2_000;
@@ -105,7 +105,7 @@ const NOT_DEPLOYED =
   'with another wallet.';
 
 export function openWallets(deps: WalletsOptions): Wallets {
-  const { client, facts, bridge } = deps;
+  const { client, facts } = deps;
   const hasCode = async (address: Address, blockTag: 'latest' | 'pending' = 'latest') =>
     (await client.getCode({ address, blockTag })) !== undefined;
   const isListed = ({ factory }: Deployment) =>
@@ -115,12 +115,10 @@ export function openWallets(deps: WalletsOptions): Wallets {
     const { from, signature, deployment } = authorization;
     const digest = digestOf(facts, authorization);
     const isOfKey = await isSignedByKey(facts, authorization);
-    const call = confirmation(digest, signature);
+    if (isPrecompile(from)) return 'invalid';
+    const question = { to: from, data: confirmation(digest, signature), gas: SIGNATURE_GAS };
     if (await hasCode(from)) {
-      const { data } = await client
-        .call({ to: from, data: call, gas: SIGNATURE_GAS })
-        .catch(noDataIfFailed);
-      if (isYes(data)) return 'valid';
+      if (await simulate(client, [question], ERC1271_YES)) return 'valid';
       return isOfKey ? 'delegate_refuses' : 'invalid';
     }
     if (deployment === undefined) {
@@ -128,11 +126,8 @@ export function openWallets(deps: WalletsOptions): Wallets {
       return size(signature) > KEY_SIGNATURE_BYTES ? 'not_deployed' : 'invalid';
     }
     if (!isListed(deployment)) return 'not_deployed';
-    const question = { to: from, data: call, gas: SIGNATURE_GAS };
-    const results = await simulate(client, [deploymentCall(bridge, deployment), question]);
-    if (results === null) return 'not_deployed';
-    const [deployed, answer] = results;
-    return deployed?.ok === true && answer?.ok === true && isYes(answer.data) ? 'valid' : 'invalid';
+    const calls = [deploymentCall(deployment), question];
+    return (await simulate(client, calls, ERC1271_YES)) ? 'valid' : 'invalid';
   };
   const isToDeploy: Wallets['isToDeploy'] = async ({ from, deployment }) =>
     deployment !== undefined && !(await hasCode(from));
@@ -173,7 +168,7 @@ function openDeployer(deps: WalletsOptions, hasCode: HasCode): Wallets['deploy']
       if (performance.now() >= until) {
         // The node dropped the transaction, so the next call sends a new one.
         if (hash !== null && !(await isKnown(deps.client, hash))) forget();
-        return { status: 'sent' };
+        return { status: 'sent', hash };
       }
       await sleep(POLL_MS);
     }
@@ -192,23 +187,18 @@ async function hasCodeSoon(hasCode: HasCode, account: Address, waitMs: number): 
 
 /** Sends a deployment if it and the transfer after it would succeed. */
 function openBeginning(deps: WalletsOptions, hasCode: HasCode) {
-  const { client, facts, bridge } = deps;
+  const { client, facts } = deps;
   const allowance = openAllowance(deps.onError);
   return async (authorization: Authorization, deployment: Deployment): Promise<Hex | Deployed> => {
     const { from: account } = authorization;
     // Another process with this wallet has sent the deployment.
-    if (await hasCode(account, 'pending')) return { status: 'sent' } as const;
-    const first = deploymentCall(bridge, deployment);
-    const second = {
-      account: bridge,
-      to: facts.usdc,
-      data: await transferCall(facts, authorization),
-    };
-    const results = await simulate(client, [first, { ...second, gas: TRANSFER_GAS }]);
-    if (results?.every(({ ok }) => ok) !== true) return refused(WOULD_FAIL);
+    if (await hasCode(account, 'pending')) return { status: 'sent', hash: null } as const;
+    const first = deploymentCall(deployment);
+    const data = await transferCall(facts, authorization);
+    const calls = [first, { to: facts.usdc, data, gas: TRANSFER_GAS }];
+    if (!(await simulate(client, calls))) return refused(WOULD_FAIL);
     if (!allowance.take(account)) return refused(NO_MORE);
-    const { to, data, gas } = first;
-    return deps.send({ to, data, gas });
+    return deps.send(first);
   };
 }
 
@@ -250,53 +240,17 @@ function confirmation(digest: Hex, signature: Hex): Hex {
   return encodeFunctionData({ abi: ERC1271, functionName: 'isValidSignature', args });
 }
 
-function isYes(data: Hex | undefined): boolean {
-  return data?.toLowerCase().slice(0, ERC1271_YES.length) === ERC1271_YES;
+/**
+ * True for the addresses of precompiled contracts: 0x01 to 0x11, and 0x100. They have no key and
+ * confirm no signature, whatever a node returns for them.
+ */
+function isPrecompile(address: Address): boolean {
+  const number = hexToBigInt(address);
+  return number <= LAST_PRECOMPILE || number === P256_PRECOMPILE;
 }
 
-/**
- * Matches the messages of anvil and geth when a contract halts, for example out of gas or at an
- * invalid instruction. Other errors share their codes.
- */
-const HALTED = new RegExp(
-  '^(EVM error (?!Fatal)|out of gas|gas uint64 overflow|invalid opcode|invalid jump destination|' +
-    'stack underflow|stack limit reached|return data out of bounds|write protection)',
-  'i',
-);
-
-/**
- * Returns no data if the wallet's contract failed, because it then confirmed nothing. Throws every
- * other error, which says nothing about the wallet.
- */
-function noDataIfFailed(error: unknown): { readonly data: undefined } {
-  const isFailure = (cause: unknown) =>
-    cause instanceof ExecutionRevertedError ||
-    (cause instanceof RpcRequestError && HALTED.test(cause.details));
-  if (!(error instanceof BaseError) || error.walk(isFailure) === null) throw error;
-  return { data: undefined };
-}
-
-function deploymentCall(account: Address, { factory: to, data }: Deployment) {
-  return { account, to, data, gas: DEPLOYMENT_GAS };
-}
-
-/**
- * Simulates calls one after the other in one block.
- * @returns `null` if the node has no such method (`eth_simulateV1`).
- */
-async function simulate(
-  client: PublicClient,
-  calls: readonly { account?: Address; to: Address; data: Hex; gas: bigint }[],
-): Promise<{ readonly ok: boolean; readonly data: Hex }[] | null> {
-  try {
-    const [block] = await client.simulateBlocks({ blocks: [{ calls }] });
-    return (block?.calls ?? []).map(({ status, data }) => ({ ok: status === 'success', data }));
-  } catch (error) {
-    const isMissing = (cause: unknown) =>
-      cause instanceof MethodNotFoundRpcError || cause instanceof MethodNotSupportedRpcError;
-    if (error instanceof BaseError && error.walk(isMissing) !== null) return null;
-    throw error;
-  }
+function deploymentCall({ factory: to, data }: Deployment): ProgramCall {
+  return { to, data, gas: DEPLOYMENT_GAS };
 }
 
 /** Returns the status of a transaction in a block, otherwise `null`. */

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Facilitator } from './facilitator.ts';
+import type { CallOptions, Facilitator } from './facilitator.ts';
+import { isDuplicate } from './payment-requirements.ts';
 
 /** The HTTP interface that x402 servers expect of a facilitator. */
 export type Routes = (request: Request) => Promise<Response>;
@@ -45,6 +46,11 @@ interface Call {
   readonly paymentRequirements?: unknown;
 }
 
+/** The header by which a resource server names a purchase. */
+function keyOf(request: Request): CallOptions {
+  return { key: request.headers.get('Idempotency-Key') || undefined };
+}
+
 async function callOf(request: Request): Promise<Call | null> {
   try {
     const body: unknown = await request.json();
@@ -63,7 +69,8 @@ async function verifyRoute(facilitator: Facilitator, request: Request, onError: 
   }
   try {
     const { paymentPayload, paymentRequirements } = call;
-    return Response.json(await facilitator.verify(paymentPayload, paymentRequirements));
+    const named = keyOf(request);
+    return Response.json(await facilitator.verify(paymentPayload, paymentRequirements, named));
   } catch (error) {
     onError(error);
     const body = { isValid: false, invalidReason: 'unexpected_verify_error' };
@@ -73,13 +80,15 @@ async function verifyRoute(facilitator: Facilitator, request: Request, onError: 
 
 async function settleRoute(facilitator: Facilitator, request: Request, onError: OnError) {
   const call = await callOf(request);
-  const none = { success: false, transaction: '', network: '' };
+  const none = { success: false, transaction: '', network: facilitator.network };
   if (call === null) {
     return Response.json({ ...none, errorReason: 'invalid_payload' }, { status: 400 });
   }
   try {
     const { paymentPayload, paymentRequirements } = call;
-    return Response.json(await facilitator.settle(paymentPayload, paymentRequirements));
+    const named = keyOf(request);
+    const settled = await facilitator.settle(paymentPayload, paymentRequirements, named);
+    return Response.json(settled, { status: isDuplicate(settled) ? 409 : 200 });
   } catch (error) {
     onError(error);
     // A service did not answer. Money that was taken stays taken, and the next call continues.

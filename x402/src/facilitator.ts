@@ -6,6 +6,8 @@ import { knownFactories } from './contract-wallets.ts';
 import { findNetwork, isBelowFees, openPayer, type Payer, type SpendingLimits } from './payer.ts';
 import {
   authorizationOf,
+  IDENTIFIER,
+  identifierOf,
   type Requirements,
   SCHEME,
   type Settled,
@@ -15,7 +17,7 @@ import {
 import { totalOf } from './price-after-fees.ts';
 import { type Seen, sweep } from './refund-unserved.ts';
 import { findSale, type Seller } from './sale-intent.ts';
-import { settle } from './settle.ts';
+import { openSettling } from './settle.ts';
 import { openToken } from './transfer-usdc.ts';
 import { verify } from './verify.ts';
 
@@ -42,7 +44,7 @@ export interface FacilitatorOptions {
   readonly limits: SpendingLimits;
   /**
    * The time that a settlement may take before the response is "pending", in milliseconds. @default
-   * 25000
+   * 85000
    */
   readonly waitMs?: number;
   /**
@@ -67,11 +69,24 @@ export interface PricedResource {
   /** Atoms for the merchant. */
   readonly price: number;
   readonly resource: string;
+  /** Your own name for the purchase: see {@link CallOptions}. */
+  readonly key?: string | undefined;
+}
+
+export interface CallOptions {
+  /**
+   * Your own name for the purchase, for example an order number. All payments of a client under
+   * one key are one purchase, and each call with the key gets its result. Without a key, the
+   * client's `payment-identifier` counts; without either, only the first call gets a success.
+   */
+  readonly key?: string | undefined;
 }
 
 /** Accepts payments of x402 clients for one merchant. */
 export interface Facilitator {
   readonly bridge: string;
+  /** For example `eip155:<chain id>`. */
+  readonly network: string;
   /**
    * Returns the payment requirements for a client, such that the merchant receives `price` atoms.
    */
@@ -82,12 +97,12 @@ export interface Facilitator {
    * current one.
    */
   requirementsFor(payload: unknown, offer: PricedResource): Promise<Requirements>;
-  verify(payload: unknown, requirements: unknown): Promise<Verified>;
+  verify(payload: unknown, requirements: unknown, options?: CallOptions): Promise<Verified>;
   /**
-   * Settles a payment. Repeating a call returns the same result. After "pending", repeat the call;
-   * never request a new signature.
+   * Settles a payment. After "pending", repeat the call; never request a new signature. A success
+   * is returned once; a further call gets `duplicate_settlement`, unless it names the purchase.
    */
-  settle(payload: unknown, requirements: unknown): Promise<Settled>;
+  settle(payload: unknown, requirements: unknown, options?: CallOptions): Promise<Settled>;
   supported(): object;
   /**
    * Returns the money of sales that ended without a payment. Also runs at the start and every
@@ -97,7 +112,16 @@ export interface Facilitator {
   close(): void;
 }
 
-const WAIT_MS = 25_000;
+/**
+ * The clients of `@x402/core` wait 90 seconds for a facilitator. They need the answer before that,
+ * because it names the transaction.
+ */
+const WAIT_MS = 85_000;
+/**
+ * The longest time-out of a network. A payment that the network could not send within it has
+ * failed, and the facilitator must learn that while it waits.
+ */
+const LONGEST_TIMEOUT_SECONDS = 80;
 const SWEEP_MS = 60_000;
 /**
  * The time for which the token's name is cached. USDC can be renamed; the network notices within 30
@@ -113,6 +137,7 @@ const DAY_MS = 86_400_000;
 export async function openFacilitator(options: FacilitatorOptions): Promise<Facilitator> {
   const { seller, refresh } = await openSeller(options);
   const waitMs = options.waitMs ?? WAIT_MS;
+  const settle = openSettling(seller, { waitMs });
   const { onError = log } = options;
   const seen: Seen = new Set();
   const { facts } = seller.token;
@@ -138,17 +163,19 @@ export async function openFacilitator(options: FacilitatorOptions): Promise<Faci
   });
   return {
     bridge: seller.bridge,
+    network,
     requirements,
     requirementsFor: async (payload, offer) => {
       const current = requirements(offer);
-      const amount = await takenFor(seller, payload, { price: offer.price, total: current.amount });
+      const amount = await takenFor(seller, payload, { offer, total: current.amount });
       return amount === null ? current : { ...current, amount };
     },
-    verify: (payload, requirements) => verify(seller, { payload, requirements }),
-    settle: (payload, requirements) => settle(seller, { payload, requirements }, { waitMs }),
+    verify: (payload, requirements, named) =>
+      verify(seller, { payload, requirements, key: named?.key }),
+    settle: (payload, requirements, named) => settle({ payload, requirements, key: named?.key }),
     supported: () => ({
       kinds: [{ x402Version: X402_VERSION, scheme: SCHEME, network }],
-      extensions: [],
+      extensions: [IDENTIFIER],
       signers: { [network]: [seller.bridge] },
     }),
     sweep: sweepNow,
@@ -170,15 +197,16 @@ function log(error: unknown): void {
 async function takenFor(
   seller: Seller,
   payload: unknown,
-  { price, total }: { readonly price: number; readonly total: string },
+  { offer, total }: { readonly offer: PricedResource; readonly total: string },
 ): Promise<string | null> {
   const authorization = authorizationOf(payload);
   if (authorization === null || String(authorization.value) === total) return null;
+  const identifier = identifierOf(payload, offer.key) ?? null;
   const { token } = seller;
   const isTaken = token.isUnderWay(authorization) || (await token.isUsed(authorization));
   if (!isTaken) return null;
-  const intent = await findSale(seller, authorization);
-  return intent?.amount === price ? String(authorization.value) : null;
+  const place = await findSale(seller, { authorization, identifier });
+  return place?.intent.amount === offer.price ? String(authorization.value) : null;
 }
 
 /** Clients sign over the token's name, so new requirements must use the current one. */
@@ -194,6 +222,13 @@ async function openSeller(options: FacilitatorOptions) {
   const merchant = new Tapline(apiKey, { baseUrl });
   const wallet = privateKeyToAccount(options.privateKey as Hex);
   const network = await findNetwork(baseUrl, apiKey.startsWith('tlsk_live_'));
+  const { settlement_timeout_seconds: timeout = 0 } = network;
+  if (timeout > LONGEST_TIMEOUT_SECONDS) {
+    throw new Error(
+      `The network's SETTLEMENT_TIMEOUT_SECONDS is ${timeout}. x402 needs ` +
+        `${LONGEST_TIMEOUT_SECONDS} or less, because its clients wait 90 s.`,
+    );
+  }
   const payer = openPayer(baseUrl, wallet, network);
   const { usdc, usdc_domain: domain, chain_id: chainId } = network;
   const { walletFactories: factories = knownFactories(chainId), onError = log } = options;

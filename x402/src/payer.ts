@@ -25,6 +25,8 @@ export interface Network {
   readonly usdc: Address;
   readonly usdc_domain: { name: string; version: string };
   readonly settlement: Address;
+  /** `undefined` on networks of an earlier release. */
+  readonly settlement_timeout_seconds?: number;
 }
 
 export interface Wallet extends Network {

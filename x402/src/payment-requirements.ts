@@ -7,6 +7,8 @@ import { type Authorization, unwrap } from './authorization.ts';
  */
 
 export const X402_VERSION = 2;
+/** The extension by which a client names its purchase, so that it may repeat it. */
+export const IDENTIFIER = 'payment-identifier';
 export const SCHEME = 'exact';
 
 /** The seller's requirements. Every field counts: one signature buys exactly this, once. */
@@ -34,7 +36,10 @@ export interface Settled {
   readonly errorReason?: string;
   readonly errorMessage?: string;
   readonly payer?: string;
-  /** The transaction that took the client's money, or empty if nothing was sent. */
+  /**
+   * The transaction that took the client's money; of a pending settlement, its latest transaction.
+   * Empty if none is known.
+   */
   readonly transaction: string;
   readonly network: string;
   readonly amount?: string;
@@ -42,11 +47,17 @@ export interface Settled {
   readonly extra?: { readonly paymentIntent: string };
 }
 
+/** True if the payment was presented before: it is settled once, and delivered to that caller. */
+export function isDuplicate({ errorReason }: Settled): boolean {
+  return errorReason === 'duplicate_settlement';
+}
+
 export interface PaymentRequired {
   readonly x402Version: number;
   readonly error: string;
   readonly resource: { readonly url: string; readonly description?: string };
   readonly accepts: readonly Requirements[];
+  readonly extensions?: Fields;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -91,6 +102,44 @@ export function authorizationOf(payload: unknown): Authorization | null {
   };
   if (read.signature === null || Object.values(read).includes(null)) return null;
   return { ...(read as Authorization), ...unwrap(read.signature) };
+}
+
+const IDENTIFIER_BYTES = { least: 16, most: 128 };
+const IDENTIFIER_PATTERN = '^[a-zA-Z0-9_-]+$';
+
+/** The declaration of the extension in `PAYMENT-REQUIRED`. */
+export const IDENTIFIER_OFFER: Fields = {
+  info: { required: false },
+  schema: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: {
+      required: { type: 'boolean' },
+      id: {
+        type: 'string',
+        minLength: IDENTIFIER_BYTES.least,
+        maxLength: IDENTIFIER_BYTES.most,
+        pattern: IDENTIFIER_PATTERN,
+      },
+    },
+    required: ['required'],
+  },
+};
+
+/**
+ * Returns the name of the purchase: the seller's own key, or the client's identifier.
+ * @returns `null` if it has none; `undefined` if the client's is malformed.
+ */
+export function identifierOf(payload: unknown, key?: string): string | null | undefined {
+  if (key !== undefined) return `key ${key}`;
+  const { extensions } = isObject(payload) ? payload : {};
+  const extension = isObject(extensions) ? extensions[IDENTIFIER] : undefined;
+  const info = isObject(extension) ? extension.info : undefined;
+  const id = isObject(info) ? info.id : undefined;
+  if (id === undefined) return null;
+  const { least, most } = IDENTIFIER_BYTES;
+  const isWellFormed = typeof id === 'string' && new RegExp(IDENTIFIER_PATTERN).test(id);
+  return isWellFormed && id.length >= least && id.length <= most ? `id ${id}` : undefined;
 }
 
 export function requirementsOf(value: unknown): Requirements | null {

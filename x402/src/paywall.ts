@@ -2,6 +2,9 @@ import type { Facilitator, PricedResource } from './facilitator.ts';
 import {
   decodeHeader,
   encodeHeader,
+  IDENTIFIER,
+  IDENTIFIER_OFFER,
+  isDuplicate,
   type PaymentRequired,
   type Requirements,
   type Settled,
@@ -14,13 +17,19 @@ export interface Offer {
   readonly description?: string;
   /** The resource sold. @default the request's URL */
   readonly resource?: string;
+  /**
+   * Your own name for the purchase, for example an order number. All payments of a client under
+   * one key are one purchase, which every request with the key gets.
+   */
+  readonly key?: string;
 }
 
 /** A successful payment. The server returns the resource with these headers. */
 export interface Paid {
   /**
-   * Identifies the payment. Presenting the same signature again, for example after a lost response,
-   * returns the same ID. A caller that acts on a payment must do so once per `paymentIntent`.
+   * Identifies the payment. A client that repeats its `payment-identifier`, and a request with the
+   * same {@link Offer.key}, gets the same ID. A caller that acts on a payment must do so once per
+   * `paymentIntent`.
    */
   readonly paymentIntent: string;
   readonly payer: string;
@@ -70,7 +79,7 @@ export function paywallOf(facilitator: Facilitator, options: PaywallOptions = {}
   const settle = async (payload: unknown, offer: PricedResource): Promise<Settled> => {
     try {
       const requirements = await facilitator.requirementsFor(payload, offer);
-      return await facilitator.settle(payload, requirements);
+      return await facilitator.settle(payload, requirements, { key: offer.key });
     } catch (error) {
       onError(error);
       return unknownOf(facilitator.requirements(offer));
@@ -79,18 +88,21 @@ export function paywallOf(facilitator: Facilitator, options: PaywallOptions = {}
   return async (request, offer) => {
     if (request.method === 'OPTIONS') return preflight(request);
     const resource = offer.resource ?? request.url;
-    const priced = { price: offer.price, resource };
+    const priced = { price: offer.price, resource, key: offer.key };
     const ask = (error: string, settled?: Settled) => {
       const { description } = offer;
       const what = { url: resource, ...(description === undefined ? {} : { description }) };
       const accepts = [facilitator.requirements(priced)];
-      return required({ x402Version: X402_VERSION, error, resource: what, accepts }, settled);
+      const extensions = { [IDENTIFIER]: IDENTIFIER_OFFER };
+      const body = { x402Version: X402_VERSION, error, resource: what, accepts, extensions };
+      return required(body, settled);
     };
     const header = request.headers.get('PAYMENT-SIGNATURE');
     if (header === null) return ask('Payment required');
     const settled = await settle(decodeHeader(header), priced);
     if (settled.success) return paidOf(settled);
-    // While the result is pending, another 402 would make the client sign a second payment.
+    // Another 402 would make the client sign a second payment.
+    if (isDuplicate(settled)) return duplicate(settled);
     return settled.errorReason === 'settlement_pending'
       ? pending(settled)
       : ask(settled.errorReason ?? 'Payment failed', settled);
@@ -131,6 +143,18 @@ function required(body: PaymentRequired, settled?: Settled): Response {
   const { error } = body;
   const message = settled?.errorMessage;
   return Response.json({ error, ...(message ? { message } : {}) }, { status: 402, headers });
+}
+
+/** The payment was presented before, and was or will be delivered to that request. */
+function duplicate(settled: Settled): Response {
+  const headers = {
+    ...FOR_BROWSERS,
+    'PAYMENT-RESPONSE': encodeHeader(settled),
+    'Cache-Control': 'no-store',
+  };
+  const { errorReason: error, errorMessage: message, transaction, extra } = settled;
+  const body = { error, message, transaction, payment_intent: extra?.paymentIntent };
+  return Response.json(body, { status: 409, headers });
 }
 
 function pending(settled: Settled): Response {

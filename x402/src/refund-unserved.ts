@@ -1,6 +1,5 @@
 import type { PaymentIntent } from 'tapline';
-import { type Address, getAddress, type Hex } from 'viem';
-import type { Seller } from './sale-intent.ts';
+import { paidBy, type Seller } from './sale-intent.ts';
 
 /** The age up to which sales are searched: long enough for an operator to restart the program. */
 const LOOK_BACK_MS = 7 * 86_400_000;
@@ -33,17 +32,14 @@ export async function sweep(seller: Seller, seen: Seen, now: Date): Promise<stri
   return returned;
 }
 
-async function giveBack({ token, bridge }: Seller, intent: PaymentIntent) {
-  const { x402_payer = '', x402_nonce = '', x402_amount = '' } = intent.metadata;
-  const from: Address = getAddress(x402_payer);
-  const nonce = x402_nonce as Hex;
-  if (!(await token.isUsed({ from, nonce }))) return 'nothing_taken';
-  const value = BigInt(x402_amount);
-  const none = { to: from, validAfter: 0n, validBefore: 0n, signature: '0x' } as const;
-  const arrival = await token.findArrival({ from, nonce, to: bridge, value });
+async function giveBack(seller: Seller, intent: PaymentIntent) {
+  const { token } = seller;
+  const authorization = paidBy(seller, intent);
+  if (!(await token.isUsed(authorization))) return 'nothing_taken';
+  const arrival = await token.findArrival(authorization);
   if (arrival.status === 'unknown') return 'under_way';
   if (arrival.status === 'elsewhere') return 'nothing_owed';
-  const back = await token.giveBack({ ...none, from, nonce, value });
+  const back = await token.giveBack(authorization);
   if (await token.isUsed(back)) return 'nothing_owed';
   const given = await token.transfer(back, WAIT_MS);
   return given.status === 'done' ? 'returned' : 'under_way';

@@ -22,22 +22,22 @@ import {
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { type Authorization, digestOf, type TokenFacts, transferCall } from './authorization.ts';
-import { openWallets, type Wallets, type WalletsOptions } from './contract-wallets.ts';
+import { simulate } from './call-program.ts';
+import {
+  openWallets,
+  TRANSFER_GAS,
+  type Wallets,
+  type WalletsOptions,
+} from './contract-wallets.ts';
 import { type Arrival, type Expected, findArrival, hasMoved, type Named } from './find-arrival.ts';
 
 const ABI = parseAbi([
   'function balanceOf(address account) view returns (uint256)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
-  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 ]);
 
 /** When a reversal expires: in nine million years, because it must always be possible. */
 const NEVER = 2n ** 48n - 1n;
-/**
- * Blocks per log search, because nodes refuse larger ranges. At two seconds per block this is five
- * hours.
- */
-const SEARCHED_BLOCKS = 9_000n;
 const POLL_MS = 500;
 /**
  * Attempts to send. Two processes with one wallet collide occasionally; more collisions mean
@@ -63,8 +63,13 @@ export interface Token extends Wallets {
   isUnderWay(authorization: Named): boolean;
   /** Sends the transfer, or waits up to `waitMs` for the one in progress. */
   transfer(authorization: Authorization, waitMs: number): Promise<Transfer>;
-  /** Returns the transaction of the transfer, or `null` if it is too old to be found. */
-  findTransfer(authorization: Named): Promise<Hex | null>;
+  /** True if the authorization expired unused, so that it can never be used. */
+  isLost(authorization: Authorization): Promise<boolean>;
+  /**
+   * Returns the transaction of the transfer, in a block or sent by this process; `null` if there is
+   * none, or if it is too old to be found.
+   */
+  findTransfer(expected: Expected): Promise<Hex | null>;
   /**
    * Returns the bridge's authorization that returns the money of another authorization. Calling it
    * again yields the same one.
@@ -100,25 +105,24 @@ export function openToken(
     const call = { ...read, functionName: 'authorizationState', blockNumber } as const;
     return !(await client.readContract({ ...call, args: [from, nonce] }));
   };
-  const findTransfer: Token['findTransfer'] = async ({ from, nonce }) => {
-    const head = await client.getBlockNumber();
-    const [event] = await client.getContractEvents({
-      ...read,
-      eventName: 'AuthorizationUsed',
-      args: { authorizer: from, nonce },
-      fromBlock: head > SEARCHED_BLOCKS ? head - SEARCHED_BLOCKS : 0n,
-    });
-    return event?.transactionHash ?? null;
-  };
   /** Transactions sent and not yet seen in a block. */
   const underWay = new Map<string, Promise<Hex>>();
+  const findTransfer: Token['findTransfer'] = async (expected) => {
+    if (!(await isUsed(expected))) {
+      const sent = underWay.get(keyOf(expected));
+      return sent?.catch(() => null) ?? null;
+    }
+    const arrival = await findArrival({ client, usdc }, expected);
+    return arrival.status === 'arrived' ? arrival.hash : null;
+  };
   const submit = sender({ chain, transport, client, account });
   const send = async (authorization: Authorization) =>
     submit({ to: usdc, data: await transferCall(facts, authorization) });
   return {
     facts,
-    ...openWallets({ client, facts, bridge: account.address, send: submit, ...options }),
+    ...openWallets({ client, facts, send: submit, ...options }),
     isUsed,
+    isLost,
     findTransfer,
     findArrival: (expected) => findArrival({ client, usdc }, expected),
     balanceOf: (holder) =>
@@ -155,6 +159,11 @@ function isNonceTaken(error: unknown): boolean {
 
 type Submit = (call: { to: Address; data: Hex; gas?: bigint }) => Promise<Hex>;
 
+/** A simulated call was refused, so nothing was sent. */
+class CallRefused extends Error {
+  override readonly name = 'CallRefused';
+}
+
 interface Sending {
   readonly chain: Chain;
   readonly transport: Transport;
@@ -169,7 +178,9 @@ function sender({ chain, transport, client, account }: Sending): Submit {
   const sendOnce = async (asked: Parameters<Submit>[0]) => {
     const call = { account, ...asked };
     // A simulated revert costs no gas.
-    await client.call(call);
+    if (!(await simulate(client, [{ ...asked, gas: asked.gas ?? TRANSFER_GAS }]))) {
+      throw new CallRefused('the token refuses the transfer');
+    }
     const blockTag = 'pending';
     const nonce = await client.getTransactionCount({ address: account.address, blockTag });
     return wallet.sendTransaction({ ...call, nonce });
@@ -200,8 +211,7 @@ interface Transferring {
   readonly isUsed: Token['isUsed'];
   /** True if the node has a pending transaction that uses the authorization. */
   readonly isWaiting: Token['isUsed'];
-  /** True if the authorization expired unused, so that it can never be used. */
-  readonly isLost: (authorization: Authorization) => Promise<boolean>;
+  readonly isLost: Token['isLost'];
   readonly underWay: Map<string, Promise<Hex>>;
 }
 
@@ -301,6 +311,7 @@ async function receiptNow(client: PublicClient, hash: Hex) {
 
 /** Returns the message of an error that proves that nothing was sent, otherwise `null`. */
 function refusalOf(error: unknown): string | null {
+  if (error instanceof CallRefused) return error.message;
   if (!(error instanceof BaseError)) return null;
   const refused = error.walk(
     (cause) => cause instanceof ExecutionRevertedError || cause instanceof InsufficientFundsError,

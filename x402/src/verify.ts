@@ -1,18 +1,27 @@
 import { type Address, isAddress, isAddressEqual } from 'viem';
 import {
   authorizationOf,
+  identifierOf,
   type Requirements,
   requirementsOf,
   SCHEME,
   type Verified,
 } from './payment-requirements.ts';
 import { priceOf } from './price-after-fees.ts';
-import { findSale, type Sale, type Seller } from './sale-intent.ts';
+import { findSale, isOfSale, type Sale, type Seller } from './sale-intent.ts';
 
 /** A signature must be valid for at least this many seconds, because the transfer needs time. */
 const LEAST_SECONDS_LEFT = 6;
 /** The same if the wallet must be deployed before the transfer. Longer than a settlement waits. */
 const LEAST_SECONDS_TO_DEPLOY = 30;
+
+/** A payment, the seller's requirements, and the caller's own name for the purchase, if any. */
+export interface Asked {
+  readonly payload: unknown;
+  readonly requirements: unknown;
+  /** Takes precedence over the client's name (extension `payment-identifier`). */
+  readonly key?: string | undefined;
+}
 
 type Checked = { readonly sale: Sale } | { readonly refusal: Verified };
 
@@ -22,12 +31,14 @@ type Checked = { readonly sale: Sale } | { readonly refusal: Verified };
  */
 export async function readSale(
   seller: Seller,
-  payload: unknown,
-  wanted: unknown,
+  { payload, requirements: wanted, key }: Asked,
 ): Promise<Checked> {
   const authorization = authorizationOf(payload);
   const requirements = requirementsOf(wanted);
-  if (authorization === null || requirements === null) return refuse('invalid_payload');
+  const identifier = identifierOf(payload, key);
+  if (authorization === null || requirements === null || identifier === undefined) {
+    return refuse('invalid_payload');
+  }
   const payer = authorization.from;
   const mismatch = mismatchOf(seller, requirements);
   if (mismatch !== null) return refuse(mismatch, payer);
@@ -50,7 +61,7 @@ export async function readSale(
     (token.isUnderWay(authorization) || (await token.isUsed(authorization)));
   if (verdict !== 'valid' && !isCharged)
     return { refusal: { isValid: false, ...REFUSALS[verdict], payer } };
-  return { sale: { authorization, requirements, price } };
+  return { sale: { authorization, identifier, requirements, price } };
 }
 
 const REFUSALS = {
@@ -115,18 +126,24 @@ export async function obstacleOf(seller: Seller, { authorization }: Sale): Promi
  * Checks a client's signature for a sale. A signature that was already used for a purchase is
  * invalid, so that a seller does not deliver twice.
  */
-export async function verify(
-  seller: Seller,
-  asked: { readonly payload: unknown; readonly requirements: unknown },
-): Promise<Verified> {
-  const checked = await readSale(seller, asked.payload, asked.requirements);
+export async function verify(seller: Seller, asked: Asked): Promise<Verified> {
+  const checked = await readSale(seller, asked);
   if ('refusal' in checked) return checked.refusal;
   const { sale } = checked;
   const payer = sale.authorization.from;
-  const obstacle = (await obstacleOf(seller, sale)) ?? (await useOf(seller, sale));
+  const obstacle = (await isBought(seller, sale))
+    ? null
+    : ((await obstacleOf(seller, sale)) ?? (await useOf(seller, sale)));
   return obstacle === null
     ? { isValid: true, payer }
     : { isValid: false, invalidReason: obstacle, payer };
+}
+
+/** True if the purchase that the caller names is in progress or paid, so it costs no more. */
+async function isBought(seller: Seller, sale: Sale): Promise<boolean> {
+  if (sale.identifier === null) return false;
+  const place = await findSale(seller, sale);
+  return place !== null && place.intent.status !== 'canceled' && isOfSale(place.intent, sale);
 }
 
 /**
@@ -136,7 +153,7 @@ export async function verify(
  */
 async function useOf(seller: Seller, sale: Sale): Promise<string | null> {
   if (!(await seller.token.isUsed(sale.authorization))) return null;
-  const intent = await findSale(seller, sale.authorization);
-  const isOver = intent === null || intent.status === 'succeeded' || intent.status === 'canceled';
+  const place = await findSale(seller, sale);
+  const isOver = place === null || ['succeeded', 'canceled'].includes(place.intent.status);
   return isOver ? 'invalid_exact_evm_nonce_already_used' : null;
 }

@@ -9,7 +9,7 @@ import type { NetworkConfig } from '#settlement/network-config.ts';
 /** This path needs no session, because a payer must know the chain to sign in. */
 export const NETWORKS_PATH = '/networks';
 
-function renderNetwork(config: NetworkConfig, passFiles: PassFiles) {
+function renderNetwork(config: NetworkConfig, passFiles: PassFiles, settleWithinS: number) {
   const { livemode, chainId, usdc, usdcDomain, settlement } = config;
   return {
     object: 'network',
@@ -20,6 +20,7 @@ function renderNetwork(config: NetworkConfig, passFiles: PassFiles) {
     usdc_domain: usdcDomain,
     settlement,
     rpc_url: config.publicRpcUrl,
+    settlement_timeout_seconds: settleWithinS,
     pass_files: (['apple', 'google'] as const).filter((wallet) => passFiles[wallet] !== null),
   };
 }
@@ -53,7 +54,7 @@ export function networkRoutes(ctx: ApiContext): PayerRoute[] {
         await Promise.all(ctx.chains.map((chain) => chain.refreshToken()));
         const configs = ctx.chains.map(({ config }) => config);
         const data = inOrder(configs, ctx.settings.production).map((config) =>
-          renderNetwork(config, ctx.outside.passFiles),
+          renderNetwork(config, ctx.outside.passFiles, ctx.settings.settleWithinS),
         );
         return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
       },

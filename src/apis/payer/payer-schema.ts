@@ -278,6 +278,9 @@ export const NetworkSchema = Type.Object(
         description: 'A public node of the chain that browsers may call; or null.',
       }),
     ),
+    settlement_timeout_seconds: Type.Integer({
+      description: 'A payment that could not be sent to the chain within this time has failed.',
+    }),
     pass_files: Type.Array(oneOf(['apple', 'google'] as const, 'A phone wallet.'), {
       maxItems: 2,
       uniqueItems: true,

@@ -499,6 +499,9 @@ function describeWithoutIds(error: unknown): string {
   return line.replace(/0x[0-9a-f]+|pi_\w+/gi, '…').slice(0, 160);
 }
 
+/** The longest name of a purchase over x402. */
+const PAYMENT_ID_LENGTH = 128;
+
 /**
  * Sells to a machine over x402. The seller's facilitator charges the machine and pays the merchant.
  */
@@ -506,7 +509,12 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
   const { payer, till, wish } = shopping;
   const facilitator = await payer.facilitator(till);
   const resource = `https://shop.example/${wish.order}`;
-  const { payload, requirements } = await signPayload(shopping, facilitator, resource);
+  const signed = await signPayload(shopping, facilitator, resource);
+  const { requirements } = signed;
+  // Without a name, only the first call gets a success, and a node may die before it answers.
+  const id = Buffer.from(resource).toString('hex').slice(-PAYMENT_ID_LENGTH);
+  const extensions = { 'payment-identifier': { info: { required: false, id } } };
+  const payload = { ...signed.payload, extensions };
   const settle = async (asked: object): Promise<WayResult> => {
     let result: WayResult = { said: 'no answer', intent: null, payment: null };
     await waitUntil(async () => {
@@ -520,7 +528,8 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
         return false;
       }
       const said = settled.success ? 'succeeded' : (settled.errorReason ?? 'failed');
-      result = { said, intent: settled.extra?.paymentIntent ?? null, payment: null };
+      const intent = settled.success ? (settled.extra?.paymentIntent ?? null) : null;
+      result = { said, intent, payment: null };
       return true;
     }, DECIDED_MS);
     return result;
