@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { createServer as createSocketServer } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
+import { KanjiPrinter } from '#testing/kanji-printer.ts';
 import { listen } from '#testing/listen.ts';
 import { testFolder } from '#testing/test-folder.ts';
 import { drawerBytes, ticketBytes } from '../../reader/src/printing/escpos.ts';
@@ -12,8 +13,8 @@ import { SettingError } from '../../reader/src/till-settings.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const bytesOf = (text: string) => Buffer.from(text, 'latin1').toString('hex');
-/** Reset, and selection of the Western European code page. */
-const HEAD = '1b40' + '1b7413';
+/** Reset, end of Kanji mode, and selection of the Western European code page. */
+const HEAD = '1b40' + '1c2e' + '1b7413';
 /** Three line feeds, and the cut. */
 const TAIL = '1b6403' + '1d5601';
 
@@ -52,7 +53,7 @@ test('a URL is below the text as a QR code, centered', () => {
 });
 
 test('the pulse that opens a drawer', () => {
-  assert.equal(hex(drawerBytes()), '1b40' + '1b700019fa');
+  assert.equal(hex(drawerBytes()), '1b40' + '1c2e' + '1b700019fa');
 });
 
 test('no typed text reaches the printer as a command', () => {
@@ -60,6 +61,30 @@ test('no typed text reaches the printer as a command', () => {
   const ticket = Buffer.from(ticketBytes({ text: typed, address: null }));
   const text = ticket.subarray(HEAD.length / 2, -TAIL.length / 2).toString('latin1');
   assert.equal(text, 'Shop@V ???? "x".\n\n');
+});
+
+for (const width of [32, 48] as const) {
+  test(`a printer that starts in Kanji mode prints ${width} columns as they are`, async () => {
+    const { place, received, close } = await networkPrinter();
+    const names = ['Crème brûlée 5 €', 'Ñandú, ø, ß', 'Tea – hot'];
+    const text = names.map((name) => `${name.padEnd(width - 4)}2,50`).join('\n');
+    const receipts = await listen(createServer((_, response) => response.end(`${text}\n`)));
+    const printing = { printer: printerAt(place), width, drawer: true };
+    await printReceipt(printing, `${receipts.url}/receipts/x`);
+    const paper = new KanjiPrinter().print(Buffer.concat(received));
+    const read = text.replace('–', '-').split('\n');
+    assert.deepEqual(paper.lines.slice(0, 3), read);
+    assert.equal(paper.pulses, 1);
+    await close();
+    await receipts.close();
+  });
+}
+
+test('a drawer pulse leaves no printer in Kanji mode', () => {
+  const printer = new KanjiPrinter();
+  printer.print(drawerBytes());
+  printer.print(Uint8Array.of(0x1b, 0x74, 19));
+  assert.deepEqual(printer.print(Uint8Array.of(0x82, 0xd5)).lines, ['é€']);
 });
 
 /** Starts a network printer that records what it receives. */

@@ -5,7 +5,7 @@ import {
   ticketBytes,
 } from '../../reader/src/printing/escpos.ts';
 import { fromRoot } from '../data/root-path.ts';
-import type { Settings } from './till-storage.ts';
+import type { PrinterSettings } from './till-storage.ts';
 
 /** A receipt printer connected to this computer, through Web Serial (Chrome and Edge). */
 
@@ -13,6 +13,9 @@ interface Port {
   open(options: { readonly baudRate: number }): Promise<void>;
   readonly writable: WritableStream<Uint8Array> | null;
   close(): Promise<void>;
+  getInfo?(): { readonly usbVendorId?: number; readonly usbProductId?: number };
+  /** Ends the permission. Chrome before 103 lacks it. */
+  forget?(): Promise<void>;
 }
 
 interface Serial {
@@ -20,9 +23,11 @@ interface Serial {
   getPorts(): Promise<readonly Port[]>;
 }
 
-/** The usual default of serial printers. USB printers accept any rate. */
-const BAUD_RATE = 9600;
-/** Time-out for a printer without paper, which accepts no data. */
+/** Bits per second. The first is the usual default of serial printers; USB printers accept any. */
+export const SPEEDS = [9_600, 19_200, 38_400, 57_600, 115_200] as const;
+/** Bits on the cable for a byte: eight, a start bit and a stop bit. */
+const BITS_PER_BYTE = 10;
+/** Time-out for a printer without paper, which accepts no data, beyond the time on the cable. */
 const PRINT_MS = 10_000;
 
 function serial(): Serial | null {
@@ -33,12 +38,38 @@ export function hasSerial(): boolean {
   return serial() !== null;
 }
 
-/** Asks the user to choose a printer. @returns true if they did. */
-export async function choosePrinter(): Promise<boolean> {
-  const port = await serial()
-    ?.requestPort()
-    .catch(() => null);
-  return port != null;
+/** Describes a port by what is still the same after a reload. Web Serial gives ports no id. */
+function kindOf(port: Port): string {
+  const { usbVendorId = '', usbProductId = '' } = port.getInfo?.() ?? {};
+  return `${usbVendorId}:${usbProductId}`;
+}
+
+async function portsOf(kind?: string): Promise<readonly Port[]> {
+  const ports = (await serial()?.getPorts()) ?? [];
+  return kind === undefined ? ports : ports.filter((port) => kindOf(port) === kind);
+}
+
+/** The port that was chosen since the page was loaded. */
+let chosen: Port | null = null;
+
+/** Asks the user to choose a printer. @returns its port, or `null` if they chose none. */
+export async function choosePrinter(): Promise<NonNullable<PrinterSettings['port']> | null> {
+  const asked = serial()?.requestPort();
+  chosen = (await asked?.catch(() => null)) ?? null;
+  if (chosen === null) return null;
+  const kind = kindOf(chosen);
+  // Two ports of one kind look alike after a reload, so the till keeps only the chosen one.
+  for (const port of await portsOf(kind)) if (port !== chosen) await port.forget?.();
+  return { kind, place: Math.max(0, (await portsOf(kind)).indexOf(chosen)) };
+}
+
+/** @throws if the chosen printer is disconnected, or if more than one device could be it. */
+async function portOf({ port }: PrinterSettings): Promise<Port> {
+  const ports = await portsOf(port?.kind);
+  if (chosen !== null && ports.includes(chosen)) return chosen;
+  const found = port === undefined && ports.length > 1 ? undefined : ports[port?.place ?? 0];
+  if (found === undefined) throw new Error('no printer');
+  return found;
 }
 
 let turn: Promise<unknown> = Promise.resolve();
@@ -47,27 +78,54 @@ let turn: Promise<unknown> = Promise.resolve();
  * Sends jobs in order, because a port can be open only once. @throws if the printer is disconnected
  * or accepts no data.
  */
-function send(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-  const sent = turn.then(async () => {
-    const [port] = (await serial()?.getPorts()) ?? [];
-    if (port === undefined) throw new Error('no printer');
-    await port.open({ baudRate: BAUD_RATE });
-    const writer = port.writable?.getWriter();
-    const late = setTimeout(() => void writer?.abort(), PRINT_MS);
-    try {
-      await writer?.write(bytes);
-    } finally {
-      clearTimeout(late);
-      writer?.releaseLock();
-      await port.close();
-    }
-  });
+function send(bytes: Uint8Array<ArrayBuffer>, printer: PrinterSettings): Promise<void> {
+  const sent = turn.then(() => sendInTime(bytes, printer));
   turn = sent.catch(() => undefined);
   return sent;
 }
 
-export function openDrawer(): Promise<void> {
-  return send(drawerBytes());
+async function sendInTime(bytes: Uint8Array<ArrayBuffer>, printer: PrinterSettings) {
+  const baudRate = printer.speed ?? SPEEDS[0];
+  const ms = PRINT_MS + (bytes.length * BITS_PER_BYTE * 1_000) / baudRate;
+  const limit = new AbortController();
+  const late = setTimeout(() => limit.abort(new Error('the printer does not answer')), ms);
+  const isLate = new Promise<never>((_, reject) => {
+    limit.signal.addEventListener('abort', () => reject(limit.signal.reason));
+  });
+  try {
+    const port = await portOf(printer);
+    await Promise.race([write(bytes, { port, baudRate, signal: limit.signal }), isLate]);
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+interface Sending {
+  readonly port: Port;
+  readonly baudRate: number;
+  readonly signal: AbortSignal;
+}
+
+async function write(bytes: Uint8Array<ArrayBuffer>, { port, baudRate, signal }: Sending) {
+  await port.open({ baudRate });
+  try {
+    // The cashier has seen that nothing was printed, so nothing is printed later.
+    signal.throwIfAborted();
+    const writer = port.writable?.getWriter();
+    if (writer === undefined) throw new Error('the port cannot be written to');
+    signal.addEventListener('abort', () => void writer.abort().catch(() => {}));
+    try {
+      await writer.write(bytes);
+    } finally {
+      writer.releaseLock();
+    }
+  } finally {
+    await port.close();
+  }
+}
+
+export function openDrawer(printer: PrinterSettings): Promise<void> {
+  return send(drawerBytes(), printer);
 }
 
 /** Cell in dots of font A: a line has 384 dots for 32 characters, or 576 for 48. */
@@ -104,21 +162,16 @@ function drawLine(line: string, columns: number): Raster {
 }
 
 /** Prints lines that fit the paper's width. */
-export function printText(
-  text: string,
-  { width }: NonNullable<Settings['printer']>,
-): Promise<void> {
-  return send(ticketBytes({ text, address: null, draw: (line) => drawLine(line, width) }));
+export function printText(text: string, printer: PrinterSettings): Promise<void> {
+  const draw = (line: string) => drawLine(line, printer.width);
+  return send(ticketBytes({ text, address: null, draw }), printer);
 }
 
 /** Prints the receipt at this path, formatted for the paper's width. */
-export async function printReceipt(
-  path: string,
-  { width }: NonNullable<Settings['printer']>,
-): Promise<void> {
-  const response = await fetch(fromRoot(`${path}.txt?width=${width}`));
+export async function printReceipt(path: string, printer: PrinterSettings): Promise<void> {
+  const response = await fetch(fromRoot(`${path}.txt?width=${printer.width}`));
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
   const address = fromRoot(path).href;
-  const draw = (line: string) => drawLine(line, width);
-  await send(ticketBytes({ text: await response.text(), address, draw }));
+  const draw = (line: string) => drawLine(line, printer.width);
+  await send(ticketBytes({ text: await response.text(), address, draw }), printer);
 }

@@ -152,8 +152,18 @@ export interface Settings {
   readonly currency?: string | null;
   /** True if a second window faces the customer. */
   readonly display: boolean;
-  /** Receipt printer connected to this computer, or `null`. `width` is in characters. */
-  readonly printer: { readonly width: 32 | 48; readonly drawer: boolean } | null;
+  /** Receipt printer connected to this computer, or `null`. */
+  readonly printer: PrinterSettings | null;
+}
+
+export interface PrinterSettings {
+  /** In characters. */
+  readonly width: 32 | 48;
+  readonly drawer: boolean;
+  /** Bits per second; absent if the printer was connected before the till asked for it. */
+  readonly speed?: number;
+  /** The chosen serial port: its kind, and its place among the ports of this kind. */
+  readonly port?: { readonly kind: string; readonly place: number };
 }
 
 const NEW_SETTINGS: Settings = {

@@ -23,7 +23,12 @@ export interface Ticket {
 
 const ESC = 0x1b;
 const GS = 0x1d;
-const RESET = [ESC, 0x40];
+const FS = 0x1c;
+/**
+ * Resets the printer, then ends Kanji mode, which cheap printers start in: there, `é` and the next
+ * letter would print as one Chinese character.
+ */
+const RESET = [ESC, 0x40, FS, 0x2e];
 /** Selects the printer's character table 19 (code page 858). */
 const WESTERN = [ESC, 0x74, 19];
 const CENTRED = [ESC, 0x61, 1];

@@ -51,12 +51,12 @@ const WORDS: readonly (readonly [text: string, cells: number])[] = [
 ];
 
 /**
- * Returns the lines that are sent to the printer, between its first command and its last: one byte
+ * Returns the lines that are sent to the printer, between the first commands and the last: one byte
  * per cell.
  */
 function printed(text: string): string[] {
   const bytes = ticketBytes({ text, address: null });
-  return Buffer.from(bytes.subarray(5, -7)).toString('latin1').split('\n');
+  return Buffer.from(bytes.subarray(7, -7)).toString('latin1').split('\n');
 }
 
 test('values end at the right edge, whatever their characters, in text and on paper', () => {

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { named } from '#core/bidi-isolates.ts';
 import { cellsOf } from '../../../reader/src/printing/escpos.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,11 +9,11 @@ import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { formatTime, Time } from '../../ui/time.tsx';
-import { useToast } from '../../ui/toast.tsx';
 import { signal } from '../sounds-and-vibration.ts';
 import type { Accepted, Slip } from '../till-phases.ts';
 import { keptSettings } from '../till-storage.ts';
 import type { TillContext } from './till-context.ts';
+import { usePrinterJob } from './use-printer-job.tsx';
 import './ask-wallet-to-sign.css';
 
 /** Returns the slip as lines that fit the paper. */
@@ -56,22 +56,20 @@ function wrap(text: string, width: number): readonly string[] {
 
 /** Prints on the receipt printer if there is one, otherwise with the browser's dialog. */
 function PrintSlip({ slip, merchant }: { readonly slip: Slip; readonly merchant: string }) {
-  const toast = useToast();
-  const [busy, setBusy] = useState(false);
+  const job = usePrinterJob(t('till.offline_sale.problem.print'));
   const print = async () => {
     const { printer } = keptSettings();
     if (printer === null) return window.print();
-    setBusy(true);
     const text = linesOf(slip, { merchant, width: printer.width });
-    await import('../receipt-printer.ts')
-      .then(({ printText }) => printText(text, printer))
-      .catch(() => toast(t('till.offline_sale.problem.print')));
-    setBusy(false);
+    await job.run(async () => (await import('../receipt-printer.ts')).printText(text, printer));
   };
   return (
-    <Button wide busy={busy} onClick={print}>
-      {t('till.print')}
-    </Button>
+    <>
+      <Button wide busy={job.busy} onClick={print}>
+        {t('till.print')}
+      </Button>
+      {job.problem}
+    </>
   );
 }
 

@@ -18,10 +18,12 @@ import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
 import { signal } from '../sounds-and-vibration.ts';
 import { asksCustomer } from '../till-machine.ts';
 import type { Canceling, Creating, Following, Result, Tapping } from '../till-phases.ts';
+import { keptSettings } from '../till-storage.ts';
 import { cashierDecline, endHint, OUTCOME_LOOKS, WORDS } from '../till-words.ts';
 import { CancelPaymentButton } from './cancel-payment-button.tsx';
 import { ReceiptOfPaid, usePaid } from './receipt-part.tsx';
 import type { TillContext } from './till-context.ts';
+import { usePrinterJob } from './use-printer-job.tsx';
 
 /** Shown while a payment is being opened or canceled. Until then, no pass can be charged. */
 export function WorkingScreen({
@@ -171,11 +173,12 @@ export function ResultScreen({
     if (isFresh) signal(outcome === 'paid' ? 'good' : 'bad', settings.sound);
   }, [isFresh, outcome, settings.sound]);
   const opensDrawer = isFresh && outcome === 'paid' && settings.printer?.drawer === true;
+  const { run, problem } = usePrinterJob(t('till.printer.problem.silent'));
   useEffect(() => {
-    // If the drawer does not open, the cashier can use its key.
-    if (opensDrawer)
-      import('../receipt-printer.ts').then((own) => own.openDrawer()).catch(() => {});
-  }, [opensDrawer]);
+    const { printer } = keptSettings();
+    if (!opensDrawer || printer === null) return;
+    run(async () => (await import('../receipt-printer.ts')).openDrawer(printer));
+  }, [opensDrawer, run]);
   const paid = outcome === 'paid' ? intent.payment : null;
   const payment = usePaid(api, paid);
   const words = outcome === 'declined' ? cashierDecline(intent) : endHint(outcome, intent);
@@ -199,6 +202,7 @@ export function ResultScreen({
         ) : null}
         {outcome === 'paid' ? null : <p>{words}</p>}
       </section>
+      {problem}
       <ResultFacts intent={intent} payment={payment} />
       {paid === null ? null : <ReceiptOfPaid api={api} payment={payment} />}
       <Button

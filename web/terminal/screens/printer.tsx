@@ -1,10 +1,12 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Choice, Switch } from '../../ui/choice.tsx';
+import { Select } from '../../ui/field.tsx';
+import { formatNumber } from '../../ui/numbers.ts';
 import { t } from '../../ui/text/t.ts';
-import { useToast } from '../../ui/toast.tsx';
-import { choosePrinter, hasSerial, openDrawer } from '../receipt-printer.ts';
+import { choosePrinter, hasSerial, openDrawer, SPEEDS } from '../receipt-printer.ts';
 import type { Settings } from '../till-storage.ts';
+import { usePrinterJob } from './use-printer-job.tsx';
 
 interface PrinterProps {
   readonly settings: Settings;
@@ -19,7 +21,8 @@ const WIDTHS = [
 
 function ConnectPrinter({ change }: Pick<PrinterProps, 'change'>): ReactNode {
   const connect = async () => {
-    if (await choosePrinter()) change({ printer: { width: 48, drawer: false } });
+    const port = await choosePrinter();
+    if (port !== null) change({ printer: { width: 48, drawer: false, speed: SPEEDS[0], port } });
   };
   return (
     <>
@@ -32,13 +35,7 @@ function ConnectPrinter({ change }: Pick<PrinterProps, 'change'>): ReactNode {
 /** Settings for a receipt printer and its cash drawer. Both are off by default. */
 export function PrinterCard({ settings, change }: PrinterProps): ReactNode {
   const { printer } = settings;
-  const toast = useToast();
-  const [busy, setBusy] = useState(false);
-  const tryDrawer = async () => {
-    setBusy(true);
-    await openDrawer().catch(() => toast(t('till.printer.problem.silent')));
-    setBusy(false);
-  };
+  const drawer = usePrinterJob(t('till.printer.problem.silent'));
   if (!hasSerial()) return null;
   return (
     <div className="card stack">
@@ -65,9 +62,23 @@ export function PrinterCard({ settings, change }: PrinterProps): ReactNode {
             checked={printer.drawer}
             onChange={(drawer) => change({ printer: { ...printer, drawer } })}
           />
-          <Button busy={busy} onClick={tryDrawer}>
+          <Select
+            data-name="Speed"
+            label={t('till.printer.speed')}
+            hint={t('till.printer.speed_hint')}
+            value={printer.speed ?? SPEEDS[0]}
+            onChange={({ target }) => change({ printer: { ...printer, speed: +target.value } })}
+          >
+            {SPEEDS.map((speed) => (
+              <option key={speed} value={speed}>
+                {formatNumber(speed)}
+              </option>
+            ))}
+          </Select>
+          <Button busy={drawer.busy} onClick={() => drawer.run(() => openDrawer(printer))}>
             {t('till.printer.drawer_button')}
           </Button>
+          {drawer.problem}
           <Button onClick={() => change({ printer: null })}>
             {t('till.printer.remove_button')}
           </Button>

@@ -8,9 +8,9 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useToast } from '../../ui/toast.tsx';
 import { keptSettings } from '../till-storage.ts';
 import { Qr } from './lazy-parts.ts';
+import { usePrinterJob } from './use-printer-job.tsx';
 
 interface ReceiptProps {
   readonly api: DeviceApi;
@@ -65,8 +65,7 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
  */
 function PrintButton({ path }: { readonly path: string }): ReactNode {
   const { printer } = keptSettings();
-  const toast = useToast();
-  const [busy, setBusy] = useState(false);
+  const job = usePrinterJob(t('till.receipt.problem.printer'));
   if (printer === null) {
     return (
       <a
@@ -80,16 +79,15 @@ function PrintButton({ path }: { readonly path: string }): ReactNode {
     );
   }
   const print = async () => {
-    setBusy(true);
-    await import('../receipt-printer.ts')
-      .then(({ printReceipt }) => printReceipt(path, printer))
-      .catch(() => toast(t('till.receipt.problem.printer')));
-    setBusy(false);
+    await job.run(async () => (await import('../receipt-printer.ts')).printReceipt(path, printer));
   };
   return (
-    <Button kind="primary" wide busy={busy} onClick={print}>
-      {t('till.print')}
-    </Button>
+    <>
+      <Button kind="primary" wide busy={job.busy} onClick={print}>
+        {t('till.print')}
+      </Button>
+      {job.problem}
+    </>
   );
 }
 
