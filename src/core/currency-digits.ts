@@ -16,8 +16,39 @@ export function digitsOf(currency: string): number {
 }
 
 /** Formats minor units as a decimal: 250 is `2.50` in EUR and `0.250` in KWD. */
-export function minorText(amount: number, currency: string): string {
+export function minorText(amount: bigint | number, currency: string): string {
   const digits = digitsOf(currency);
   const text = String(amount).padStart(digits + 1, '0');
   return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}
+
+/**
+ * Formats minor units with their currency, for example `€2.50`, `¥250` or `−KWD 2.500`, with the
+ * decimals of ISO 4217, from which `Intl` sometimes differs.
+ */
+export function priceText(
+  minor: bigint | number,
+  { currency, locale }: { readonly currency: string; readonly locale: string },
+): string {
+  const digits = digitsOf(currency);
+  const size = minorText(minor < 0 ? -minor : minor, currency);
+  return decimalText(`${minor < 0 ? '-' : ''}${size}`, locale, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}
+
+/**
+ * Formats a decimal. Its minus is the same on every screen and paper; the invisible mark that
+ * `Intl` writes before it in Arabic keeps it on the left of its digits. Takes text, because a
+ * double would round large amounts.
+ */
+export function decimalText(
+  decimal: string,
+  locale: string,
+  shape: Intl.NumberFormatOptions,
+): string {
+  return new Intl.NumberFormat(locale, shape).format(decimal as `${number}`).replace('-', '−');
 }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseLanguage, type LanguageWishes, wishesOf } from '#core/languages.ts';
+import bidiFactory from 'bidi-js';
+import { priceText } from '#core/currency-digits.ts';
+import { chooseLanguage, type LanguageWishes, localeOf, wishesOf } from '#core/languages.ts';
+import { readableUsdc } from '#core/money.ts';
 
 const OFFERED = ['en', 'de', 'pt', 'ja'] as const;
 
@@ -35,4 +38,42 @@ test('a header of any length is parsed quickly', () => {
   assert.deepEqual(wishesOf(`${'de;q=0.1,'.repeat(200_000)}ja`), Array(32).fill('de'));
   assert.deepEqual(wishesOf('a-'.repeat(100_000)), []);
   assert.ok(performance.now() - started < 1_000);
+});
+
+const ARABIC = ['ar', 'ar-EG', 'ar-SA', 'ar-MA', 'ar-DZ', 'ar-SA-u-ca-islamic-nu-arab', 'qps'];
+
+test('Arabic has Latin digits and the Gregorian calendar in every region', () => {
+  for (const tag of ARABIC) {
+    const locale = localeOf(tag);
+    assert.equal(new Intl.NumberFormat(locale).resolvedOptions().numberingSystem, 'latn', tag);
+    const { calendar, numberingSystem } = new Intl.DateTimeFormat(locale).resolvedOptions();
+    assert.deepEqual([calendar, numberingSystem], ['gregory', 'latn'], tag);
+  }
+  assert.equal(new Intl.Locale(localeOf('ar-EG')).region, 'EG');
+  for (const tag of ['en-GB', 'de-AT', 'ja', 'th-TH']) assert.equal(localeOf(tag), tag);
+});
+
+const bidi = (
+  bidiFactory as unknown as () => {
+    getEmbeddingLevels(text: string, direction: 'rtl'): { readonly levels: Uint8Array };
+    getReorderedString(text: string, levels: object): string;
+  }
+)();
+
+/** Returns a text as it looks from left to right within a page in Arabic. */
+function looksOf(text: string): string {
+  const shown = bidi.getReorderedString(text, bidi.getEmbeddingLevels(text, 'rtl'));
+  return shown.replaceAll(/\p{Cf}/gu, '');
+}
+
+test('a negative sum in Arabic has its minus on the left of its digits, in every region', () => {
+  for (const tag of ARABIC) {
+    const locale = localeOf(tag);
+    const sums = [
+      priceText(-123_450, { currency: 'eur', locale }),
+      priceText(-123_450n, { currency: 'sar', locale }),
+      `${readableUsdc(-1_234_500_000n, locale)} USDC`,
+    ];
+    for (const sum of sums) assert.match(looksOf(sum), /(^|\s)−1[.,]234[.,]50(\s|$)/, tag);
+  }
 });

@@ -14,11 +14,14 @@ export type TextLanguage = Language | typeof PSEUDO_LANGUAGE;
 export const FALLBACK_LANGUAGE: Language = 'en';
 
 /**
- * Returns the locale for `Intl`. The pseudo-language uses Arabic with Latin digits, so that dates
- * contain no English letters.
+ * Returns the locale for `Intl`, from a language or a browser's tag such as `ar-EG`. Arabic has
+ * Latin digits and the Gregorian calendar in all regions, so that screen, receipt and mail of a
+ * sale agree. The pseudo-language uses Arabic, so that dates contain no English letters.
  */
-export function localeOf(language: string): string {
-  return language === PSEUDO_LANGUAGE ? 'ar-u-nu-latn' : language;
+export function localeOf(tag: string): string {
+  const locale = new Intl.Locale(tag === PSEUDO_LANGUAGE ? 'ar' : tag);
+  if (locale.language !== 'ar') return tag;
+  return new Intl.Locale(locale, { calendar: 'gregory', numberingSystem: 'latn' }).toString();
 }
 
 /**

@@ -1,4 +1,5 @@
 import { assert } from './assert.ts';
+import { decimalText } from './currency-digits.ts';
 
 /** USDC atoms (6 decimals): 2_500_000n is 2.50 USDC. Always an integer and never negative. */
 export type Atoms = bigint & { readonly __unit: 'atoms' };
@@ -65,8 +66,7 @@ export function exactUsdc(value: bigint): string {
 function grouped(decimal: string, locale: string): string {
   const digits = decimal.length - decimal.indexOf('.') - 1;
   const shape = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  // Pass the decimal as text, because a double would round large amounts.
-  return new Intl.NumberFormat(locale, shape).format(decimal as `${number}`);
+  return decimalText(decimal, locale, shape);
 }
 
 /**
@@ -75,9 +75,9 @@ function grouped(decimal: string, locale: string): string {
  * ambiguous.
  */
 export function readableUsdc(value: bigint, locale = 'en'): string {
-  if (value < 0n) return `−${readableUsdc(-value, locale)}`;
   const decimal = exactUsdc(value);
-  return grouped(value >= ONE && /\.\d{3}$/.test(decimal) ? `${decimal}0` : decimal, locale);
+  const isWhole = value >= ONE || value <= -ONE;
+  return grouped(isWhole && /\.\d{3}$/.test(decimal) ? `${decimal}0` : decimal, locale);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { withoutIsolates } from '#core/bidi-isolates.ts';
-import { digitsOf, minorText } from '#core/currency-digits.ts';
+import { priceText } from '#core/currency-digits.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import { localeOf, type TextLanguage } from '#core/languages.ts';
 import { readableUsdc } from '#core/money.ts';
@@ -83,20 +83,6 @@ function writeHtml(
 
 const ALL_POINTS = 10_000;
 
-/** Uses the number of decimals in ISO 4217, because `Intl` follows common usage. */
-function moneyText(
-  minor: number,
-  { currency, locale }: { readonly currency: string; readonly locale: string },
-): string {
-  const digits = digitsOf(currency);
-  const shape = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  const text = minorText(Math.abs(minor), currency) as `${number}`;
-  const written = new Intl.NumberFormat(locale, { style: 'currency', currency, ...shape }).format(
-    text,
-  );
-  return minor < 0 ? `−${written}` : written;
-}
-
 export function writerFor(language: TextLanguage): Writer {
   const locale = localeOf(language);
   const write = (key: TextKey, values: TextValues = {}) =>
@@ -106,7 +92,7 @@ export function writerFor(language: TextLanguage): Writer {
     locale,
     isolated: write,
     usdc: (atoms) => `${readableUsdc(atoms, locale)} USDC`,
-    money: (minor, currency) => moneyText(minor, { currency, locale }),
+    money: (minor, currency) => priceText(minor, { currency, locale }),
     percent: (basisPoints) => {
       const shape = { style: 'percent', maximumFractionDigits: 2 } as const;
       return new Intl.NumberFormat(locale, shape).format(basisPoints / ALL_POINTS);

@@ -18,7 +18,7 @@ test('a price has the decimals of its currency', () => {
   assert.equal(shown('brl', 123_456_789n), 'R$1,234,567.89');
   // Intl formats rupiah without cents, although ISO 4217 has them.
   assert.equal(shown('idr', 1050n), 'IDR 10.50');
-  assert.equal(shown('eur', -5n), '-€0.05');
+  assert.equal(shown('eur', -5n), '−€0.05');
   assert.equal(formatMoney(2_500_000n, null), '2.50 USDC');
 });
 

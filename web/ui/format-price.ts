@@ -1,4 +1,4 @@
-import { digitsOf, minorText } from '#core/currency-digits.ts';
+import { digitsOf, priceText } from '#core/currency-digits.ts';
 import { formatUsdc } from './format-usdc.ts';
 import { textLocale } from './text/t.ts';
 import type { SumRules } from './typed-sum.ts';
@@ -9,20 +9,8 @@ export interface Price {
   readonly units: bigint;
 }
 
-/**
- * Formats a price, for example `€2.50`, `¥250` or `KWD 2.500`, with the decimals of ISO 4217, from
- * which `Intl` sometimes differs.
- */
 export function formatPrice({ currency, units }: Price): string {
-  const digits = digitsOf(currency);
-  const format = new Intl.NumberFormat(textLocale(), {
-    style: 'currency',
-    currency,
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
-  const size = minorText(Number(units < 0n ? -units : units), currency);
-  return format.format(`${units < 0n ? '-' : ''}${size}` as `${number}`);
+  return priceText(units, { currency, locale: textLocale() });
 }
 
 /** Returns the rules for typed amounts of a currency; `null` stands for USDC. */

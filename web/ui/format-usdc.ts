@@ -1,3 +1,4 @@
+import { decimalText } from '#core/currency-digits.ts';
 import { textLocale } from './text/t.ts';
 
 /** The number of decimals of USDC. Amounts are bigints of atoms everywhere but on screen. */
@@ -16,17 +17,14 @@ const GROUP = 3;
  * `2.005` would be refused as ambiguous input.
  */
 export function formatAtoms(atoms: bigint): string {
-  const sign = atoms < 0n ? '−' : '';
   const size = atoms < 0n ? -atoms : atoms;
   const digits = (size % ONE).toString().padStart(DECIMALS, '0');
   const needed = digits.replace(/0+$/, '').padEnd(SHOWN_DECIMALS, '0');
   const shown = needed.length === GROUP && size >= ONE ? `${needed}0` : needed;
-  const format = new Intl.NumberFormat(textLocale(), {
+  return decimalText(`${atoms < 0n ? '-' : ''}${size / ONE}.${shown}`, textLocale(), {
     minimumFractionDigits: shown.length,
     maximumFractionDigits: shown.length,
   });
-  // Passes a string, because a double would round large amounts.
-  return `${sign}${format.format(`${size / ONE}.${shown}` as `${number}`)}`;
 }
 
 /** The unit of rounded amounts, in atoms. */
@@ -42,9 +40,9 @@ export function nearestCent(atoms: bigint): bigint {
  * below half a cent is not shown as 0. `core/money.ts` rounds a receipt's headline in the same way.
  */
 export function roundAtoms(atoms: bigint): string {
-  if (atoms < 0n) return `−${roundAtoms(-atoms)}`;
-  const rounded = nearestCent(atoms);
-  return rounded === 0n && atoms > 0n ? `< ${formatAtoms(SHOWN_UNIT)}` : formatAtoms(rounded);
+  const size = nearestCent(atoms < 0n ? -atoms : atoms);
+  if (size > 0n || atoms === 0n) return formatAtoms(atoms < 0n ? -size : size);
+  return `${atoms < 0n ? '−' : ''}< ${formatAtoms(SHOWN_UNIT)}`;
 }
 
 /** Formats atoms with their unit, for example `2.50 USDC`, for a button's label. */

@@ -1,4 +1,6 @@
+import { decimalText } from '#core/currency-digits.ts';
 import { formatNumber, percentText } from '../../ui/numbers.ts';
+import { textLocale } from '../../ui/text/t.ts';
 
 /** Round numbers for the end of a scale, multiplied by a power of ten. */
 const ROUND = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
@@ -49,7 +51,7 @@ export function changeWords(now: number, before: number): string | null {
   if (before === 0) return null;
   const percent = ((now - before) / before) * 100;
   const digits = Math.abs(percent) < 10 ? 1 : 0;
-  const size = Number(Math.abs(percent).toFixed(digits));
-  const sign = size === 0 ? '±' : percent < 0 ? '−' : '+';
-  return percentText(`${sign}${formatNumber(size)}`);
+  const size = Number(percent.toFixed(digits));
+  if (size === 0) return percentText(`±${formatNumber(0)}`);
+  return percentText(decimalText(String(size), textLocale(), { signDisplay: 'always' }));
 }

@@ -38,7 +38,7 @@ export function textLocale(): string {
       return false;
     }
   });
-  locale = known[0] ?? localeOf(language);
+  locale = localeOf(known[0] ?? language);
   return locale;
 }
 

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { present } from '#core/assert.ts';
+import { writerFor } from '#texts/text.ts';
+import { sharedStage } from '../testing/stage.ts';
+import { addTestTerminal, paymentsOf } from '../testing/till.ts';
+
+const stage = sharedStage();
+
+/** Digits other than 0 to 9, and years of the Islamic calendar. */
+const OTHER_DIGITS = /(?![0-9])\p{Nd}|\b14[45]\d\b/u;
+
+for (const locale of ['ar-EG', 'ar-SA', 'ar-MA']) {
+  test(`${locale}: till, display, receipt and ticket of a sale have one kind of digits`, async () => {
+    const { sandbox, browser } = stage();
+    const terminal = await addTestTerminal(sandbox);
+    const window = await browser.open({ locale });
+    const { page, context } = window;
+    const named = (name: string) => page.locator(`[data-name="${name}"]`);
+    const check = async (of = page) => {
+      const text = await of.locator('body').textContent();
+      assert.doesNotMatch(text ?? '', OTHER_DIGITS);
+      return text ?? '';
+    };
+    await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
+    await named('Start shift').click();
+    await named('Amount').waitFor();
+    assert.equal(await page.locator('html').getAttribute('lang'), 'ar');
+    await page.locator('nav a[href="terminal/settings"]').click();
+    const opened = context.waitForEvent('page');
+    await page.getByRole('switch', { name: writerFor('ar').text('till.settings.display') }).click();
+    const display = await opened;
+    await page.locator('nav a[href="terminal"]').click();
+    await named('Amount').fill('4.50');
+    await named('Charge').click();
+    await named('Test pass').waitFor();
+    const sum = locale === 'ar-MA' ? '4,50' : '4.50';
+    await display.getByText(sum).first().waitFor();
+    assert.ok((await check()).includes(sum));
+    await check(display);
+    await named('Test pass').selectOption('ok');
+    await page.locator('[data-result="Paid"]').waitFor();
+    assert.ok((await check()).includes(sum));
+    await page.locator('nav a[href="terminal/history"]').click();
+    await page.locator('a.entry').first().waitFor();
+    await check();
+    const [payment] = await paymentsOf(sandbox, terminal);
+    const receipt = String(present(payment, 'the payment').receipt_url);
+    await page.goto(receipt);
+    assert.ok((await check()).includes('4.50'));
+    const ticket = await (await fetch(`${receipt}.txt?lang=ar`)).text();
+    assert.ok(ticket.includes('4.50'));
+    assert.doesNotMatch(ticket, OTHER_DIGITS);
+    await window.close();
+  });
+}
