@@ -4,9 +4,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { chromium } from 'playwright-core';
 import { slipOf } from '#apis/pay/receipt-contents.ts';
+import type { ShownReceipt } from '#apis/pay/receipt-data-route.ts';
 import { receiptPage } from '#apis/pay/receipt-html.ts';
 import { hasPdf, receiptPdf } from '#apis/pay/receipt-pdf.ts';
 import { receiptText } from '#apis/pay/receipt-plain-text.ts';
+import { RECEIPT_EXAMPLE } from '#apis/pay/receipt-schema.ts';
 import { LANGUAGES } from '#core/languages.ts';
 import { launchChromium } from '#testing/chromium.ts';
 import { RANDOM_RECEIPT } from '#testing/random-receipts.ts';
@@ -108,4 +110,26 @@ test('a PDF reader finds the sum in each PDF, and no error', async (t) => {
     made++;
   }
   assert.equal(made, PDFS);
+});
+
+test('pdftotext reads every name of a receipt in its logical order', async (t) => {
+  if (spawnSync('pdftotext', ['-v']).error !== undefined)
+    return t.skip('pdftotext is missing: apt-get install poppler-utils');
+  const names = [
+    ...['لا إله', 'تبث نيب شس صض', 'مطعم Café №5', 'Straße ﬁ', '㈱テスト', '寿司 × 2'],
+    ...['שלום עולם', 'ภาษาไทย', 'Ελληνικά', 'Ice 😀', 'abc\u202edef'],
+  ];
+  const [line] = RECEIPT_EXAMPLE.line_items;
+  const line_items = names.map((name) => ({ ...line, name }));
+  const receipt = { ...RECEIPT_EXAMPLE, line_items } as unknown as ShownReceipt;
+  for (const language of ['ar', 'en'] as const) {
+    const input = await receiptPdf(slipOf(receipt, writerFor(language)), URL);
+    const { stdout, stderr } = spawnSync('pdftotext', ['-', '-'], { input });
+    assert.equal(stderr.toString(), '');
+    const text = stdout.toString().replaceAll(/\p{Cf}/gu, '');
+    for (const name of names)
+      assert.ok(text.includes(name.replace('\u202e', '')), `${name}\n${text}`);
+    assert.ok(text.includes(language === 'ar' ? 'شامل ضريبة 13%' : '13% tax included'), text);
+    assert.ok(text.includes('−0.001375 USDC'), text);
+  }
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { create, type Font } from 'fontkit';
 
@@ -15,7 +16,7 @@ export interface PdfFont {
  * installed, of which these files are 1.5 MB; Noto Sans JP would take 80 MB. Each document embeds
  * only the letters that it uses.
  */
-const FILES = [
+const PACKAGED = [
   'noto-sans-arabic/files/noto-sans-arabic-latin-400-normal.woff',
   'noto-sans-arabic/files/noto-sans-arabic-latin-ext-400-normal.woff',
   'noto-sans-arabic/files/noto-sans-arabic-arabic-400-normal.woff',
@@ -24,6 +25,10 @@ const FILES = [
   'kosugi/files/kosugi-japanese-400-normal.woff',
   'kosugi/files/kosugi-cyrillic-400-normal.woff',
 ] as const;
+/** Files of fonts whose packages would take 17 MB. These files take 0.6 MB. */
+const OWN = ['noto-sans-greek', 'noto-sans-hebrew', 'noto-sans-thai', 'noto-emoji'] as const;
+/** The emoji font has digits for keycaps, which other texts must not use. */
+const FIRST_EMOJI = 0x203c;
 
 const WOFF_HEADER = 44;
 const WOFF_ENTRY = 20;
@@ -60,10 +65,15 @@ function unpacked(woff: Buffer): Buffer {
 
 function load(): PdfFont[] {
   const { resolve } = createRequire(import.meta.url);
-  return FILES.map((file) => {
-    const font = create(unpacked(readFileSync(resolve(`@fontsource/${file}`)))) as Font;
+  const packaged = PACKAGED.map((file) => [file, resolve(`@fontsource/${file}`)] as const);
+  const own = OWN.map((name) => {
+    return [name, path.join(import.meta.dirname, `fonts/${name}.woff`)] as const;
+  });
+  return [...packaged, ...own].map(([name, file]) => {
+    const font = create(unpacked(readFileSync(file))) as Font;
     const known = new Set(font.characterSet);
-    return { name: file, font, has: (codePoint) => known.has(codePoint) };
+    const first = name === 'noto-emoji' ? FIRST_EMOJI : 0;
+    return { name, font, has: (codePoint) => codePoint >= first && known.has(codePoint) };
   });
 }
 
@@ -73,20 +83,30 @@ function load(): PdfFont[] {
  */
 export const PDF_FONTS: readonly PdfFont[] = load();
 
-/** A part of a text that is drawn in one font. */
-export interface FontRun {
+/** A letter as it is drawn, and its font. `text` is empty if the letter is invisible. */
+export interface DrawnLetter {
   readonly text: string;
   readonly font: PdfFont;
 }
 
 /** Splits text into letters as readers see them, each with all its marks. */
-const LETTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
-/** Characters that neither PDFs nor printers show: see `receipt-plain-text.ts`. */
-const IGNORED = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+export const LETTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
+/** Control characters, and those that force a direction: see `receipt-plain-text.ts`. */
+const NEVER_SHOWN = /[\p{Cc}\u202a-\u202e]/gu;
+/** Characters without a shape of their own, such as joiners and marks of direction. */
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Returns the text for a PDF, without invisible characters and those that change the direction. */
+/**
+ * Returns the text for a PDF. Joiners, isolates and marks of direction stay, because they decide
+ * how the text looks.
+ */
 export function pdfText(text: string): string {
-  return text.normalize('NFC').replaceAll(/\s+/g, ' ').replaceAll(IGNORED, '').trim();
+  return text.normalize('NFC').replaceAll(/\s+/g, ' ').replaceAll(NEVER_SHOWN, '').trim();
+}
+
+/** Returns the text that readers and programs copy from a PDF: its visible characters. */
+export function copiedText(text: string): string {
+  return text.replaceAll(/[\u061c\u200e\u200f\u2066-\u2069]/g, '');
 }
 
 function covers({ has }: PdfFont, letter: string): boolean {
@@ -95,11 +115,15 @@ function covers({ has }: PdfFont, letter: string): boolean {
 }
 
 /**
- * Returns the letter and a font that has it. If no font has it, tries its compatibility form (for
- * example of half-width katakana); otherwise returns null.
+ * Returns the letter and a font that has it, preferably the one of the letter before. If no font
+ * has it, tries it without invisible characters, then its compatibility form (for example of
+ * half-width katakana); otherwise returns null.
  */
-function runOf(letter: string, before: PdfFont | undefined): FontRun | null {
-  for (const text of [letter, letter.normalize('NFKC')]) {
+export function drawnLetter(letter: string, before?: PdfFont): DrawnLetter | null {
+  const visible = letter.replaceAll(INVISIBLE, '');
+  const [first] = PDF_FONTS;
+  if (visible === '' && first !== undefined) return { text: '', font: before ?? first };
+  for (const text of [letter, visible, visible.normalize('NFKC')]) {
     if (before !== undefined && covers(before, text)) return { text, font: before };
     const font = PDF_FONTS.find((one) => covers(one, text));
     if (font !== undefined) return { text, font };
@@ -107,18 +131,7 @@ function runOf(letter: string, before: PdfFont | undefined): FontRun | null {
   return null;
 }
 
-/**
- * Splits a text into parts by font, and changes the font only if necessary. Returns null if no font
- * has one of the letters.
- */
-export function fontRuns(text: string): FontRun[] | null {
-  const runs: FontRun[] = [];
-  for (const { segment } of LETTERS.segment(text)) {
-    const last = runs.at(-1);
-    const run = runOf(segment, last?.font);
-    if (run === null) return null;
-    if (last?.font === run.font) runs[runs.length - 1] = { ...last, text: last.text + run.text };
-    else runs.push(run);
-  }
-  return runs;
+/** True if the fonts have every letter of the text. */
+export function isCovered(text: string): boolean {
+  return [...LETTERS.segment(text)].every(({ segment }) => drawnLetter(segment) !== null);
 }

@@ -76,9 +76,9 @@ function piecesOf(word: string, width: number, measure: Measure): string[] {
 /**
  * Wraps text into lines of at most `width`, which `measure` counts in printed cells or in points.
  */
-export function wrapped(text: string, width: number, measure: Measure = cellsOf): string[] {
+export function wrapLines(text: string, width: number, measure: Measure): string[] {
   const lines: string[] = [];
-  for (const word of printable(text).split(' ')) {
+  for (const word of text.split(' ')) {
     for (const piece of piecesOf(word, width, measure)) {
       const last = lines.at(-1);
       const joined = last === undefined ? piece : `${last} ${piece}`;
@@ -87,6 +87,10 @@ export function wrapped(text: string, width: number, measure: Measure = cellsOf)
     }
   }
   return lines;
+}
+
+function wrapped(text: string, width: number): string[] {
+  return wrapLines(printable(text), width, cellsOf);
 }
 
 function centered(text: string, width: number): string[] {
