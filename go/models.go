@@ -1082,6 +1082,9 @@ type OfflineRecord struct {
 
 	// The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line, rounded half up, less the discounts, plus the tax of lines whose price does not include it, which is rounded half up once per rate.
 	LineItems []OfflineRecordLineItemsItem `json:"line_items,omitempty"`
+
+	// The payment intent that the terminal canceled for this sale, so that one cart is not paid twice. If it was paid, the record bounces as `already_paid`. If it is still open, it is canceled together with this sale. An id that the account does not know is ignored.
+	Replaces *string `json:"replaces,omitempty"`
 }
 
 // The EIP-3009 `ReceiveWithAuthorization` to the settlement contract.

@@ -390,6 +390,7 @@ export interface OfflinePayment {
     | 'rates_changed'
     | 'blocked'
     | 'limit_exceeded'
+    | 'already_paid'
     | null;
   /** The id of a payment intent: pi_… */
   payment_intent: string | null;
@@ -956,6 +957,12 @@ export interface OfflineRecord {
      */
     discount?: number;
   }> | null;
+  /**
+   * The payment intent that the terminal canceled for this sale, so that one cart is not paid
+   * twice. If it was paid, the record bounces as `already_paid`. If it is still open, it is
+   * canceled together with this sale. An id that the account does not know is ignored.
+   */
+  replaces?: string | null;
 }
 
 export interface CardTap {

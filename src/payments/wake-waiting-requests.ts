@@ -11,6 +11,9 @@ export function announce(wakeups: Wakeups, intent: PaymentIntent): void {
   if (intent.status === 'processing' && intent.attempt.credential.type === 'nfc_id') {
     wakeups.send('push');
   }
+  if (intent.status === 'canceled' && intent.asked !== undefined) {
+    wakeups.send('payer', intent.asked.payerId);
+  }
   if (intent.status !== 'requires_action') return;
   wakeups.send('payer', intent.attempt.payerId);
   wakeups.send('push');

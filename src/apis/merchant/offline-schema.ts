@@ -68,6 +68,17 @@ export const OfflineRecordSchema = Type.Object(
     },
     description: Type.Optional(text(500, 'Up to 500 characters.')),
     line_items: lineFields.line_items,
+    replaces: Type.Optional(
+      nullable(
+        text(
+          255,
+          'The payment intent that the terminal canceled for this sale, so that one cart is not ' +
+            'paid twice. If it was paid, the record bounces as `already_paid`. If it is still ' +
+            'open, it is canceled together with this sale. An id that the account does not know ' +
+            'is ignored.',
+        ),
+      ),
+    ),
   },
   {
     title: 'OfflineRecord',
@@ -100,7 +111,12 @@ function isWritable(time: Date): boolean {
 export function recordsOf(payments: Forwarded): readonly OfflineRecord[] | Refusal {
   const records: OfflineRecord[] = [];
   for (const [index, one] of payments.entries()) {
-    const { authorization: signed, line_items: lineItems = null, description = null } = one;
+    const {
+      authorization: signed,
+      line_items: lineItems = null,
+      description = null,
+      replaces = null,
+    } = one;
     const acceptedAt = new Date(one.accepted_at);
     if (!isWritable(acceptedAt)) {
       const param = `payments[${index}].accepted_at`;
@@ -120,6 +136,7 @@ export function recordsOf(payments: Forwarded): readonly OfflineRecord[] | Refus
       acceptedAt,
       description,
       lines: lineItems === null ? null : { lineItems, discount: 0 },
+      replaces,
     });
   }
   return records;
@@ -153,17 +170,21 @@ export const OfflinePaymentList = listOf(OfflinePaymentSchema);
 
 const OfflineProblem = Type.Object(
   {
-    object: Type.Literal('error', { description: 'The record does not verify.' }),
+    object: Type.Literal('error', {
+      description: 'The record does not verify, or cannot be decided yet.',
+    }),
     code: oneOf(
-      ['signature_invalid', 'parameter_invalid'] as const,
-      'signature_invalid: the wallet did not sign these fields. parameter_invalid: the nonce.',
+      ['signature_invalid', 'parameter_invalid', 'payment_intent_unexpected_state'] as const,
+      'signature_invalid: the wallet did not sign these fields. parameter_invalid: the nonce. ' +
+        'payment_intent_unexpected_state: the intent that it replaces is still `processing`. ' +
+        'Send the record again until that intent has ended.',
     ),
     message: Type.String({ description: 'The reason in words. Its text may change.' }),
     nonce: OfflinePaymentSchema.properties.nonce,
   },
   {
     title: 'OfflineProblem',
-    description: 'A record that does not verify. It holds nothing, and takes no nonce.',
+    description: 'A record that was not taken. It holds nothing, and takes no nonce.',
   },
 );
 

@@ -28,9 +28,10 @@ import type { OfflineLimits } from '#terminals/offline-limits.ts';
 
 /**
  * The decision about a sale. `later` accepts the sale, but its settlement job waits, for example
- * for room in the hourly ceiling.
+ * for room in the hourly ceiling. `undecided`: the intent that it replaces is still `processing`,
+ * so nothing is stored and the till forwards the sale again.
  */
-export type SaleVerdict = BounceReason | 'settle' | 'later' | 'rebuilt';
+export type SaleVerdict = BounceReason | 'settle' | 'later' | 'rebuilt' | 'undecided';
 
 /** The sums against which limits are checked. They include earlier sales of the same request. */
 export interface Sums {
@@ -93,9 +94,11 @@ function judgePayer(
 
 /** Decides one sale, and adds it to the sums if it is accepted. */
 export function decideSale(candidate: Candidate, facts: SaleFacts): SaleVerdict {
-  const { sale, intent, payer, countedAt, rebuilt } = candidate;
+  const { sale, intent, payer, countedAt, rebuilt, replaced } = candidate;
   const { limits, sums, share } = facts;
   if (rebuilt !== null) return 'rebuilt';
+  if (replaced?.status === 'succeeded') return 'already_paid';
+  if (replaced?.status === 'processing') return 'undecided';
   if (sale.termsProblem !== null) return sale.termsProblem;
   const problem = judgePayer(candidate, facts);
   if (problem !== null) return problem;

@@ -22,7 +22,12 @@ import {
   type Signed,
   toPaymentAuthorization,
 } from '#payments/offline/signed-sale.ts';
-import { decideForwarded, offlineIsOff, type Taken } from '#payments/offline/take-forwarded.ts';
+import {
+  decideForwarded,
+  keyOf,
+  offlineIsOff,
+  type Taken,
+} from '#payments/offline/take-forwarded.ts';
 import { numbersOf, withNumbers } from '#payments/reserve-settlement-numbers.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
 import { type AskedLines, needTaxSettings, readLines } from '#prices/check-asked-lines.ts';
@@ -48,6 +53,8 @@ export interface OfflineRecord {
   readonly acceptedAt: Date;
   readonly description: string | null;
   readonly lines: AskedLines | null;
+  /** The intent that the till canceled for this sale, as sent; `null` if there is none. */
+  readonly replaces: string | null;
 }
 
 export interface ForwardRequest {
@@ -100,7 +107,7 @@ export async function forwardOffline(
     verified.map(({ authorization }) => authorization),
   );
   const fresh = withoutKnown(verified, known);
-  if (fresh.length === 0) return answerAll(checked, known);
+  if (fresh.length === 0) return answerAll(checked, { rows: known });
   const unsettled = checkSettles(ctx.readiness, tenant.livemode);
   if (unsettled !== null) return unsettled;
   const arrived = await judgeAll(ctx, chain, { sales: fresh, now });
@@ -108,11 +115,7 @@ export async function forwardOffline(
   const taken = await takerOf(ctx).add({ ...request, arrived });
   if (isRefusal(taken)) return taken;
   wake(ctx, request, taken);
-  return answerAll(checked, [...known, ...taken.rows]);
-}
-
-function keyOf({ from, nonce }: Pick<OfflineAuthorization, 'from' | 'nonce'>): string {
-  return `${from} ${nonce}`;
+  return answerAll(checked, { rows: [...known, ...taken.rows], undecided: taken.undecided });
 }
 
 /** Returns the first record of each sale that has no row yet. */
@@ -269,7 +272,7 @@ function takeOne(ctx: ApiContext, forwarded: Forwarded): Promise<Taken | Refusal
 
 /** Wakes the relayer, event streams and webhook workers. Call it after the commit. */
 function wake({ wakeups }: ApiContext, { merchant }: ForwardRequest, taken: Taken): void {
-  for (const intent of taken.started) announce(wakeups, intent);
+  for (const intent of [...taken.started, ...taken.canceled]) announce(wakeups, intent);
   wakeups.send(EVENTS_TOPIC, eventsKey(merchant.tenant));
   if (taken.deliveries > 0) wakeups.send('deliveries');
 }
@@ -285,15 +288,26 @@ const PROBLEMS = {
     code: 'signature_invalid',
     message: 'This wallet did not sign exactly these values. Nothing was charged.',
   },
+  undecided: {
+    code: 'payment_intent_unexpected_state',
+    message:
+      'The payment intent that this sale replaces is still processing. Nothing was stored: send ' +
+      'the record again until that intent has ended.',
+  },
 } as const;
 
 /** Builds the response: one element per record, in the order of the request. */
-function answerAll(checked: readonly Checked[], rows: readonly OfflinePaymentRow[]): Answer {
+function answerAll(
+  checked: readonly Checked[],
+  { rows, undecided }: Pick<Taken, 'rows'> & Partial<Pick<Taken, 'undecided'>>,
+): Answer {
   const known = new Map(
     rows.map((row) => [keyOf({ from: row.payer_address, nonce: row.nonce }), row]),
   );
-  const data = checked.map(({ authorization, problem }) => {
+  const data = checked.map(({ authorization, problem: unverified }) => {
     const { nonce } = authorization;
+    const isUndecided = undecided?.has(keyOf(authorization)) === true;
+    const problem = unverified ?? (isUndecided ? 'undecided' : null);
     if (problem !== null) return { object: 'error', ...PROBLEMS[problem], nonce };
     return offlineObject(present(known.get(keyOf(authorization)), 'row of an offline sale'));
   });

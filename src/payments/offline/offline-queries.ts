@@ -31,6 +31,7 @@ export const offlinePayments = table(
     bounce_reason: as<BounceReason | null>('text?'),
     payment_intent_id: 'text?',
     payment_id: 'text?',
+    replaces: 'text?',
   },
   { retry_at: 'timestamptz?' },
 );
@@ -262,7 +263,10 @@ export async function postponeDue(
   ]);
 }
 
-/** Returns the payer addresses of bounced sales at a merchant, newest first. */
+/**
+ * Returns the payer addresses of bounced sales at a merchant, newest first. A sale whose cart was
+ * paid online says nothing against its wallet.
+ */
 export async function selectBouncedAddresses(
   sql: Sql,
   tenant: Tenant,
@@ -271,6 +275,7 @@ export async function selectBouncedAddresses(
   const rows = await sql.query<{ payer_address: string }>(
     `select payer_address from offline_payments
      where account_id || '' = $1 and livemode = $2 and status = 'bounced'
+       and bounce_reason <> 'already_paid'
      group by payer_address order by max(created) desc limit $3`,
     [tenant.accountId, tenant.livemode, limit],
   );

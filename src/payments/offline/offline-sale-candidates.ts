@@ -18,6 +18,8 @@ export interface Arrived extends Signed {
   readonly acceptedAt: Date;
   readonly description: string | null;
   readonly lines: SaleLines | null;
+  /** ID of the intent that this sale replaces; `null` if there is none. */
+  readonly replaces: string | null;
   /**
    * The bounce reason that follows from the record and the rates alone; `null` if there is none.
    */
@@ -50,6 +52,8 @@ export interface Candidate {
    * `null`.
    */
   readonly rebuilt: RebuiltSale | null;
+  /** The locked intent that the sale replaces; `null` if the account knows none. */
+  readonly replaced: PaymentIntent | null;
 }
 
 /** Maximum number of order IDs that are tried per sale. Even one clash is very unlikely. */
@@ -75,6 +79,8 @@ export interface Found {
   readonly rebuilt: readonly RebuiltSale[];
   readonly payers: ReadonlyMap<string, PayerRow>;
   readonly chips: readonly ChipRow[];
+  /** The intents that the sales replace, locked, by ID. */
+  readonly replaced: ReadonlyMap<string, PaymentIntent>;
   readonly stamp: Stamp;
   /** The till's location; `null` if it has none. */
   readonly locationId: string | null;
@@ -109,6 +115,7 @@ export function candidatesOf(idKey: IdKey, forwarded: Forwarded, found: Found): 
       offlineId,
       countedAt: countedAt(sale.acceptedAt, addSeconds(forwarded.now, stamp.aheadSeconds)),
       rebuilt: rebuilt ?? null,
+      replaced: found.replaced.get(sale.replaces ?? '') ?? null,
     };
   });
 }

@@ -11,5 +11,6 @@ export const BOUNCE_REASONS = [
   'rates_changed',
   'blocked',
   'limit_exceeded',
+  'already_paid',
 ] as const;
 export type BounceReason = (typeof BOUNCE_REASONS)[number];

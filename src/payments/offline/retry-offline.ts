@@ -117,6 +117,7 @@ const DECLINES: Readonly<Record<BounceReason, Decline>> = {
   rates_changed: 'authorization_refused',
   blocked: 'risk_blocked',
   limit_exceeded: 'limit_exceeded',
+  already_paid: 'authorization_refused',
 };
 
 interface Changed {

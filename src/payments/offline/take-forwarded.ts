@@ -12,10 +12,11 @@ import { createPayer } from '#payers/create-payer.ts';
 import { lockPayers } from '#payers/payer-queries.ts';
 import { readActivities } from '#payments/assess-payment.ts';
 import { readShares } from '#payments/check-hourly-share.ts';
-import { insertIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
+import { insertIntents, lockIntent, selectOrderIdsInUse } from '#payments/intent-queries.ts';
 import { decideSale, type SaleVerdict, sumsOf } from '#payments/offline/decide-bounce.ts';
 import {
   type EndedOffline,
+  type OfflineIdentity,
   type OfflinePaymentRow,
   offlinePayments,
   selectCardDays,
@@ -59,9 +60,21 @@ export interface Taken {
   readonly rows: readonly OfflinePaymentRow[];
   /** Intents whose settlement has started. */
   readonly started: readonly PaymentIntent[];
+  /** Open intents that were canceled, because a sale replaces them. */
+  readonly canceled: readonly PaymentIntent[];
+  /**
+   * Keys (see {@link keyOf}) of the sales that were not taken, because the intent that each
+   * replaces is still `processing`.
+   */
+  readonly undecided: ReadonlySet<string>;
   /** Indexes of the arrived sales to which a settlement number was assigned. */
   readonly numbered: ReadonlySet<number>;
   readonly deliveries: number;
+}
+
+/** Returns the identity of a sale within its account and mode as text, for use as a key. */
+export function keyOf({ from, nonce }: OfflineIdentity): string {
+  return `${from} ${nonce}`;
 }
 
 /** Delay before the next attempt for a sale that must wait. */
@@ -129,6 +142,28 @@ async function lockOwners(tx: Tx, { merchant, arrived, now }: Forwarded) {
 }
 
 /**
+ * Locks the intents that the sales replace, in a fixed order. Runs before the payers are locked, as
+ * a tap does.
+ */
+async function lockReplaced(tx: Tx, { merchant: { tenant }, arrived }: Forwarded) {
+  const ids = [...new Set(arrived.flatMap(({ replaces }) => replaces ?? []))].sort();
+  const replaced = new Map<string, PaymentIntent>();
+  for (const id of ids) {
+    const intent = await lockIntent(tx, tenant, id);
+    if (intent !== null) replaced.set(id, intent);
+  }
+  return replaced;
+}
+
+/** Returns the changes that cancel those of the intents that are still open. */
+function cancelOpen(intents: Iterable<PaymentIntent>, now: Date): Change[] {
+  return [...new Set(intents)].flatMap((before) => {
+    const steps = transition(before, { type: 'cancel' }, now);
+    return isRefusal(steps) || steps.length === 0 ? [] : [{ before, steps }];
+  });
+}
+
+/**
  * Builds the candidates, while holding the locks of the till and the payers. Locks the account's
  * order last.
  */
@@ -136,15 +171,25 @@ async function readCandidates(
   tx: Tx,
   forwarded: Forwarded,
   by: DecideWith &
-    Till & { readonly known: readonly OfflinePaymentRow[] } & Awaited<
-      ReturnType<typeof lockOwners>
-    >,
-): Promise<{ readonly candidates: Candidate[]; readonly stamp: Stamp }> {
+    Till & {
+      readonly known: readonly OfflinePaymentRow[];
+      readonly replaced: ReadonlyMap<string, PaymentIntent>;
+    } & Awaited<ReturnType<typeof lockOwners>>,
+): Promise<{
+  readonly candidates: Candidate[];
+  readonly cancels: readonly Change[];
+  readonly stamp: Stamp;
+}> {
   const { tenant } = forwarded.merchant;
-  const isKnown = new Set(by.known.map((row) => `${row.payer_address} ${row.nonce}`));
-  const sales = [...forwarded.arrived.entries()].filter(
-    ([, { authorization: one }]) => !isKnown.has(`${one.from} ${one.nonce}`),
+  const isKnown = new Set(
+    by.known.map((row) => keyOf({ from: row.payer_address, nonce: row.nonce })),
   );
+  const sales = [...forwarded.arrived.entries()].filter(
+    ([, { authorization }]) => !isKnown.has(keyOf(authorization)),
+  );
+  const left = sales.flatMap(([, { replaces }]) => by.replaced.get(replaces ?? '') ?? []);
+  const cancels = cancelOpen(left, forwarded.now);
+  const ends = cancels.reduce((sum, { steps }) => sum + steps.length, 0);
   const orderIds = sales.flatMap(([, sale]) => orderIdsOf(by.idKey, forwarded, sale));
   const inUse = await selectOrderIdsInUse(
     tx,
@@ -152,18 +197,24 @@ async function readCandidates(
   );
   const rebuilt = await selectRebuiltSales(tx, tenant, orderIds);
   // Locks the account's order until the commit, so it runs last.
-  const stamp = await stampOrder(tx, tenant, forwarded.now, sales.length * PLACES);
+  const stamp = await stampOrder(tx, tenant, forwarded.now, sales.length * PLACES + ends);
   await requireFresh(tx, by.drawn);
   const taken = new Set(inUse.map((row) => row.order_id));
-  const { drawn, payers, chips, locationId } = by;
-  const found = { sales, drawn, taken, rebuilt, payers, chips, stamp, locationId };
-  return { candidates: candidatesOf(by.idKey, forwarded, found), stamp };
+  const { drawn, payers, chips, locationId, replaced } = by;
+  const found = { sales, drawn, taken, rebuilt, payers, chips, stamp, locationId, replaced };
+  return { candidates: candidatesOf(by.idKey, forwarded, found), cancels, stamp };
 }
 
 /** A decided sale. */
 interface Decided {
   readonly candidate: Candidate;
-  readonly verdict: SaleVerdict;
+  readonly verdict: Exclude<SaleVerdict, 'undecided'>;
+}
+
+/** All sales of a request: the decided ones, and the keys of the others. */
+interface Decisions {
+  readonly decided: readonly Decided[];
+  readonly undecided: ReadonlySet<string>;
 }
 
 /**
@@ -178,9 +229,9 @@ async function decideAll(
     readonly limits: OfflineLimits;
     readonly readiness: Readiness;
   },
-): Promise<Decided[]> {
+): Promise<Decisions> {
   const { candidates, limits, readiness } = by;
-  if (candidates.length === 0) return [];
+  if (candidates.length === 0) return { decided: [], undecided: new Set() };
   const { tenant } = merchant;
   const risks = await readActivities(tx, candidates, now);
   const days = candidates.map(({ payer, countedAt }) => {
@@ -193,10 +244,15 @@ async function decideAll(
   const asked = candidates.map(({ intent }) => ({ tenant, atoms: intent.amount }));
   const shareLeft = await readShares(tx, readiness, asked);
   const share = (atoms: bigint) => shareLeft(tenant, atoms);
-  return candidates.map((candidate, index) => {
+  const decided: Decided[] = [];
+  const undecided = new Set<string>();
+  for (const [index, candidate] of candidates.entries()) {
     const risk = present(risks[index], 'activity of a payer');
-    return { candidate, verdict: decideSale(candidate, { limits, sums, risk, share }) };
-  });
+    const verdict = decideSale(candidate, { limits, sums, risk, share });
+    if (verdict === 'undecided') undecided.add(keyOf(candidate.sale.authorization));
+    else decided.push({ candidate, verdict });
+  }
+  return { decided, undecided };
 }
 
 function isTaken({ verdict }: Decided): boolean {
@@ -210,7 +266,7 @@ function statusOf(decided: Decided): OfflinePaymentRow['status'] {
 
 function rowOf(decided: Decided, stamp: Stamp): OfflinePaymentRow {
   const { candidate, verdict } = decided;
-  const { sale, intent, payer, countedAt, rebuilt, offlineId: id } = candidate;
+  const { sale, intent, payer, countedAt, rebuilt, replaced, offlineId: id } = candidate;
   const isOver = verdict === 'settle' || verdict === 'later' || verdict === 'rebuilt';
   return {
     id,
@@ -230,6 +286,7 @@ function rowOf(decided: Decided, stamp: Stamp): OfflinePaymentRow {
     bounce_reason: isOver ? null : verdict,
     payment_intent_id: rebuilt?.payment_intent_id ?? (isTaken(decided) ? intent.id : null),
     payment_id: rebuilt?.payment_id ?? null,
+    replaces: replaced?.id ?? null,
   };
 }
 
@@ -263,17 +320,21 @@ function draftsOf(row: OfflinePaymentRow, change: Change | null, stamp: Stamp): 
   return [created, ...stepDrafts({ before, steps }, stamp)];
 }
 
-/** Writes the decided sales: intents, settlement jobs, rows and events, in one transaction. */
+/**
+ * Writes the decided sales: intents, settlement jobs, rows and events, in one transaction. Cancels
+ * the intents that they replace.
+ */
 async function persist(
   tx: Tx,
   decided: readonly Decided[],
   by: Pick<DecideWith, 'settleWithinS'> & {
     readonly stamp: Stamp;
+    readonly cancels: readonly Change[];
     readonly merchantNumber: bigint;
     readonly now: Date;
   },
-): Promise<Pick<Taken, 'rows' | 'started' | 'numbered' | 'deliveries'>> {
-  const { stamp, now, merchantNumber, settleWithinS } = by;
+): Promise<Omit<Taken, 'undecided'>> {
+  const { stamp, cancels, now, merchantNumber, settleWithinS } = by;
   const written = decided.map((one) => {
     const row = rowOf(one, stamp);
     const change = isTaken(one) ? startOf(one, stamp, now) : null;
@@ -294,7 +355,7 @@ async function persist(
     tx,
     changes.map(({ before }) => before),
   );
-  await saveStates(tx, changes);
+  await saveStates(tx, [...cancels, ...changes]);
   await requestPayments(tx, settlements, now);
   if (claimed.length > 0) await updateRebuiltOffline(tx, claimed);
   await offlinePayments.insertAll(
@@ -304,13 +365,21 @@ async function persist(
       retry_at: verdict === 'later' ? addMs(now, RETRY_MS) : null,
     })),
   );
-  const drafts = written.flatMap(({ row, change }) => draftsOf(row, change, stamp));
+  const drafts = [
+    ...cancels.flatMap((change) => stepDrafts(change, stamp)),
+    ...written.flatMap(({ row, change }) => draftsOf(row, change, stamp)),
+  ];
   return {
     rows: written.map(({ row }) => row),
-    started: changes.map(({ steps }) => present(steps.at(-1), 'step of a sale').intent),
+    started: changes.map(lastOf),
+    canceled: cancels.map(lastOf),
     numbered: new Set(decided.filter(isTaken).map(({ candidate }) => candidate.index)),
     deliveries: drafts.length === 0 ? 0 : await appendEvents(tx, drafts),
   };
+}
+
+function lastOf({ steps }: Change): PaymentIntent {
+  return present(steps.at(-1), 'last step').intent;
 }
 
 /**
@@ -326,14 +395,19 @@ export async function decideForwarded(
   const { merchant, arrived, now } = forwarded;
   const till = await lockTill(tx, forwarded);
   if (isRefusal(till)) return till;
+  const replaced = await lockReplaced(tx, forwarded);
   const owners = await lockOwners(tx, forwarded);
   const identities = arrived.map(({ authorization }) => authorization);
   const known = await selectOfflineByIdentity(tx, merchant.tenant, identities);
-  const read = await readCandidates(tx, forwarded, { ...by, ...till, ...owners, known });
-  const { candidates, stamp } = read;
+  const read = await readCandidates(tx, forwarded, { ...by, ...till, ...owners, known, replaced });
+  const { candidates, cancels, stamp } = read;
   const { readiness, settleWithinS } = by;
-  const decided = await decideAll(tx, forwarded, { candidates, limits: till.limits, readiness });
+  const { decided, undecided } = await decideAll(tx, forwarded, {
+    candidates,
+    limits: till.limits,
+    readiness,
+  });
   const merchantNumber = present(merchant.merchantNumber, 'merchant number');
-  const made = await persist(tx, decided, { stamp, merchantNumber, settleWithinS, now });
-  return { ...made, rows: [...known, ...made.rows] };
+  const made = await persist(tx, decided, { stamp, cancels, merchantNumber, settleWithinS, now });
+  return { ...made, undecided, rows: [...known, ...made.rows] };
 }

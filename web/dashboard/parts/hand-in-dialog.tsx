@@ -37,13 +37,18 @@ interface Counts {
   readonly bounced: number;
   /** Number of rejected records: from another shop or mode, or with a wrong signature. */
   readonly error: number;
+  /** Number of records whose replaced online payment is still `processing`. */
+  readonly undecided: number;
 }
 
-const NOTHING: Counts = { processing: 0, succeeded: 0, bounced: 0, error: 0 };
+const NOTHING: Counts = { processing: 0, succeeded: 0, bounced: 0, error: 0, undecided: 0 };
 
 function addCounts(counts: Counts, answer: ForwardedList): Counts {
   const all = { ...counts };
-  for (const one of answer.data) all[one.object === 'error' ? 'error' : one.status] += 1;
+  for (const one of answer.data) {
+    if (one.object !== 'error') all[one.status] += 1;
+    else all[one.code === 'payment_intent_unexpected_state' ? 'undecided' : 'error'] += 1;
+  }
   return all;
 }
 
@@ -125,13 +130,14 @@ interface ResultProps {
 }
 
 function Result({ counts, onClose }: ResultProps): ReactNode {
-  const { processing, succeeded, bounced, error } = counts;
+  const { processing, succeeded, bounced, error, undecided } = counts;
   return (
     <Dialog title={t('dashboard.hand_in.heading')} onClose={onClose}>
       <div role="status" className="stack">
         <p>{t('dashboard.hand_in.done', { count: processing + succeeded + bounced })}</p>
         {bounced === 0 ? null : <p>{t('dashboard.hand_in.bounced', { count: bounced })}</p>}
         {error === 0 ? null : <p>{t('dashboard.hand_in.wrong', { count: error })}</p>}
+        {undecided === 0 ? null : <p>{t('dashboard.hand_in.undecided', { count: undecided })}</p>}
       </div>
       <div>
         <Button kind="primary" onClick={onClose}>

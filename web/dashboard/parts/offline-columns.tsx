@@ -20,6 +20,7 @@ const REASONS: Readonly<Record<Reason, true>> = {
   rates_changed: true,
   blocked: true,
   limit_exceeded: true,
+  already_paid: true,
 };
 
 /**
