@@ -460,6 +460,36 @@ test('a payment that is abandoned for an offline sale is canceled later', () => 
   }
 });
 
+test('an offline sale replaces the payment that was left open for the same content', () => {
+  const charge = (before: Till, amount = REQUEST.amount, lines: Asking['lines'] = null) => {
+    const request = { ...REQUEST, amount };
+    const after = next(before, { type: 'charge_offline', sale: { request, lines }, now: 30 });
+    assert.ok(after.phase.at === 'asking');
+    return { after, replaces: after.phase.replaces };
+  };
+  const amount = Number(REQUEST.amount);
+  const open = canceling({ intent: intent({ amount }) });
+  const left = next(till(open), { type: 'leave', now: 20 });
+  assert.deepEqual(charge(left).replaces, { id: INTENT.id });
+  assert.equal(charge(left, 1n).replaces, null);
+  assert.equal(charge(left, REQUEST.amount, { lineItems: [], discount: 0 }).replaces, null);
+  const back = (one: Till) => next(one, { type: 'cancel', now: 40 });
+  assert.deepEqual(charge(back(charge(left).after)).replaces, { id: INTENT.id }, 'asked again');
+  assert.equal(charge(back(charge(left, 1n).after)).replaces, null, 'another customer was next');
+  const stored = { type: 'accepted', request: REQUEST, slip: SLIP, now: 40 } as const;
+  const sold = next(next(charge(left).after, stored), { type: 'again', now: 50 });
+  assert.equal(charge(sold).replaces, null, 'it was replaced already');
+  assert.equal(charge(next(left, { type: 'left_settled', id: INTENT.id, now: 25 })).replaces, null);
+
+  const create = { ...CREATE, amount: REQUEST.amount };
+  const stopped = next(till(creating({ create, sends: 1 })), { type: 'gave_up', now: 20 });
+  assert.deepEqual(charge(stopped).replaces, { create });
+  const found = next(stopped, { type: 'orphan_settled', id: 'pi_9', now: 25 });
+  assert.deepEqual(found.left, ['pi_9'], 'it must be canceled, or shown if it was paid');
+  assert.deepEqual(charge(found).replaces, { id: 'pi_9' });
+  assert.equal(charge(next(stopped, { type: 'orphan_settled', id: null, now: 25 })).replaces, null);
+});
+
 test('a part of a bill that is accepted offline counts once', () => {
   const split = {
     group: 'g',

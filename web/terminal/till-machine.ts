@@ -13,6 +13,7 @@ import type {
   Create,
   Creating,
   Following,
+  LeftOpen,
   Open,
   Phase,
   Remark,
@@ -41,7 +42,8 @@ export type TillEvent = { readonly now: number } & (
   | { readonly type: 'created'; readonly answer: Answer<Intent> }
   /** The service took too long to respond, or the cashier chose not to wait. */
   | { readonly type: 'gave_up' }
-  | { readonly type: 'orphan_settled' }
+  /** The payment that the orphan's request has opened, which must be canceled; `null` if none. */
+  | { readonly type: 'orphan_settled'; readonly id: string | null }
   /** The customer has not paid, and the till continues offline. */
   | { readonly type: 'leave' }
   /** An abandoned payment was canceled, or can no longer be canceled. */
@@ -64,6 +66,13 @@ const STILL_OPEN = new Set([
   'internal_error',
   'request_timeout',
 ]);
+
+/** True if the service has said that a request to open a payment opens none. */
+export function openedNone(answer: Answer<Intent>): boolean {
+  if (answer.is !== 'refused' || answer.status >= 500) return false;
+  const isUnderWay = answer.error.code === 'idempotency_request_in_progress';
+  return !isUnderWay && answer.status !== 401 && answer.status !== 429;
+}
 
 /**
  * Returns the remark to show if the request certainly had no effect; `null` if it may have had one.
@@ -144,7 +153,54 @@ function onCreated(till: Till, phase: Creating, answer: Answer<Intent>, now: num
   // An earlier request without a response may still have opened a payment.
   const orphan = phase.sends > 1 ? phase.create : null;
   if (answer.is === 'not_sent' && orphan !== null) return till;
-  return { ...till, phase: keypad(now, remark), orphan };
+  const stopped = { ...till, phase: keypad(now, remark) };
+  return orphan === null ? { ...stopped, orphan } : withOrphan(stopped, orphan);
+}
+
+/** Records a payment that may be open, because the response to its request was lost. */
+function withOrphan(till: Till, orphan: Create): Till {
+  const { amount, currency, lines } = orphan;
+  // The till never sells offline in another currency, so nothing can replace such a payment.
+  if (currency !== null) return { ...till, orphan };
+  const unpaid = { replaces: { create: orphan }, amount, hasLines: lines !== null };
+  return { ...till, orphan, unpaid };
+}
+
+function onOrphanSettled({ orphan, ...till }: Till, id: string | null): Till {
+  const isIt = (one: LeftOpen) => 'create' in one && one.create.key === orphan?.key;
+  if (id === null) return ended({ ...till, orphan: null }, isIt);
+  const left = [...(till.left ?? []), id];
+  const { unpaid } = till;
+  const isUnpaid = unpaid !== undefined && isIt(unpaid.replaces);
+  const known = isUnpaid ? { unpaid: { ...unpaid, replaces: { id } } } : {};
+  return { ...till, orphan: null, left, ...known };
+}
+
+/** Abandons a payment. It can still be paid until the service has canceled it. */
+function onLeave(till: Till, { id, amount, line_items }: Intent, now: number): Till {
+  const hasLines = line_items !== null;
+  const unpaid = { replaces: { id }, amount: BigInt(amount), hasLines };
+  return { ...till, phase: keypad(now), left: [...(till.left ?? []), id], unpaid };
+}
+
+function withoutUnpaid({ unpaid: _, ...till }: Till): Till {
+  return till;
+}
+
+/** Forgets the unpaid payment if it is this one, because it has ended. */
+function ended(till: Till, isIt: (replaces: LeftOpen) => boolean): Till {
+  return till.unpaid !== undefined && isIt(till.unpaid.replaces) ? withoutUnpaid(till) : till;
+}
+
+/** Requests an offline sale. It replaces the unpaid payment if that has the same content. */
+function onChargeOffline(till: Till, sale: Pick<Asking, 'request' | 'lines'>, now: number): Till {
+  const { unpaid } = till;
+  const isSame =
+    unpaid?.amount === sale.request.amount && unpaid.hasLines === (sale.lines !== null);
+  const replaces = isSame ? unpaid.replaces : null;
+  const phase: Asking = { at: 'asking', ...sale, replaces, since: now };
+  // Another content means another customer, whose sale must not depend on that payment.
+  return { ...(isSame ? till : withoutUnpaid(till)), phase };
 }
 
 function onTapAnswered(till: Till, phase: Tapping, answer: Answer<Intent>, now: number): Till {
@@ -229,14 +285,20 @@ export function takesPasses(phase: Phase): phase is Open {
   return phase.at === 'open' && (phase.tip !== null || tipPercentages(phase.intent) === null);
 }
 
+/** True if the till may show another payment now: the phase has not requested one of its own. */
+export function takesFound(phase: Phase): boolean {
+  return phase.at === 'keypad' || (phase.at === 'creating' && phase.sends === 0);
+}
+
 /** Returns the tip percentages to offer, or `null` if the payment takes no tip. */
 export function tipPercentages(intent: Intent): readonly number[] | null {
   return intent.tipping?.percentages ?? null;
 }
 
 /** Enters the result of an offline sale. A part of a split bill counts as paid. */
-function onAccepted(till: Till, { lines }: Asking, slip: Slip, now: number): Till {
+function onAccepted(before: Till, { lines }: Asking, slip: Slip, now: number): Till {
   const phase: Accepted = { at: 'accepted', slip, since: now };
+  const till = withoutUnpaid(before);
   const { split } = till;
   if (lines !== null) return { ...till, phase, cart: null };
   if (split === null) return { ...till, phase, typed: '' };
@@ -295,14 +357,11 @@ function onAction(till: Till, event: TillEvent): Till {
       return phase.at === 'keypad'
         ? { ...till, phase: { at: 'creating', create: event.create, sends: 0, since: now } }
         : till;
-    case 'gave_up':
-      return phase.at === 'creating'
-        ? {
-            ...till,
-            phase: keypad(now, { kind: 'not_sent', message: null }),
-            orphan: phase.sends > 0 ? phase.create : till.orphan,
-          }
-        : till;
+    case 'gave_up': {
+      if (phase.at !== 'creating') return till;
+      const stopped = { ...till, phase: keypad(now, { kind: 'not_sent', message: null }) };
+      return phase.sends > 0 ? withOrphan(stopped, phase.create) : stopped;
+    }
     case 'tip':
       return phase.at === 'open' ? { ...till, phase: { ...phase, tip: event.tip } } : till;
     case 'tap': {
@@ -311,13 +370,9 @@ function onAction(till: Till, event: TillEvent): Till {
       return { ...till, phase: { at: 'tapping', intent, tap: event.tap, sends: 0, since: now } };
     }
     case 'leave':
-      return phase.at === 'canceling'
-        ? { ...till, phase: keypad(now), left: [...(till.left ?? []), phase.intent.id] }
-        : till;
+      return phase.at === 'canceling' ? onLeave(till, phase.intent, now) : till;
     case 'charge_offline':
-      return phase.at === 'keypad'
-        ? { ...till, phase: { at: 'asking', ...event.sale, since: now } }
-        : till;
+      return phase.at === 'keypad' ? onChargeOffline(till, event.sale, now) : till;
     case 'not_offline':
       return phase.at === 'keypad'
         ? { ...till, phase: keypad(now, { kind: 'refused', message: event.message }) }
@@ -348,11 +403,13 @@ export function next(till: Till, event: TillEvent): Till {
     case 'created':
       return phase.at === 'creating' ? onCreated(till, phase, event.answer, now) : till;
     case 'orphan_settled':
-      return { ...till, orphan: null };
-    case 'left_settled':
-      return { ...till, left: (till.left ?? []).filter((id) => id !== event.id) };
+      return onOrphanSettled(till, event.id);
+    case 'left_settled': {
+      const left = (till.left ?? []).filter((id) => id !== event.id);
+      return ended({ ...till, left }, (one) => 'id' in one && one.id === event.id);
+    }
     case 'found':
-      return phase.at === 'keypad' ? enter(till, phaseOf(event.intent, now)) : till;
+      return takesFound(phase) ? enter(till, phaseOf(event.intent, now)) : till;
     case 'tap_sent':
       return phase.at === 'tapping' || phase.at === 'creating'
         ? { ...till, phase: { ...phase, sends: phase.sends + 1 } }

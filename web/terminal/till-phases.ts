@@ -33,6 +33,12 @@ export interface Remark {
   readonly message: string | null;
 }
 
+/**
+ * An online payment that was left open and may still be paid: its intent or, if no response to the
+ * request to open it arrived, that request.
+ */
+export type LeftOpen = { readonly id: string } | { readonly create: Create };
+
 interface Timed {
   /** The start of this phase. Responses to requests sent earlier say nothing about it. */
   readonly since: number;
@@ -105,6 +111,11 @@ export interface Asking extends Timed {
   readonly request: OfflineRequest;
   /** The lines of a cart; `null` for a free amount. */
   readonly lines: SaleLines | null;
+  /**
+   * The online payment for the same cart that was left open; `null` if there is none. Absent in
+   * tills stored by an earlier version.
+   */
+  readonly replaces?: LeftOpen | null;
 }
 
 /** A signature was stored on the till. Nothing has been paid yet. */
@@ -149,6 +160,17 @@ export interface Till {
   readonly orphan: Create | null;
   /** Payments that the till abandoned to sell offline; it cancels them once it is connected. */
   readonly left?: readonly string[];
+  /**
+   * The online payment that was left open last, and its content. The next offline sale with the
+   * same content replaces it. Absent if there is none.
+   */
+  readonly unpaid?: Unpaid;
+}
+
+export interface Unpaid {
+  readonly replaces: LeftOpen;
+  readonly amount: bigint;
+  readonly hasLines: boolean;
 }
 
 export const NEW_TILL: Till = {

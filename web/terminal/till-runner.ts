@@ -1,6 +1,6 @@
 import type { Answer } from '../data/api.ts';
 import type { Device, DeviceApi, Intent } from '../data/device-api.ts';
-import { asksCustomer, next, type TillEvent } from './till-machine.ts';
+import { asksCustomer, next, openedNone, type TillEvent, takesFound } from './till-machine.ts';
 import type {
   Canceling,
   Create,
@@ -175,7 +175,14 @@ export class TillRunner {
         if (orphan !== null) return this.#settleOrphan(orphan);
         return left === undefined ? this.#pollNext() : this.#cancelLeft(left);
       case 'creating':
-        return orphan === null ? this.#create(phase) : this.#settleOrphan(orphan);
+        if (performance.now() - phase.since > GIVE_UP_MS) {
+          this.dispatch({ type: 'gave_up' });
+          return Promise.resolve();
+        }
+        if (orphan !== null) return this.#settleOrphan(orphan);
+        // The earlier payment must not stay open beside the new one.
+        if (left !== undefined && phase.sends === 0) return this.#cancelLeft(left);
+        return this.#create(phase);
       case 'open':
       case 'following':
         return this.#watch(phase);
@@ -246,22 +253,12 @@ export class TillRunner {
     if (answer.value !== null) this.dispatch({ type: 'found', intent: answer.value });
   }
 
-  /**
-   * Repeats the request with the same key, because it may have opened a payment, and cancels that
-   * payment.
-   */
+  /** Repeats the request with the same key, because it may have opened a payment. */
   async #settleOrphan(orphan: Create): Promise<void> {
     const made = this.#note(await this.#api.create(orphan));
-    if (made.is === 'done') {
-      const ended = this.#note(await this.#api.cancel(made.value.id));
-      if (ended.is === 'done' || ended.is === 'refused') {
-        return this.dispatch({ type: 'orphan_settled' });
-      }
-    } else if (made.is === 'refused' && made.status < 500 && made.status !== 429) {
-      const isUnderWay = made.error.code === 'idempotency_request_in_progress';
-      if (!isUnderWay && made.status !== 401) return this.dispatch({ type: 'orphan_settled' });
-    }
-    return this.#pauseAfterFailure();
+    const id = made.is === 'done' ? made.value.id : null;
+    if (id === null && !openedNone(made)) return this.#pauseAfterFailure();
+    this.dispatch({ type: 'orphan_settled', id });
   }
 
   /** Cancels an abandoned payment, or shows it if the customer has paid it after all. */
@@ -279,14 +276,13 @@ export class TillRunner {
     }
     if (status !== 'canceled') {
       // Waits until the cashier is back at the keypad, where the payment is noticed.
-      if (this.#view.till.phase.at !== 'keypad') return;
+      if (!takesFound(this.#view.till.phase)) return;
       this.dispatch({ type: 'found', intent: seen.value });
     }
     this.dispatch({ type: 'left_settled', id });
   }
 
   async #create(phase: Creating): Promise<void> {
-    if (performance.now() - phase.since > GIVE_UP_MS) return this.dispatch({ type: 'gave_up' });
     this.dispatch({ type: 'tap_sent' });
     const answer = this.#note(await this.#api.create(phase.create));
     this.dispatch({ type: 'created', answer });

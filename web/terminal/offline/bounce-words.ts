@@ -45,6 +45,7 @@ export function stateLook({ state }: HeldSale) {
     succeeded: 'good',
     bounced: 'bad',
     unread: 'bad',
+    paid_online: 'info',
   } as const;
   return { tone: tones[state.is], word: t(`till.offline_sale.list.${state.is}`) };
 }

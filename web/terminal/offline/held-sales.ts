@@ -1,7 +1,7 @@
 import type { SaleLines } from '#prices/sale-lines.ts';
 import type { Hex } from '../../data/bytes.ts';
 import type { Forwarded, OfflineRecord } from '../../data/forward-offline-payments.ts';
-import type { Slip } from '../till-phases.ts';
+import type { Create, LeftOpen, Slip } from '../till-phases.ts';
 
 /**
  * A sale that the till has accepted offline. Sums are in atoms and small enough for JSON numbers.
@@ -20,16 +20,31 @@ export interface HeldSale {
   /** ISO 8601. */
   readonly acceptedAt: string;
   readonly lineItems: SaleLines['lineItems'] | null;
+  /**
+   * The online payment for the same cart that was left open. Absent in sales stored by an earlier
+   * version.
+   */
+  readonly replaces?: Replaced | null;
   readonly state: SaleState;
+}
+
+/** {@link LeftOpen} as stored: JSON has no bigint, so the amount is text. */
+export type Replaced =
+  | { readonly id: string }
+  | { readonly create: Omit<Create, 'amount'> & { readonly amount: string } };
+
+export function toReplaced(left: LeftOpen): Replaced {
+  return 'id' in left ? left : { create: { ...left.create, amount: `${left.create.amount}` } };
 }
 
 /**
  * The status of a sale. `waits`: not forwarded yet. `processing`: the service has it, and the chain
  * has not decided. `unread`: the service did not accept the record, so the till keeps it and sends
- * it again later.
+ * it again later. `paid_online`: the customer has paid the online payment that the sale replaces,
+ * so the sale is never sent.
  */
 export type SaleState =
-  | { readonly is: 'waits' }
+  | { readonly is: 'waits' | 'paid_online' }
   | { readonly is: 'processing' | 'succeeded'; readonly id: string }
   | {
       readonly is: 'bounced';
@@ -42,7 +57,7 @@ export type SaleState =
 
 /** True if the status of the sale can no longer change. */
 export function isFinal({ state }: HeldSale): boolean {
-  return state.is === 'succeeded' || state.is === 'bounced';
+  return state.is === 'succeeded' || state.is === 'bounced' || state.is === 'paid_online';
 }
 
 /** The number of sales that are not final. */
@@ -70,16 +85,29 @@ export function recordOf(sale: HeldSale): OfflineRecord {
     salt: sale.salt,
     accepted_at: sale.acceptedAt,
     ...(sale.lineItems === null ? {} : { line_items: [...sale.lineItems] }),
+    ...(sale.replaces != null && 'id' in sale.replaces ? { replaces: sale.replaces.id } : {}),
   };
 }
 
+/** The service's code for a record that it cannot decide yet. */
+const UNDECIDED = 'payment_intent_unexpected_state';
+
 function stateAfter(sale: HeldSale, told: Forwarded): SaleState {
+  // The payment that the sale replaces is still `processing`.
+  if (told.object === 'error' && told.code === UNDECIDED) return { is: 'waits' };
   if (told.object === 'error') return { is: 'unread', code: told.code, message: told.message };
   const { id, status, bounce_reason: reason } = told;
   if (status === 'succeeded') return { is: 'succeeded', id };
   if (status !== 'bounced') return { is: 'processing', id };
+  if (reason === 'already_paid') return { is: 'paid_online' };
   const isSeen = sale.state.is === 'bounced' && sale.state.isSeen;
   return { is: 'bounced', id, reason: reason ?? '', isSeen };
+}
+
+/** Changes the state of a sale. A final sale no longer needs its signature. */
+export function inState(sale: HeldSale, state: SaleState): HeldSale {
+  const changed: HeldSale = { ...sale, state };
+  return isFinal(changed) ? { ...changed, signature: null } : changed;
 }
 
 /**
@@ -93,8 +121,7 @@ export function afterAnswer(
   return sent.flatMap((sale, at) => {
     const told = answer[at];
     if (told === undefined || told.nonce.toLowerCase() !== sale.nonce || isFinal(sale)) return [];
-    const changed: HeldSale = { ...sale, state: stateAfter(sale, told) };
-    return [isFinal(changed) ? { ...changed, signature: null } : changed];
+    return [inState(sale, stateAfter(sale, told))];
   });
 }
 

@@ -12,14 +12,17 @@ import { refusalText } from '../../data/refusal-text.ts';
 import type { Asking, Create, Slip } from '../till-phases.ts';
 import type { TillView } from '../till-runner.ts';
 import { keepSoldOffline } from '../till-storage.ts';
+import { endReplaced, type PaymentApi } from './end-replaced.ts';
 import {
   afterAnswer,
   type HeldSale,
+  inState,
   isOver,
   recordOf,
   refusedRecord,
   slipOf,
   toForward,
+  toReplaced,
 } from './held-sales.ts';
 import {
   addSale,
@@ -95,12 +98,19 @@ async function hasRoom(): Promise<boolean> {
   return quota - usage > LEAST_ROOM;
 }
 
+interface OfflineTillDeps {
+  readonly terminal: string;
+  readonly forward: ForwardApi;
+  readonly payments: PaymentApi;
+}
+
 /**
  * Sells offline: requests payments within the limits, stores the signed ones, and forwards them.
  */
 export class OfflineTill {
   readonly #terminal: string;
   readonly #forward: ForwardApi;
+  readonly #payments: PaymentApi;
   readonly #listeners = new Set<() => void>();
   #view: OfflineView = { isOn: false, sales: [], refusal: null };
   #kept: KeptTerms | null = null;
@@ -118,9 +128,10 @@ export class OfflineTill {
   /** Nonces of requests that the cashier canceled. */
   readonly #givenUp = new Set<Hex>();
 
-  constructor({ terminal, forward }: { readonly terminal: string; readonly forward: ForwardApi }) {
+  constructor({ terminal, forward, payments }: OfflineTillDeps) {
     this.#terminal = terminal;
     this.#forward = forward;
+    this.#payments = payments;
   }
 
   readonly view = (): OfflineView => this.#view;
@@ -305,7 +316,8 @@ export class OfflineTill {
     return this.#inTurn(() => this.#store(asked, answer));
   }
 
-  async #store({ request, lines }: Asking, answer: OfflineAnswer): Promise<Slip | NotAccepted> {
+  async #store(asked: Asking, answer: OfflineAnswer): Promise<Slip | NotAccepted> {
+    const { request, lines, replaces = null } = asked;
     const known = this.slipOf(request);
     if (known !== null) return known;
     if (this.#givenUp.has(offlineNonce(request))) return { is: 'outdated' };
@@ -322,6 +334,7 @@ export class OfflineTill {
       acceptedAt: new Date(this.#kept === null ? Date.now() : this.#now(this.#kept)).toISOString(),
       // The record has no field for a discount on the whole cart, so each line gets its share.
       lineItems: lines === null ? null : withDiscountInLines(lines),
+      replaces: replaces === null ? null : toReplaced(replaces),
       state: { is: 'waits' },
     };
     try {
@@ -392,7 +405,8 @@ export class OfflineTill {
     const sales = await this.#refresh();
     const waiting = toForward(sales).filter(({ state }) => isFirst || state.is !== 'unread');
     let isSent = true;
-    for (const batch of batchesOf(waiting, recordOf)) {
+    const ready = await this.#endReplaced(waiting, signal);
+    for (const batch of batchesOf(ready, recordOf)) {
       if (isSent && !signal.aborted) isSent = await this.#send(batch);
     }
     const kept = this.#kept;
@@ -400,6 +414,26 @@ export class OfflineTill {
     if (over.length > 0) await removeSales(over);
     await this.#refresh();
     return isSent;
+  }
+
+  /**
+   * Cancels the online payments that these sales replace.
+   * @returns the sales that may be forwarded: those whose online payment has ended unpaid
+   */
+  async #endReplaced(sales: readonly HeldSale[], signal: AbortSignal): Promise<HeldSale[]> {
+    const ready: HeldSale[] = [];
+    for (const before of sales) {
+      // The service has ended the online payment of a sale that it knows.
+      const isKnown = before.replaces == null || before.state.is === 'processing';
+      if (isKnown) ready.push(before);
+      if (isKnown || signal.aborted) continue;
+      const { sale, ended } = await endReplaced(this.#payments, before);
+      const after = ended === 'paid' ? inState(sale, { is: 'paid_online' }) : sale;
+      // Stores the intent's id before anything is sent, so that a saved file has it, too.
+      if (after !== before) await changeSales([after]);
+      if (ended === 'ended') ready.push(after);
+    }
+    return ready;
   }
 
   /** Forwards sales. @returns false if the service currently accepts none. */

@@ -33,10 +33,9 @@ export function WorkingScreen({
   offline,
 }: TillContext & { readonly phase: Creating | Canceling }): ReactNode {
   const isOpening = phase.at === 'creating';
-  // After the customer was asked to confirm on the phone, an offline sale could be a second charge,
-  // because the customer can still confirm.
-  const sellsOffline =
-    !isOpening && !asksCustomer(phase.intent) && !view.reached && offline.view.isOn;
+  // Even if the customer still pays this payment, an offline sale is no second charge, because the
+  // till forwards it only after this payment is canceled.
+  const sellsOffline = !isOpening && !view.reached && offline.view.isOn;
   return (
     <div className="stack filling">
       <section className="outcome is-full-plain" role="status">

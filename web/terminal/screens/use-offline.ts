@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { createDeviceApi } from '../../data/device-api.ts';
 import type { OfflineTill, OfflineView } from '../offline/offline-till.ts';
 import { hasSoldOffline, type Pairing } from '../till-storage.ts';
 import type { OfflineSelling, TillContext } from './till-context.ts';
@@ -16,6 +17,7 @@ async function start(pairing: Pairing, end: AbortSignal): Promise<OfflineTill> {
   const till = new OfflineTill({
     terminal: pairing.terminal,
     forward: createForwardApi(pairing.key),
+    payments: createDeviceApi(pairing.key),
   });
   await till.load();
   if (!end.aborted) void till.run(end);
