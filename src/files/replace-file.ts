@@ -40,6 +40,10 @@ async function writeDraft(file: string, content: string | Uint8Array): Promise<s
   try {
     await handle.writeFile(content);
     await handle.sync();
+  } catch (cause) {
+    // On a full disk, drafts of further attempts would take what room comes free.
+    await fs.rm(draft, { force: true });
+    throw cause;
   } finally {
     await handle.close();
   }

@@ -2,12 +2,22 @@ import type { FastifyError } from 'fastify';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Log } from '#core/log.ts';
 import { Unavailable } from '#core/unavailable.ts';
-import { CommitUnknown, DatabaseUnavailable, isConflict } from '#db/database.ts';
+import { CommitUnknown, codeOf, DatabaseUnavailable, isConflict } from '#db/database.ts';
 
 export function serviceUnavailable(): Refusal {
   return refuse(
     'service_unavailable',
     'The service is briefly unavailable. Nothing was done. Retry.',
+  );
+}
+
+/** SQLSTATE `disk_full`. */
+const DISK_FULL = '53100';
+
+function diskFull(): Refusal {
+  return refuse(
+    'service_unavailable',
+    'The disk of the database is full. Nothing was done. Retry once there is room.',
   );
 }
 
@@ -46,7 +56,7 @@ export function refusalOfFault(error: FastifyError, log: Log, requestId: string)
   const fields = { request: requestId, error };
   if (error instanceof DatabaseUnavailable) {
     log.warn('database unavailable', fields);
-    return serviceUnavailable();
+    return codeOf(error.cause) === DISK_FULL ? diskFull() : serviceUnavailable();
   }
   if (error instanceof Unavailable) {
     log.warn('a dependency of a request is unavailable', fields);

@@ -162,7 +162,9 @@ async function keepRunning(site: ChainSite, log: ChildLog, node: RunningNode): P
     if (stopping.signal.aborted) return;
     lost.resolve(`the node of ${site.name} ended (${signal ?? code}); see ${site.logFile}`);
   });
-  const saver = createChainSaver(node.call, site.stateFile);
+  const saver = createChainSaver(node.call, site.stateFile, (line) =>
+    site.log(`chain ${site.name}: ${line}`),
+  );
   await saver.save();
   const miner = { call: node.call, rpcUrl: rpcUrlOf(node.port), blockMs: site.blockMs };
   const mined = mineBlocks(miner, saver, stopping.signal);

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { openOwn } from '#files/own-files.ts';
 import { replaceFile } from '#files/replace-file.ts';
+import { isDiskFull } from './full-disk.ts';
 import type { RpcCall } from './json-rpc.ts';
 
 /** The first two bytes of a gzip file (RFC 1952). */
@@ -33,7 +34,12 @@ export interface ChainSaver {
  * usable chain. Here the old file stays until the new one is complete, and each block with
  * transactions is followed by a save while saves are fast.
  */
-export function createChainSaver(call: RpcCall, file: string): ChainSaver {
+export function createChainSaver(
+  call: RpcCall,
+  file: string,
+  tell: (line: string) => void,
+): ChainSaver {
+  let isFull = false;
   let last: Promise<void> = Promise.resolve();
   let savedAt = performance.now();
   let restMs = 0;
@@ -61,7 +67,16 @@ export function createChainSaver(call: RpcCall, file: string): ChainSaver {
     saveWhenDue: async (sawTransactions) => {
       dirty ||= sawTransactions;
       const sinceMs = performance.now() - savedAt;
-      if (sinceMs > (dirty ? restMs : Math.max(restMs, IDLE_SAVE_MS))) await save();
+      if (sinceMs <= (dirty ? restMs : Math.max(restMs, IDLE_SAVE_MS))) return;
+      try {
+        await save();
+        isFull = false;
+      } catch (error) {
+        // The node has the blocks in memory and goes on. A later save includes them.
+        if (!isDiskFull(error)) throw error;
+        if (!isFull) tell(`the disk of ${file} is full; the state is saved once there is room`);
+        isFull = true;
+      }
     },
   };
 }

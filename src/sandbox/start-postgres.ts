@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StartError } from '#core/start-error.ts';
 import type { DataFolder } from './data-folder.ts';
@@ -19,6 +20,7 @@ import {
   stopProcess,
   waitUntil,
 } from './find-and-stop-processes.ts';
+import { endedWithoutSpace, hasRoom } from './full-disk.ts';
 import {
   choosePostgresAccount,
   type PostgresAccount,
@@ -56,6 +58,10 @@ const LEFTOVER_MS = 5000;
  * another cause.
  */
 const PORT_ATTEMPTS_MAX = 3;
+
+/** Time for which a server that a full disk ended waits for room: long enough to delete files. */
+const ROOM_MS = 10 * 60_000;
+const ROOM_POLL_MS = 500;
 
 /** Time limit of a sign-in, which takes 10 ms. */
 const CONNECT_MS = 3000;
@@ -97,7 +103,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   try {
     const server = (await adoptServer(site, options.log)) ?? (await startServer(site, log));
     await ensureDatabase(site, server.port);
-    return keepRunning(site, server, log);
+    return keepRunning(site, server, { log, tell: options.log });
   } catch (cause) {
     log.close();
     throw cause;
@@ -315,28 +321,74 @@ async function ensureDatabase(site: Site, port: number): Promise<void> {
   }
 }
 
-function keepRunning(site: Site, server: Server, log: ChildLog): RunningPostgres {
+/** Watches the server until `stop`. Starts it again if a full disk ended it. */
+function keepRunning(site: Site, first: Server, sink: Sink): RunningPostgres {
+  let server = first;
   const endWithUs = () => signalProcess(server.pid, 'SIGINT');
   process.once('exit', endWithUs);
   const lost = Promise.withResolvers<string>();
   let stopped: Promise<void> | undefined;
-  server.child?.once('exit', (code, signal) => {
-    if (stopped !== undefined) return;
-    lost.resolve(`PostgreSQL ended (${signal ?? code}); see ${site.logFile}`);
-  });
+  let restarting: Promise<void> = Promise.resolve();
+  const restart = async (reason: string) => {
+    const next = await startOnceThereIsRoom(site, { ...sink, port: server.port }, () => !stopped);
+    if (next === undefined) return lost.resolve(reason);
+    server = next;
+    watch();
+  };
+  const watch = () => {
+    server.child?.once('exit', (code, signal) => {
+      if (stopped !== undefined) return;
+      restarting = restart(`PostgreSQL ended (${signal ?? code}); see ${site.logFile}`);
+    });
+  };
+  watch();
   const stop = async () => {
+    await restarting;
     await stopProcess(server.pid, STOP_STEPS);
     process.off('exit', endWithUs);
-    log.close();
+    sink.log.close();
   };
   return {
-    url: `postgres://${ROLE}:${site.rolePassword}@127.0.0.1:${server.port}/${ROLE}`,
+    url: `postgres://${ROLE}:${site.rolePassword}@127.0.0.1:${first.port}/${ROLE}`,
     lost: lost.promise,
     stop: () => {
       stopped ??= stop();
       return stopped;
     },
   };
+}
+
+/** The log file of the server, and the recipient of lines about it. */
+interface Sink {
+  log: ChildLog;
+  tell: PostgresOptions['log'];
+}
+
+/**
+ * Starts the server again once its disk has room. Its log replays what it acknowledged.
+ * @returns undefined if the disk was not full, or did not get room in time.
+ */
+async function startOnceThereIsRoom(
+  site: Site,
+  { log, tell, port }: Sink & { port: number },
+  isWanted: () => boolean,
+): Promise<Server | undefined> {
+  const place = site.folder.path;
+  const isFull = !(await hasRoom(place)) || (await endedWithoutSpace(site.logFile));
+  if (!isFull) return undefined;
+  tell(`postgres: ended because the disk of ${place} is full; starts again once there is room`);
+  const account = choosePostgresAccount(site.programs.postgres, site.cluster);
+  let server: Server | undefined;
+  const isOver = async () => {
+    await sleep(ROOM_POLL_MS);
+    if (isWanted() && (await hasRoom(place))) {
+      server = await launch(site, { account, port, log });
+    }
+    return server !== undefined || !isWanted();
+  };
+  await waitUntil(isOver, ROOM_MS);
+  if (server !== undefined) tell('postgres: started again, the disk has room');
+  return server;
 }
 
 /**
