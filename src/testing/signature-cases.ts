@@ -25,8 +25,9 @@ import { newWallet } from '#testing/wallet-sign-in.ts';
  * wallet. `delegated`: an account that is delegated (EIP-7702) to a wallet with another device's
  * key. `mute`: an account that is delegated to a contract which confirms no signature.
  * `undeployed`: a contract wallet that its factory, which is listed, has not deployed yet.
+ * `precompile`: a precompiled contract, which never signs.
  */
-const CODES = ['none', 'wallet', 'delegated', 'mute', 'undeployed'] as const;
+const CODES = ['none', 'wallet', 'delegated', 'mute', 'undeployed', 'precompile'] as const;
 type Code = (typeof CODES)[number];
 
 /**
@@ -111,7 +112,23 @@ export const SIGNATURE_VERDICTS: Verdicts = {
     unlisted: 'not_deployed',
     badly_wrapped: 'not_deployed',
   },
+  precompile: {
+    own: 'invalid',
+    device: 'invalid',
+    stranger: 'invalid',
+    small_v: 'invalid',
+    high_s: 'invalid',
+    long: 'invalid',
+    empty: 'invalid',
+    listed: 'invalid',
+    listed_stranger: 'invalid',
+    unlisted: 'invalid',
+    badly_wrapped: 'invalid',
+  },
 };
+
+/** P256VERIFY. */
+const PRECOMPILE = numberToHex(0x100, { size: 20 });
 
 const NO_SALT = numberToHex(0, { size: 32 });
 const WRAPPER_MARK: Hex = `0x${'6492'.repeat(16)}`;
@@ -150,6 +167,7 @@ async function addAccount(network: TestNetwork, code: Code) {
     const { from, account } = await addContractWallet(network, { usdc: 0n });
     return { ...keys, own: account, from };
   }
+  if (code === 'precompile') return { ...keys, from: PRECOMPILE };
   if (code === 'delegated') await delegate(network, own.address, { key: device.address });
   if (code === 'mute') await delegate(network, own.address, { to: network.config.usdc });
   if (code !== 'undeployed') return { ...keys, from: own.address };

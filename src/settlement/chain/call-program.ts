@@ -16,26 +16,30 @@ const STATIC_CALL_LENGTH = 34;
 const CHECK_LENGTH = 5;
 const FAIL = '0x5b5f5f5260205ff3'; // fail: return zeros
 
-/** Returns the first word that the last call returned; fails if it returned less than a word. */
-const ANSWER = {
-  condition: '0x601f3d1116', // ok := ok and more than 31 bytes were returned
-  end: '0x60205f5f3e60205ff3', // return the first word
-} as const;
+/**
+ * Returns 1 if the first word that the last call returned is the expected one; fails if it returned
+ * less than a word. The word itself is not returned, because nodes refuse one that begins with 0xef
+ * (EIP-3541).
+ */
+const answerOf = (expected: Hex) => ({
+  condition: '0x601f3d1116' as Hex, // ok := ok and more than 31 bytes were returned
+  end: concat(['0x60205f5f3e5f517f', expected, '0x145f5260205ff3']), // return word == expected
+});
 /** Returns 1. */
 const DONE = { condition: '0x', end: '0x60015f5260205ff3' } as const;
 
 /**
  * Encodes a program that makes these calls in order and never reverts: it returns one word, which
- * is zero if a call failed. (If the node made the calls directly, a contract's refusal would look
- * like a fault of the node.) The last call is a STATICCALL whose first word is returned or, with
- * `answer: false`, a CALL that only has to succeed.
+ * is 1, or 0 if a call failed. (If the node made the calls directly, a contract's refusal would
+ * look like a fault of the node.) The last call is a STATICCALL that must return the word `expected` or,
+ * without one, a CALL that only has to succeed.
  */
 export function callProgram(
   calls: readonly ProgramCall[],
-  { answer }: { readonly answer: boolean },
+  { expected }: { readonly expected?: Hex } = {},
 ): Hex {
-  const ending = answer ? ANSWER : DONE;
-  const isStatic = (index: number) => answer && index === calls.length - 1;
+  const ending = expected === undefined ? DONE : answerOf(expected);
+  const isStatic = (index: number) => expected !== undefined && index === calls.length - 1;
   const lengthOf = (index: number) =>
     COPY_LENGTH + (isStatic(index) ? STATIC_CALL_LENGTH : CALL_LENGTH) + CHECK_LENGTH;
   const steps = calls.reduce((sum, _, index) => sum + lengthOf(index), 0);

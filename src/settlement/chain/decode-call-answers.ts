@@ -25,15 +25,10 @@ export function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailabl
 /** Returns a revert, which is a valid answer to the call; throws any other refusal. */
 export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { ok: false } {
   if (refusal instanceof RpcUnavailable) throw refusal;
-  const reverted = refusal.code === 3 || /revert/i.test(refusal.message);
-  if (!reverted) throw new RpcUnavailable('the node could not run a call', { cause: refusal });
-  return { ok: false, revertData: revertDataOf(refusal.data), message: refusal.message };
-}
-
-/** Returns the revert data, which nodes report in different fields. */
-function revertDataOf(data: unknown): unknown {
-  if (typeof data === 'object' && data !== null && 'data' in data) return data.data;
-  return data;
+  // rpc-post.ts gives every node's report of a revert this code.
+  if (refusal.code !== 3)
+    throw new RpcUnavailable('the node could not run a call', { cause: refusal });
+  return { ok: false, revertData: refusal.data, message: refusal.message };
 }
 
 export function quantity(value: bigint): Hex {

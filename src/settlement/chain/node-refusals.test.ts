@@ -4,7 +4,9 @@ import {
   classifyRefusal,
   type RefusalKind,
   retryAfterMs,
+  unwrapRevert,
 } from '#settlement/chain/node-refusals.ts';
+import { REVERTS } from '#testing/reverts.ts';
 
 type Case = readonly [RefusalKind, string, number, string, number?];
 
@@ -87,6 +89,28 @@ describe("the meaning of a node's refusal", () => {
         assert.notEqual(classifyRefusal(said), 'answer');
       }
     }
+  });
+});
+
+describe('a revert', () => {
+  it('is recognized however a node or a gateway reports it, with its data', () => {
+    for (const error of REVERTS) {
+      for (const method of ['eth_call', 'eth_estimateGas']) {
+        const { code, message, data } = unwrapRevert(method, { data: undefined, ...error });
+        assert.equal(code, 3, JSON.stringify(error));
+        assert.equal(classifyRefusal({ method, status: 200, code, message }), 'answer');
+        const told = /0x[0-9a-f]{8}/.exec(JSON.stringify(error))?.[0];
+        if (told !== undefined) assert.equal(data, told);
+      }
+    }
+  });
+
+  it('is not read into other errors, or into errors of other methods', () => {
+    const wrapped = (message: string) => ({ code: -32_603, message: 'e', data: { message } });
+    const errors = ['rate limited', 'VM execution error.', 'header not found'].map(wrapped);
+    for (const error of errors) assert.equal(unwrapRevert('eth_call', error), error);
+    const error = wrapped('execution reverted');
+    assert.equal(unwrapRevert('eth_sendRawTransaction', error), error);
   });
 });
 

@@ -46,6 +46,21 @@ const SENDS = /^eth_sendRawTransaction$/;
 const LOGS = /^eth_getLogs$/;
 
 /**
+ * Reverts, in words: go-ethereum, Besu ("Execution reverted"), Hardhat Network reference ("VM
+ * Exception"), Nethermind "JSON-RPC errors" (-32015), OpenEthereum ("VM execution error").
+ */
+const REVERTED: Rule = {
+  kind: 'answer',
+  methods: RUNS,
+  text: oneOf(
+    /^(execution |transaction )?revert/,
+    /execution reverted/,
+    /^(error: )?vm exception while processing transaction: (error: )?revert/,
+    /vm execution error.*revert/,
+  ),
+};
+
+/**
  * Rules; the first that matches by code, status or text decides. Codes mean different things at
  * different providers (-32005 is a rate limit at one, and too wide a range of logs at another), so
  * unambiguous texts come before ambiguous codes. A comment names its sources, which are pages of
@@ -56,18 +71,9 @@ const RULES: readonly Rule[] = [
   { kind: 'access', statuses: [401, 402, 403, 407, 451] },
   { kind: 'limit', statuses: [408, 425, 429] },
 
-  // go-ethereum "internal/ethapi: errors" (3), Hardhat Network reference ("VM Exception"),
-  // Nethermind "JSON-RPC errors" (-32015), OpenEthereum ("VM execution error").
+  // go-ethereum "internal/ethapi: errors" (3).
   { kind: 'answer', methods: RUNS, codes: [3] },
-  {
-    kind: 'answer',
-    methods: RUNS,
-    text: oneOf(
-      /^(execution |transaction )?revert/,
-      /^(error: )?vm exception while processing transaction: (error: )?revert/,
-      /vm execution error.*revert/,
-    ),
-  },
+  REVERTED,
   // go-ethereum "core/types: transaction signing" ("invalid sender: invalid chain id for signer"),
   // reth "InvalidTransactionError" ("chain ID mismatch"): this node serves another chain, and the
   // next node may serve the right one.
@@ -183,6 +189,57 @@ const RULES: readonly Rule[] = [
     ),
   },
 ];
+
+/** A node's error, or an error inside it. */
+export interface RawError {
+  readonly code: number;
+  readonly message: string;
+  readonly data: unknown;
+}
+
+/**
+ * How many errors a gateway may wrap around the node's own: `error.data.originalError` is two deep.
+ */
+const MOST_WRAPPERS = 4;
+
+/**
+ * Reads a call's error. If it reports that the contract reverted, in whatever words and however
+ * deep inside a gateway's error, it is returned in go-ethereum's form: code 3, with the revert data
+ * as `data`. Other errors are returned unchanged.
+ */
+export function unwrapRevert(method: string, error: RawError): RawError {
+  return (RUNS.test(method) ? revertIn(error, MOST_WRAPPERS) : null) ?? error;
+}
+
+function revertIn(value: unknown, depth: number): RawError | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { code, message, data } = value as { readonly [name: string]: unknown };
+  const said = typeof message === 'string' ? message : '';
+  // Inside another error, the number alone may mean something else.
+  const isOuter = depth === MOST_WRAPPERS;
+  if (
+    (isOuter && code === 3) ||
+    fits(REVERTED, { method: 'eth_call', status: 200, code: 0, message: said })
+  ) {
+    return { code: 3, message: said, data: revertDataOf(data) };
+  }
+  // Nethermind and OpenEthereum: "Reverted 0x…" or "revert".
+  if (/vm execution error/i.test(said) && typeof data === 'string' && /^revert/i.test(data)) {
+    return { code: 3, message: 'execution reverted', data: revertDataOf(data) };
+  }
+  if (depth === 0) return null;
+  for (const part of Object.values(value)) {
+    const found = revertIn(part, depth - 1);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Returns the revert data, which nodes report in different fields and with different words. */
+function revertDataOf(data: unknown): unknown {
+  if (typeof data === 'object' && data !== null && 'data' in data) return data.data;
+  return typeof data === 'string' ? (/0x[0-9a-f]*/i.exec(data)?.[0] ?? '0x') : data;
+}
 
 /** Returns the meaning of a refusal: see {@link RefusalKind}. */
 export function classifyRefusal(said: Said): RefusalKind {

@@ -1,7 +1,12 @@
 import { Pool } from 'undici';
 import { describeError } from '#core/log.ts';
 import { isWellFormed } from '#settlement/chain/node-answers.ts';
-import { classifyRefusal, retryAfterMs } from '#settlement/chain/node-refusals.ts';
+import {
+  classifyRefusal,
+  type RawError,
+  retryAfterMs,
+  unwrapRevert,
+} from '#settlement/chain/node-refusals.ts';
 import type { Ceiling } from '#settlement/chain/rpc-rate.ts';
 import {
   NodeFault,
@@ -192,8 +197,9 @@ function parse(text: string): unknown {
 }
 
 function readOne(call: RpcCall, answer: RawAnswer, got: Exchanged, plain: Scrub): Reply {
-  const error = readError(answer);
-  if (error === null) return readResult(call, answer, got);
+  const raw = readError(answer);
+  if (raw === null) return readResult(call, answer, got);
+  const error = unwrapRevert(call.method, raw);
   const { code, data } = error;
   const message = plain(error.message);
   const kind = classifyRefusal({ method: call.method, status: got.status, code, message });
@@ -210,12 +216,6 @@ function readResult(call: RpcCall, answer: RawAnswer, got: Exchanged): Reply {
     return { status: 'answered', result };
   }
   return passed(new NodeFault('malformed', `a malformed result of ${call.method}`));
-}
-
-interface RawError {
-  readonly code: number;
-  readonly message: string;
-  readonly data: unknown;
 }
 
 /**

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { concat, encodeAbiParameters, keccak256, size, slice, stringToHex } from 'viem';
+import {
+  concat,
+  encodeAbiParameters,
+  keccak256,
+  numberToHex,
+  size,
+  slice,
+  stringToHex,
+} from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { silentLog } from '#core/log.ts';
 import { connectRpc } from '#settlement/chain/rpc.ts';
@@ -99,6 +107,29 @@ describe('a contract wallet', () => {
     assert.equal(size(inner), 65);
     const signed = { signer, digests: [DIGEST], signature: inner, by: 'token' } as const;
     assert.equal((await verifySignature(network.chain, signed)).status, 'invalid');
+  });
+});
+
+describe('code at the address of a signer', () => {
+  it('has refused, however it fails, and if its word begins as no code may', async () => {
+    const starting = `0x7fef${'00'.repeat(31)}5f5260205ff3`;
+    const codes = { reverts: '0x5f5ffd', halts: '0xfe', mute: '0x00', starting };
+    for (const [how, code] of Object.entries(codes)) {
+      const account = newWallet();
+      await network.rpc.call('anvil_setCode', [account.address, code]);
+      const verdict = await bothOf(account.address, await sign(newWallet()));
+      assert.equal(verdict, 'invalid, invalid', how);
+    }
+  });
+
+  it('confirms nothing at the addresses of precompiled contracts', async () => {
+    const numbers = [...Array.from({ length: 0x11 }, (_, index) => index + 1), 0x100];
+    for (const number of numbers) {
+      const signer = numberToHex(number, { size: 20 });
+      for (const signature of [await sign(newWallet()), wrapped('0x')]) {
+        assert.equal(await bothOf(signer, signature), 'invalid, invalid', signer);
+      }
+    }
   });
 });
 

@@ -64,7 +64,7 @@ const ERC1271 = parseAbi([
   'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
 ]);
 /** A contract wallet's response to a valid signature: the function's four bytes, then zeros. */
-const ERC1271_YES = `0x1626ba7e${'0'.repeat(56)}`;
+const ERC1271_YES: Hex = `0x1626ba7e${'0'.repeat(56)}`;
 /**
  * The gas that the settlement contract allows a wallet for checking its signature
  * (`SIGNATURE_GAS`).
@@ -82,6 +82,10 @@ const PROGRAM_GAS = 700_000n;
 export const DEPLOYMENT_GAS = 1_000_000n;
 /** Gas per byte of call data: the higher price (EIP-7623) plus the cost of init code. */
 const BYTE_GAS = 50n;
+/** The last precompile of the EVM: BLS12_MAP_FP2_TO_G2 (EIP-2537). */
+const LAST_PRECOMPILE = 0x11n;
+/** P256VERIFY (EIP-7951). */
+const P256_PRECOMPILE = 0x100n;
 /** Length of a key's signature: r, s and v. */
 const KEY_SIGNATURE_BYTES = 65;
 /**
@@ -110,6 +114,7 @@ export async function verifySignature(
   chain: Chain | null,
   signed: Signed & { readonly by: DecidedBy },
 ): Promise<SignatureVerdict> {
+  if (isPrecompile(signed.signer)) return { status: 'invalid' };
   const ofKey = await verdictOfKey(signed);
   if (signed.by === 'contract' && ofKey.status === 'valid') return ofKey;
   if (chain === null) return { status: 'unavailable' };
@@ -126,6 +131,15 @@ export async function verifySignature(
     const ofOwnKey = await verdictOfKey(asked);
     return ofOwnKey.status === 'valid' ? { status: 'delegate_refuses' } : verdict;
   });
+}
+
+/**
+ * True for the addresses of precompiled contracts: 0x01 to 0x11, and 0x100. They have no key and
+ * confirm no signature, whatever a node returns for them.
+ */
+function isPrecompile(signer: Hex): boolean {
+  const number = BigInt(signer);
+  return number <= LAST_PRECOMPILE || number === P256_PRECOMPILE;
 }
 
 /**
@@ -192,13 +206,13 @@ async function askWallet(
     const args = [digest, signature] as const;
     const question = encodeFunctionData({ abi: ERC1271, functionName: 'isValidSignature', args });
     const asked = { to: signer, data: question, gas: SIGNATURE_GAS };
-    const data = callProgram([...before, asked], { answer: true });
+    const data = callProgram([...before, asked], { expected: ERC1271_YES });
     const gas = quantity(gasOfProgram(data) + (deployment === null ? 0n : 2n * DEPLOYMENT_GAS));
     return { method: 'eth_call', params: [{ data, gas }, 'latest'], accepts: isWord };
   });
   const answers = await chain.rpc.batch(calls, { urgent: true });
   const valid = answers.map((answer) => {
-    if (answer.ok) return answer.result === ERC1271_YES;
+    if (answer.ok) return BigInt(answer.result as Hex) === 1n;
     throw new RpcUnavailable('a wallet could not be asked', { cause: answer.refusal });
   });
   return toVerdict(valid, signature);
@@ -234,7 +248,7 @@ export async function simulateDeployed(
   deployment: Deployment,
   next: ProgramCall & { readonly from?: Hex },
 ): Promise<boolean> {
-  const code = callProgram([deploymentCall(deployment), next], { answer: false });
+  const code = callProgram([deploymentCall(deployment), next]);
   const gas = quantity(gasOfProgram(code) + 2n * DEPLOYMENT_GAS + next.gas);
   const { from: to } = next;
   const params =
