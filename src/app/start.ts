@@ -190,7 +190,7 @@ async function prepareGround(
   const lost: Promise<string>[] = [];
   const startDatabase = async () => {
     if (config.databaseUrl !== null) return config.databaseUrl;
-    const postgres = await startPostgres({ folder, log });
+    const postgres = await startPostgres({ folder, log, readyMs: config.sandboxStartMs });
     stops.push(postgres.stop);
     lost.push(postgres.lost);
     return postgres.url;
@@ -214,6 +214,7 @@ async function prepareGround(
       chainId: rules.chainId,
       blockMs: config.embedded[network].blockMs,
       log,
+      readyMs: config.sandboxStartMs,
     });
     stops.push(node.stop);
     lost.push(node.lost);
@@ -432,10 +433,16 @@ async function finishBuilds(webFolder: string, config: Config): Promise<void> {
  * Finishes the builds in the background. Stopping does not wait for them, because each file is
  * replaced in one step.
  */
-function finishBuildsLater(webFolder: string, { config, log }: Pick<ApiDeps, 'config' | 'log'>) {
-  finishBuilds(webFolder, config).catch((error) =>
-    log.warn('a background build failed', { error: describeError(error) }),
-  );
+function finishBuildsLater(
+  webFolder: string,
+  { config, log }: Pick<ApiDeps, 'config' | 'log'>,
+  ends: AbortSignal | undefined,
+) {
+  finishBuilds(webFolder, config).catch((error) => {
+    // A stop also ends the programs that build.
+    if (ends?.aborted) return;
+    log.warn('a background build failed', { error: describeError(error) });
+  });
 }
 
 /**
@@ -490,7 +497,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   const { webUrl, lan, turnAway } = await serve({ ...deps, ...shown }, stops);
   pages.listensAt(webUrl);
   stops.push(() => removeSandboxFile(folder), reportZones(deps));
-  if (webFolder !== null && !config.production) finishBuildsLater(webFolder, deps);
+  if (webFolder !== null && !config.production) finishBuildsLater(webFolder, deps, ends);
   const sandbox =
     demo === null || webUrl === null
       ? null

@@ -1,7 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { StartError } from '#core/start-error.ts';
-import { type ChildLog, freePort, lastLine, waitUntil, within } from './find-and-stop-processes.ts';
+import {
+  type ChildLog,
+  freePort,
+  lastLine,
+  startTimeout,
+  waitUntil,
+  within,
+} from './find-and-stop-processes.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
 
 /** Gas limit of a block, as on Ethereum for years: room for a hundred batches. */
@@ -98,8 +105,10 @@ export async function startAnvil(
     log: ChildLog;
     port?: number | undefined;
     loadState?: string | undefined;
+    readyMs?: number | undefined;
   },
 ): Promise<AnvilProcess> {
+  const readyMs = place.readyMs ?? READY_MS;
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort(attempt === 1 ? place.port : undefined);
     const args = anvilArguments(options, port);
@@ -118,11 +127,14 @@ export async function startAnvil(
     const ended = () => child.pid === undefined || child.exitCode !== null;
     const settled = await waitUntil(
       async () => ended() || (await answersAs(call, options.chainId)),
-      READY_MS,
+      readyMs,
     );
     if (settled && !ended() && child.pid !== undefined)
       return { child, pid: child.pid, port, call };
     child.kill('SIGKILL');
+    if (!settled) {
+      throw startTimeout(`Chain ${options.chainId} did not answer`, readyMs, place.log.file);
+    }
     const reason = lastLine(place.log.file);
     if (/in use/i.test(reason) && attempt < PORT_ATTEMPTS_MAX) continue;
     throw new StartError(

@@ -37,6 +37,8 @@ export interface ChainNodeOptions {
   blockMs: number;
   /** Receives one line for each event of interest. */
   log: (line: string) => void;
+  /** Time limit of the node's start. */
+  readyMs?: number;
 }
 
 export interface ChainNode {
@@ -145,7 +147,8 @@ async function startNode(
 ): Promise<RunningNode> {
   const saved = await unpackChainState(site.stateFile, site.plainStateFile);
   const loadState = saved ? site.plainStateFile : undefined;
-  const place = { folder: site.folder.path, log, port: wantedPort, loadState };
+  const { readyMs } = site;
+  const place = { folder: site.folder.path, log, port: wantedPort, loadState, readyMs };
   const node = await startAnvil(site.anvil, place);
   await fs.rm(site.plainStateFile, { force: true });
   await site.folder.writeJson(site.recordName, { chainId: site.chainId, port: node.port });

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StartError } from '#core/start-error.ts';
 import { openOwnSync } from '#files/own-files.ts';
 
 /** Poll interval for a process: short compared to any start or stop. */
@@ -216,6 +217,14 @@ export function openChildLog(file: string): ChildLog {
       fs.closeSync(fd);
     },
   };
+}
+
+/** The fault of a part of the sandbox that was not ready within its time limit. */
+export function startTimeout(what: string, limitMs: number, logFile: string): StartError {
+  return new StartError(
+    `${what} within ${Math.round(limitMs / 1000)} s. If this machine is slow or busy, set ` +
+      `SANDBOX_START_SECONDS higher (see ${logFile})`,
+  );
 }
 
 /** Returns the last non-empty line of a log, for a one-line error. */

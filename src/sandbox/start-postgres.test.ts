@@ -258,3 +258,13 @@ test('any user can run PostgreSQL', { skip: IS_ROOT ? false : 'already one' }, a
   const gone = () => findByArgument(join(path, 'postgres')).length === 0;
   assert.equal(await waitUntil(gone, 5000), true);
 });
+
+test('a start that takes too long says for what, and which setting helps', async () => {
+  const folder = await openDataFolder(emptyPlace());
+  const options = { folder, log: () => {}, durable: false, readyMs: 1 };
+  await assert.rejects(startPostgres(options), {
+    name: 'StartError',
+    message: /^PostgreSQL was not ready within \d+ s\. .* set SANDBOX_START_SECONDS higher/,
+  });
+  await folder.close();
+});

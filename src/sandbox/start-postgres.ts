@@ -17,6 +17,7 @@ import {
   lastLine,
   openChildLog,
   signalProcess,
+  startTimeout,
   stopProcess,
   waitUntil,
 } from './find-and-stop-processes.ts';
@@ -43,9 +44,9 @@ export const ROLE = 'tapline';
 
 /**
  * Time limit of a start, which takes 50 ms; replaying the log after a crash under load takes
- * seconds.
+ * seconds, and an emulated or overloaded machine is ten times slower.
  */
-const READY_MS = 30_000;
+const READY_MS = 120_000;
 
 /**
  * Time limit for the remains of a killed server (processes, shared memory) to disappear, which
@@ -81,6 +82,8 @@ export interface PostgresOptions {
   durable?: boolean;
   /** Settings that replace the sandbox's own. */
   settings?: Readonly<Record<string, string>>;
+  /** Time limit of the start. Default: two minutes. */
+  readyMs?: number;
 }
 
 export interface RunningPostgres {
@@ -124,6 +127,7 @@ interface Site {
   signature: string;
   durable: boolean;
   settings: Readonly<Record<string, string>>;
+  readyMs: number;
 }
 
 async function surveySite(options: PostgresOptions): Promise<Site> {
@@ -143,6 +147,7 @@ async function surveySite(options: PostgresOptions): Promise<Site> {
     signature: `tapline-${digest}`,
     durable: options.durable ?? true,
     settings: options.settings ?? {},
+    readyMs: options.readyMs ?? READY_MS,
   };
 }
 
@@ -251,9 +256,10 @@ async function launch(
     const server = await readServerFile(site.cluster);
     return server?.ready === true && server.pid === child.pid;
   };
-  const settled = await waitUntil(async () => ended() || (await ready()), READY_MS);
+  const settled = await waitUntil(async () => ended() || (await ready()), site.readyMs);
   if (settled && !ended() && child.pid !== undefined) return { pid: child.pid, port, child };
   child.kill('SIGQUIT');
+  if (!settled) throw startTimeout('PostgreSQL was not ready', site.readyMs, site.logFile);
   return undefined;
 }
 
@@ -304,8 +310,7 @@ function connectAs(
  */
 async function ensureDatabase(site: Site, port: number): Promise<void> {
   if (await hasSignature(site, port)) return;
-  const client = connectAs(site, { user: SUPERUSER, database: 'postgres', port });
-  await client.connect();
+  const client = await signIn(site, port);
   try {
     const roles = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
     // The password is base64url and needs no escaping; role statements accept no parameters.
@@ -319,6 +324,28 @@ async function ensureDatabase(site: Site, port: number): Promise<void> {
   } finally {
     await client.end();
   }
+}
+
+/** Signs in as superuser. A busy machine may need several attempts. @throws StartError */
+async function signIn(site: Site, port: number): Promise<pg.Client> {
+  const deadline = performance.now() + site.readyMs;
+  for (;;) {
+    const client = connectAs(site, { user: SUPERUSER, database: 'postgres', port });
+    try {
+      await client.connect();
+      return client;
+    } catch (cause) {
+      await client.end().catch(() => undefined);
+      if (performance.now() < deadline && isTimeout(cause)) continue;
+      if (!isTimeout(cause)) throw cause;
+      throw startTimeout('PostgreSQL accepted no sign-in', site.readyMs, site.logFile);
+    }
+  }
+}
+
+/** The messages of `pg` for a connection that took longer than its limit. */
+function isTimeout(cause: unknown): boolean {
+  return cause instanceof Error && /timeout expired|connection timeout/i.test(cause.message);
 }
 
 /** Watches the server until `stop`. Starts it again if a full disk ended it. */

@@ -107,6 +107,8 @@ export interface Config {
    */
   readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
+  /** Time limit for each embedded part (database, chain) to become ready. */
+  readonly sandboxStartMs: number;
   /** The only URL of the console and its API; `null` if every address serves them. */
   readonly operatorUrl: string | null;
   /** Client addresses that may reach the console and its API; empty for all. */
@@ -300,6 +302,10 @@ function checkProduction(config: Config): void {
   }
 }
 
+function sandboxStartMs(env: Env): number {
+  return 1000 * integer(env, 'SANDBOX_START_SECONDS', { min: 5, max: 3_600, default: 120 });
+}
+
 /** @throws StartError for the first setting that is missing, unknown or invalid. */
 export function readConfig(env: Env, args: readonly string[]): Config {
   refuseUnknown(env);
@@ -330,6 +336,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
       testnet: embeddedRules(env, 'testnet'),
       mainnet: embeddedRules(env, 'mainnet'),
     },
+    sandboxStartMs: sandboxStartMs(env),
     rateLimit: rateLimit(env),
     settleWithinS: integer(env, 'SETTLEMENT_TIMEOUT_SECONDS', { min: 30, max: 600, default: 60 }),
     staticPass: staticPass(env, isSandbox),

@@ -352,6 +352,14 @@ export const GENERAL_SECTIONS = [
           'separately. Below one second, blocks come that fast only while a transaction is ' +
           'pending, and once a second otherwise.',
       },
+      {
+        name: 'SANDBOX_START_SECONDS',
+        default: '120',
+        unit: 'seconds, 5–3600',
+        what:
+          'How long a start waits for the embedded database, and for each embedded chain, before ' +
+          'it ends with an error. Raise it on a slow or emulated machine.',
+      },
     ],
   },
   {
