@@ -63,7 +63,7 @@ async function ended(till: OfflineWindow): Promise<string> {
   return String(sale?.state.is);
 }
 
-test('the online payment is canceled first, and the sale is forwarded only after that', async () => {
+test('the online payment is canceled before the sale is forwarded', async () => {
   const till = await openOfflineTill(stage());
   const calls = watchCalls(till);
   await till.ask('2.00');
@@ -118,7 +118,7 @@ test('a payment that the phone approves 40 s later is already paid online', asyn
   await till.close();
 });
 
-test('the sale waits while the online payment is processing, and is sent if that fails', async () => {
+test('the sale waits while the online payment is processing', async () => {
   const till = await openOfflineTill(stage());
   const { page } = till;
   const calls = watchCalls(till);

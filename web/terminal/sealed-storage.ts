@@ -17,33 +17,67 @@ export interface Sealed {
 }
 
 /** Resolves with the result of a request. */
-export function resultOf<T>(request: IDBRequest<T>): Promise<T> {
+function resultOf<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
 }
 
-async function open(): Promise<IDBDatabase> {
+/** The browser's storage did not answer or cannot be opened now. A later try may succeed. */
+export class StorageUnavailable extends Error {
+  override readonly name = 'StorageUnavailable';
+}
+
+/**
+ * Time limit for one access, because WebKit sometimes never answers `open()`. The till must say
+ * within 3 s that it cannot sell offline.
+ */
+const ANSWER_MS = 2_500;
+
+/** Rejects if the browser does not answer in time. */
+export function inTime<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new StorageUnavailable('the browser’s storage does not answer'));
+    const timer = setTimeout(late, ANSWER_MS);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function openNow(): Promise<IDBDatabase> {
   const request = indexedDB.open(DATABASE, 1);
   request.onupgradeneeded = () => {
     request.result.createObjectStore(KEYS);
     request.result.createObjectStore(SALES, { keyPath: 'nonce' });
     request.result.createObjectStore(TERMS);
   };
-  const database = await resultOf(request);
+  return resultOf(request);
+}
+
+async function open(): Promise<IDBDatabase> {
+  const opening = openNow();
+  const database = await inTime(opening).catch((cause: unknown) => {
+    // A database that opens too late is of no use, and would block a later version.
+    opening.then((late) => late.close()).catch(() => {});
+    throw new StorageUnavailable('the browser’s storage cannot be opened', { cause });
+  });
   // The browser may close the database after a fault, or because data was deleted. The next call
   // reopens it.
-  database.onclose = () => {
-    opened = undefined;
-  };
+  database.onclose = () => forget(database);
+  // A tab with a later version of this app waits until the others have closed the database.
+  database.onversionchange = () => forget(database);
   return database;
 }
 
 let opened: Promise<IDBDatabase> | undefined;
 
-/** Opens the database. @throws DOMException if the browser has no storage. */
-export async function tillDatabase(): Promise<IDBDatabase> {
+function forget(database: IDBDatabase): void {
+  database.close();
+  opened = undefined;
+}
+
+/** Opens the database. @throws StorageUnavailable */
+async function tillDatabase(): Promise<IDBDatabase> {
   opened ??= open().catch((error: unknown) => {
     // The next call tries again.
     opened = undefined;
@@ -52,19 +86,51 @@ export async function tillDatabase(): Promise<IDBDatabase> {
   return opened;
 }
 
+/**
+ * Begins a transaction. Reopens the database once if the browser has closed it, which Safari does
+ * without an event. @throws StorageUnavailable
+ */
+export async function begin(
+  store: typeof KEYS | typeof SALES | typeof TERMS,
+  mode: 'readonly' | 'readwrite' = 'readonly',
+): Promise<IDBTransaction> {
+  const start = (database: IDBDatabase) =>
+    database.transaction(store, mode, mode === 'readonly' ? {} : { durability: 'strict' });
+  const database = await tillDatabase();
+  try {
+    return start(database);
+  } catch {
+    forget(database);
+  }
+  const again = await tillDatabase();
+  try {
+    return start(again);
+  } catch (cause) {
+    forget(again);
+    throw new StorageUnavailable('the browser’s storage begins no transaction', { cause });
+  }
+}
+
+/** Reads from a store. @throws StorageUnavailable */
+export async function readFrom<T>(
+  name: typeof KEYS | typeof SALES | typeof TERMS,
+  read: (store: IDBObjectStore) => IDBRequest<T>,
+): Promise<T> {
+  const transaction = await begin(name);
+  return inTime(resultOf(read(transaction.objectStore(name))));
+}
+
 /** Returns this browser's key. The first window that needs it generates it. */
 async function makeKey(): Promise<CryptoKey> {
-  const database = await tillDatabase();
-  const read = () => database.transaction(KEYS).objectStore(KEYS).get(SEAL);
-  const known = (await resultOf(read())) as CryptoKey | undefined;
+  const read = () => readFrom(KEYS, (store) => store.get(SEAL));
+  const known = (await read()) as CryptoKey | undefined;
   if (known !== undefined) return known;
   const aes = { name: 'AES-GCM', length: 256 };
   const made = await crypto.subtle.generateKey(aes, false, ['encrypt', 'decrypt']);
-  const strict = { durability: 'strict' } as const;
-  const store = database.transaction(KEYS, 'readwrite', strict).objectStore(KEYS);
+  const store = (await begin(KEYS, 'readwrite')).objectStore(KEYS);
   // If another window was faster, this one uses its key.
-  await resultOf(store.add(made, SEAL)).catch(() => undefined);
-  return (await resultOf(read())) as CryptoKey;
+  await inTime(resultOf(store.add(made, SEAL))).catch(() => undefined);
+  return (await read()) as CryptoKey;
 }
 
 let key: Promise<CryptoKey> | undefined;

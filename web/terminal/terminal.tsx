@@ -61,13 +61,50 @@ function useOnlyWindow(): readonly [Hold, () => void] {
   return [hold, () => setAttempt((count) => count + 1)];
 }
 
-/** Loads the encrypted pairing; `undefined` until it is read. */
+/** Interval at which a storage that does not answer is tried again. */
+const STORAGE_AGAIN_MS = 2_000;
+
+/**
+ * Loads the encrypted pairing; `undefined` until it is read, `stuck` while the browser's storage
+ * does not answer.
+ */
 function usePairing() {
-  const [pairing, setPairing] = useState<Pairing | null | undefined>(undefined);
+  const [pairing, setPairing] = useState<Pairing | null | undefined | 'stuck'>(undefined);
   useEffect(() => {
-    loadPairing().then(setPairing, () => setPairing(null));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isCurrent = true;
+    const load = () =>
+      loadPairing().then(
+        (read) => isCurrent && setPairing(read),
+        () => {
+          if (!isCurrent) return;
+          setPairing('stuck');
+          timer = setTimeout(load, STORAGE_AGAIN_MS);
+        },
+      );
+    void load();
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
   }, []);
   return [pairing, setPairing] as const;
+}
+
+/** Shows that the device key cannot be read. The till keeps trying. */
+function NoStorage({ onPairAgain }: { readonly onPairAgain: () => void }): ReactNode {
+  return (
+    <main className="sheet stack" role="alert">
+      <h1>{t('till.no_storage.heading')}</h1>
+      <p>{t('till.no_storage.unpaired')}</p>
+      <Button kind="primary" large onClick={() => location.reload()}>
+        {t('ui.broken.button')}
+      </Button>
+      <Button data-name="Pair" onClick={onPairAgain}>
+        {t('till.bar.pair_again')}
+      </Button>
+    </main>
+  );
 }
 
 /** The app's root. The customer display has no lock, no code and no key. */
@@ -96,11 +133,14 @@ function Till(): ReactNode {
       </main>
     );
   }
-  if (pairing === null || wantsPairing) {
+  if (pairing === 'stuck' && !wantsPairing) {
+    return <NoStorage onPairAgain={() => setWantsPairing(true)} />;
+  }
+  if (pairing === null || pairing === 'stuck' || wantsPairing) {
     return (
       <PairScreen
         code={code}
-        pairing={pairing}
+        pairing={pairing === 'stuck' ? null : pairing}
         onPaired={() => {
           setCode(null);
           setPairing(keptPairing());

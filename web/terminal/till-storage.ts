@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from '../data/bytes.ts';
 import type { RefundPart } from '../data/refund-request-fields.ts';
-import { canSeal, seal, unseal } from './sealed-storage.ts';
+import { canSeal, StorageUnavailable, seal, unseal } from './sealed-storage.ts';
 import { NEW_TILL, type Till } from './till-phases.ts';
 
 /**
@@ -80,6 +80,7 @@ export function keptPairing(): Pairing | null {
 /**
  * Reads the pairing. A pairing that can no longer be decrypted, because the browser has lost its
  * key, counts as none.
+ * @throws StorageUnavailable if the key cannot be read now
  */
 export async function loadPairing(): Promise<Pairing | null> {
   const stored = readKept<StoredPairing>(PAIRING);
@@ -91,7 +92,10 @@ export async function loadPairing(): Promise<Pairing | null> {
   } else {
     const { iv, data, terminal } = stored;
     const sealed = { iv: fromBase64(iv), data: fromBase64(data).buffer };
-    const key = await unseal(sealed).catch(() => null);
+    const key = await unseal(sealed).catch((error: unknown) => {
+      if (error instanceof StorageUnavailable) throw error;
+      return null;
+    });
     pairing = key === null ? null : { key, terminal };
   }
   return pairing;

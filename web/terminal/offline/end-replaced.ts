@@ -11,7 +11,7 @@ export type PaymentApi = Pick<DeviceApi, 'create' | 'cancel' | 'intent'>;
  */
 export type Ended = 'ended' | 'paid' | 'unknown';
 
-/** Returns the intent's id, or `null` if the request opened none; `undefined` if that is unknown. */
+/** Returns the intent's ID; `null` if the request opened none, `undefined` if that is unknown. */
 async function findIntent(api: PaymentApi, replaces: Replaced): Promise<string | null | undefined> {
   if ('id' in replaces) return replaces.id;
   const { create } = replaces;

@@ -9,6 +9,7 @@ import {
 } from '../../data/offline-request.ts';
 import type { WrongAnswer } from '../../data/offline-signature.ts';
 import { refusalText } from '../../data/refusal-text.ts';
+import { StorageUnavailable } from '../sealed-storage.ts';
 import type { Asking, Create, Slip } from '../till-phases.ts';
 import type { TillView } from '../till-runner.ts';
 import { keepSoldOffline } from '../till-storage.ts';
@@ -62,6 +63,8 @@ export interface OfflineView {
   readonly sales: readonly HeldSale[];
   /** The service's message if it accepts no sales from this till; otherwise `null`. */
   readonly refusal: string | null;
+  /** False while the browser's storage does not answer; the till then cannot sell offline. */
+  readonly hasStorage: boolean;
 }
 
 /**
@@ -74,6 +77,8 @@ export type NotAccepted = WrongAnswer | OfflineProblem | 'full';
 const LOCK = 'tapline.terminal.offline_sales';
 /** Pauses between rounds of forwarding: short at first, because a chain settles within seconds. */
 const AGAIN_MS = [500, 1_000, 2_000, 3_000, 5_000, 10_000, 30_000] as const;
+/** Interval at which a storage that does not answer is tried again. */
+const STORAGE_AGAIN_MS = 2_000;
 /** Minimum interval between writes of the time of the last contact. */
 const CONTACT_EVERY_MS = 30_000;
 /**
@@ -112,7 +117,7 @@ export class OfflineTill {
   readonly #forward: ForwardApi;
   readonly #payments: PaymentApi;
   readonly #listeners = new Set<() => void>();
-  #view: OfflineView = { isOn: false, sales: [], refusal: null };
+  #view: OfflineView = { isOn: false, sales: [], refusal: null, hasStorage: true };
   #kept: KeptTerms | null = null;
   #last: Pick<KeptTerms, 'contactAt' | 'offsetMs'> | null = null;
   #keptAt = Number.NEGATIVE_INFINITY;
@@ -121,6 +126,8 @@ export class OfflineTill {
   /** True if the browser has promised to keep stored data. */
   #isGranted = false;
   #reads = 0;
+  /** True once the stored terms were read. */
+  #hasLoaded = false;
   #wake = new AbortController();
   #isReached = false;
   /** Answers and cancellations are handled one at a time. */
@@ -148,13 +155,27 @@ export class OfflineTill {
 
   /**
    * Reads this browser's stored sales and terms. Sales of an earlier pairing are forwarded under
-   * the current pairing.
+   * the current pairing. While the storage does not answer, it is read again later.
    */
   async load(): Promise<void> {
-    const kept = await readTerms<KeptTerms>();
+    await this.#refresh().catch(() => {});
+    await this.#loadTerms();
+  }
+
+  /** Shows that the storage does not answer, and lets the loop try it again. */
+  #loseStorage(): void {
+    if (!this.#view.hasStorage) return;
+    this.#show({ hasStorage: false });
+    this.#wake.abort();
+  }
+
+  async #loadTerms(): Promise<void> {
+    if (!this.#view.hasStorage || this.#hasLoaded) return;
+    const kept = await readTerms<KeptTerms>().catch(() => undefined);
+    if (kept === undefined) return this.#loseStorage();
+    this.#hasLoaded = true;
     // Stored terms of another terminal do not apply to this one.
     if (kept?.terminal === this.#terminal && this.#kept === null) await this.#take(kept);
-    await this.#refresh();
   }
 
   async #take(kept: KeptTerms): Promise<void> {
@@ -176,9 +197,14 @@ export class OfflineTill {
   async #refresh(): Promise<readonly HeldSale[]> {
     this.#reads += 1;
     const own = this.#reads;
-    const sales = await readSales();
-    if (own === this.#reads) this.#show({ sales });
-    return sales;
+    try {
+      const sales = await readSales();
+      this.#show(own === this.#reads ? { sales, hasStorage: true } : { hasStorage: true });
+      return sales;
+    } catch (error) {
+      this.#loseStorage();
+      throw error;
+    }
   }
 
   /** Stores the terms that the service returns for this terminal. */
@@ -242,6 +268,11 @@ export class OfflineTill {
   async prepare(
     create: Create,
   ): Promise<Pick<Asking, 'request' | 'lines'> | OfflineProblem | null> {
+    // The merchant does not let this till sell offline.
+    if (this.#kept !== null && this.#kept.limits === null) return null;
+    // Fails before the customer signs. Another window may have stored some sales, too.
+    await this.load();
+    if (!this.#view.hasStorage) return { is: 'no_storage' };
     const standing = await this.#standing();
     if (standing === null || this.#kept === null) return null;
     if (create.currency !== null) return { is: 'other_currency' };
@@ -339,7 +370,11 @@ export class OfflineTill {
     };
     try {
       await addSale(sale);
-    } catch {
+    } catch (error) {
+      if (error instanceof StorageUnavailable) {
+        this.#loseStorage();
+        return { is: 'no_storage' };
+      }
       // Another window may have stored the sale already.
       await this.#refresh().catch(() => {});
       return this.slipOf(request) ?? 'full';
@@ -371,7 +406,7 @@ export class OfflineTill {
       this.#wake = new AbortController();
       const { signal: woken } = this.#wake;
       // Another window may have stored some sales.
-      await this.#refresh().catch(() => {});
+      await this.load();
       const hasWork = this.#isReached && toForward(this.#view.sales).length > 0;
       if (hasWork) {
         const isSent = await navigator.locks
@@ -380,7 +415,8 @@ export class OfflineTill {
         if (isSent) isFirst = false;
       }
       // Forwards immediately when there are new sales or a new connection.
-      const wakes = await this.#pause(hasWork ? (AGAIN_MS[rounds] ?? 30_000) : null, woken);
+      const againMs = hasWork ? (AGAIN_MS[rounds] ?? 30_000) : null;
+      const wakes = await this.#pause(this.#view.hasStorage ? againMs : STORAGE_AGAIN_MS, woken);
       rounds = wakes === 'woken' ? 0 : Math.min(rounds + 1, AGAIN_MS.length - 1);
     }
   }

@@ -1,10 +1,12 @@
 import {
-  resultOf,
+  begin,
+  inTime,
+  readFrom,
   SALES,
   type Sealed,
+  StorageUnavailable,
   seal,
   TERMS,
-  tillDatabase,
   unseal,
 } from '../sealed-storage.ts';
 import type { HeldSale } from './held-sales.ts';
@@ -18,66 +20,83 @@ interface StoredSale extends Sealed {
   readonly nonce: string;
 }
 
-/** Opens a store whose writes resolve only once they are on the disk. */
-async function writing(name: typeof SALES | typeof TERMS) {
-  const database = await tillDatabase();
-  const transaction = database.transaction(name, 'readwrite', { durability: 'strict' });
+/**
+ * Writes to a store. Resolves only once the write is on the disk. A write that takes too long is
+ * taken back, unless it is already being committed.
+ */
+async function write(
+  name: typeof SALES | typeof TERMS,
+  change: (store: IDBObjectStore) => void,
+): Promise<void> {
+  const transaction = await begin(name, 'readwrite');
   const done = new Promise<void>((resolve, reject) => {
     transaction.oncomplete = () => resolve();
     transaction.onerror = () => reject(transaction.error);
     transaction.onabort = () => reject(transaction.error);
   });
-  return { store: transaction.objectStore(name), done };
+  change(transaction.objectStore(name));
+  try {
+    await inTime(done);
+  } catch (error) {
+    try {
+      transaction.abort();
+    } catch {
+      // It has ended meanwhile. The caller reads the store to learn how.
+    }
+    throw error;
+  }
 }
 
 async function stored(sale: HeldSale): Promise<StoredSale> {
   return { nonce: sale.nonce, ...(await seal(JSON.stringify(sale))) };
 }
 
+/** A sale that cannot be read now must not look as if there were none. */
+function skipUnreadable(error: unknown): null {
+  if (error instanceof StorageUnavailable) throw error;
+  return null;
+}
+
 /** Returns the sales, oldest first. A sale that cannot be decrypted is skipped, not deleted. */
 export async function readSales(): Promise<readonly HeldSale[]> {
-  const database = await tillDatabase();
-  const all = database.transaction(SALES).objectStore(SALES).getAll();
-  const opened = await Promise.all(
-    ((await resultOf(all)) as readonly StoredSale[]).map((one) => unseal(one).catch(() => null)),
-  );
+  const all: readonly StoredSale[] = await readFrom(SALES, (store) => store.getAll());
+  const opened = await Promise.all(all.map((one) => unseal(one).catch(skipUnreadable)));
   return opened
     .flatMap((text) => (text === null ? [] : [JSON.parse(text) as HeldSale]))
     .toSorted((one, other) => one.acceptedAt.localeCompare(other.acceptedAt));
 }
 
-/** Adds a sale. @throws DOMException if it is already stored, or if the disk is full. */
+/**
+ * Adds a sale.
+ * @throws DOMException if it is already stored, or if the disk is full
+ * @throws StorageUnavailable if the storage does not answer
+ */
 export async function addSale(sale: HeldSale): Promise<void> {
   const sealed = await stored(sale);
-  const { store, done } = await writing(SALES);
-  store.add(sealed);
-  await done;
+  await write(SALES, (store) => store.add(sealed));
 }
 
 export async function changeSales(changed: readonly HeldSale[]): Promise<void> {
   const sealed = await Promise.all(changed.map(stored));
-  const { store, done } = await writing(SALES);
-  for (const one of sealed) store.put(one);
-  await done;
+  await write(SALES, (store) => {
+    for (const one of sealed) store.put(one);
+  });
 }
 
 export async function removeSales(over: readonly HeldSale[]): Promise<void> {
-  const { store, done } = await writing(SALES);
-  for (const { nonce } of over) store.delete(nonce);
-  await done;
+  await write(SALES, (store) => {
+    for (const { nonce } of over) store.delete(nonce);
+  });
 }
 
 const CURRENT = 'current';
 
 /** Returns the stored terms, or `null` if there are none. */
 export async function readTerms<T>(): Promise<T | null> {
-  const database = await tillDatabase();
-  const found = database.transaction(TERMS).objectStore(TERMS).get(CURRENT);
-  return ((await resultOf(found)) as T | undefined) ?? null;
+  const found = await readFrom(TERMS, (store) => store.get(CURRENT));
+  return (found as T | undefined) ?? null;
 }
 
 export async function keepTerms(terms: unknown): Promise<void> {
-  const { store, done } = await writing(TERMS);
-  store.put(terms, CURRENT);
-  await done;
+  await write(TERMS, (store) => store.put(terms, CURRENT));
 }

@@ -33,6 +33,7 @@ export type OfflineProblem =
         | 'unsafe'
         | 'blocked'
         | 'other_currency'
+        | 'no_storage'
         | 'outdated';
     };
 

@@ -8,7 +8,7 @@ import { t } from '../../ui/text/t.ts';
 import { goTo, usePlace } from '../page-path.ts';
 import { WORDS } from '../till-words.ts';
 import { SalesWait, WhoIsIn } from './lazy-parts.ts';
-import { OfflineNotice } from './offline-notice.tsx';
+import { OfflineNotice, StorageNotice } from './offline-notice.tsx';
 import type { TillContext } from './till-context.ts';
 
 const PAGES = [
@@ -72,6 +72,7 @@ export function Bar(props: BarProps): ReactNode {
       {isIdle && settings.shiftSince !== null ? <Links {...props} /> : null}
       {isIdle && settings.person !== null ? <WhoIsIn {...props} /> : null}
       <OfflineNotice {...props} />
+      {props.offline.view.hasStorage ? null : <StorageNotice />}
       {props.offline.view.sales.length === 0 ? null : <SalesWait {...props} />}
       {view.keyEnded ? (
         <Notice tone="bad" role="alert">
