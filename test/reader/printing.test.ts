@@ -4,12 +4,20 @@ import { createServer } from 'node:http';
 import { createServer as createSocketServer } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
+import { slipOf } from '#apis/pay/receipt-contents.ts';
+import type { ShownReceipt } from '#apis/pay/receipt-data-route.ts';
+import { receiptDrawing } from '#apis/pay/receipt-drawing.ts';
+import { receiptText } from '#apis/pay/receipt-plain-text.ts';
+import { RECEIPT_EXAMPLE } from '#apis/pay/receipt-schema.ts';
+import type { TextLanguage } from '#core/languages.ts';
 import { KanjiPrinter } from '#testing/kanji-printer.ts';
 import { listen } from '#testing/listen.ts';
 import { testFolder } from '#testing/test-folder.ts';
+import { writerFor } from '#texts/text.ts';
 import { drawerBytes, ticketBytes } from '../../reader/src/printing/escpos.ts';
-import { printerAt, printReceipt } from '../../reader/src/printing/printer.ts';
+import { printerAt, printReceipt, receiptThatFits } from '../../reader/src/printing/printer.ts';
 import { SettingError } from '../../reader/src/till-settings.ts';
+import { encodeText, fitsCharset } from '../../reader/src/zvt/charset.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const bytesOf = (text: string) => Buffer.from(text, 'latin1').toString('hex');
@@ -111,6 +119,82 @@ test('the drawer opens first, then the receipt is printed at the width of the pa
   assert.equal(Buffer.concat(received).length, drawerBytes().length + ticket.length);
   await close();
   await receipts.close();
+});
+
+/** Serves a receipt in all forms, as the service does; an earlier one has no drawings. */
+async function receiptServer(names: readonly string[], isEarlier = false) {
+  const [line] = RECEIPT_EXAMPLE.line_items;
+  const line_items = names.map((name) => ({ ...line, name }));
+  const receipt = { ...RECEIPT_EXAMPLE, line_items } as unknown as ShownReceipt;
+  const textIn = (language: TextLanguage, width: 32 | 48) =>
+    receiptText(slipOf(receipt, writerFor(language)), 'https://p.example/r', width);
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+    const width = searchParams.get('width') === '32' ? 32 : 48;
+    const text = textIn(searchParams.get('lang') === 'en' ? 'en' : 'ja', width);
+    if (pathname.endsWith('.txt')) return response.end(text);
+    if (isEarlier) return response.writeHead(404).end();
+    response.end(receiptDrawing(text, width));
+  });
+  return { ...(await listen(server)), textIn };
+}
+
+const NAMES = ['日替わり定食', 'قهوة عربية', 'Ελληνικός καφές', 'Crème brûlée 5 €'];
+
+for (const width of [32, 48] as const) {
+  test(`the reader draws the letters that a printer of ${width} columns lacks`, async (t) => {
+    const { place, received, close } = await networkPrinter();
+    const receipts = await receiptServer(NAMES);
+    t.after(() => Promise.all([close(), receipts.close()]));
+    const printing = { printer: printerAt(place), width, drawer: false };
+    await printReceipt(printing, `${receipts.url}/receipts/x`);
+    const job = Buffer.concat(received);
+    const { lines, images } = new KanjiPrinter().print(job);
+    const text = receipts.textIn('ja', width).trimEnd().split('\n');
+    const isDrawn = (line: string) =>
+      /[\p{sc=Han}\p{sc=Kana}\p{sc=Hira}\p{sc=Grek}\p{sc=Arab}]/u.test(line);
+    assert.equal(images, text.filter(isDrawn).length);
+    for (const line of text.filter((line) => !isDrawn(line))) {
+      assert.ok(lines.includes(line.replaceAll('−', '-').replaceAll('…', '.')), line);
+    }
+    assert.ok(!lines.some((line) => line.includes('?')), lines.join('\n'));
+    const begin = Buffer.from([0x1d, 0x76, 0x30, 0, (width * 12) / 8, 0, 28, 0]);
+    const at = job.indexOf(begin) + begin.length;
+    const dots = job.subarray(at, at + ((width * 12) / 8) * 28);
+    const black = dots.reduce((sum, byte) => sum + byte.toString(2).replaceAll('0', '').length, 0);
+    assert.ok(black > 100 && black < dots.length * 4, `${black} dots`);
+  });
+}
+
+test('without drawings the receipt is in English, with the same amounts', async (t) => {
+  const { place, received, close } = await networkPrinter();
+  const receipts = await receiptServer(['Žluťou kůň'], true);
+  t.after(() => Promise.all([close(), receipts.close()]));
+  const printing = { printer: printerAt(place), width: 48, drawer: false } as const;
+  await printReceipt(printing, `${receipts.url}/receipts/x`);
+  const { lines } = new KanjiPrinter().print(Buffer.concat(received));
+  const paper = lines.join('\n');
+  assert.match(paper, /^Zlutou kun +/m);
+  assert.match(paper, /^Paid +2\.762375 USDC$/m);
+  assert.doesNotMatch(paper, /\?/);
+});
+
+test('a register with one code page gets text that fits it, no wider than before', async (t) => {
+  const receipts = await receiptServer(['Pão de Açúcar']);
+  t.after(() => receipts.close());
+  for (const [charset, language] of [
+    ['cp437', 'en'],
+    ['utf8', 'ja'],
+  ] as const) {
+    const fits = (text: string) => fitsCharset(text, charset);
+    const asked = { width: 48, ms: 5_000, fits } as const;
+    const text = await receiptThatFits(`${receipts.url}/receipts/x`, asked);
+    assert.equal(text, receipts.textIn(language, 48));
+  }
+  const line = `Pão À Ł ø${' '.repeat(15)}−2,50 €`;
+  const bytes = encodeText(line, 'cp437');
+  assert.equal(Buffer.from(bytes).toString('latin1'), `Pao A L o${' '.repeat(13)}-2,50 EUR`);
+  assert.equal(bytes.length, line.length);
 });
 
 test('a device file gets the bytes unchanged; other targets are refused', async (t) => {

@@ -202,14 +202,22 @@ test('PDF, text and JSON exist; an unknown receipt is 404 in each form', async (
     const text = await (await fetch(`${url}.txt?width=${width}`)).text();
     assert.match(text, /Paid +2\.762375 USDC/);
     for (const line of text.split('\n')) assert.ok(line.length <= width, `${width}: ${line}`);
+    const drawn = Buffer.from(await (await fetch(`${url}.pbm?width=${width}`)).arrayBuffer());
+    const [dots, rows] = [width * 12, text.split('\n').length * 28];
+    const head = `P4\n${dots} ${rows}\n`;
+    assert.equal(drawn.toString('latin1', 0, head.length), head);
+    assert.equal(drawn.length, head.length + (dots / 8) * rows);
   }
-  assert.equal((await fetch(`${url}.txt?width=40`)).status, 400);
+  for (const form of ['txt', 'pbm']) {
+    assert.equal((await fetch(`${url}.${form}?width=40`)).status, 400);
+  }
   const json = (await (await fetch(`${url}.json`)).json()) as { object: string; paid: number };
   assert.deepEqual([json.object, json.paid], ['receipt', 2_762_375]);
   const unknown = `${url.slice(0, -1)}${url.endsWith('a') ? 'b' : 'a'}`;
   for (const [form, type] of [
     ['', 'text/html'],
     ['.pdf', 'application/json'],
+    ['.pbm', 'application/json'],
     ['.txt', 'text/plain'],
     ['.json', 'application/json'],
   ]) {

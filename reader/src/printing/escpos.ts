@@ -115,8 +115,8 @@ function rasterBytes({ bytesPerRow, rows, dots }: Raster): number[] {
 }
 
 /** True if each character has a byte or is not printed. Combining marks have no byte. */
-function isInCodePage(line: string): boolean {
-  return [...line].every((character) => {
+export function isInCodePage(text: string): boolean {
+  return [...text.normalize('NFC')].every((character) => {
     const shown = PLAIN[character] ?? character;
     const code = shown.codePointAt(0) ?? UNKNOWN;
     if (code < 0x80 || CODE_PAGE.includes(shown)) return true;
@@ -157,7 +157,24 @@ function bytesOf(character: string): number[] {
   const place = CODE_PAGE.indexOf(character);
   if (place !== -1 && character !== SOFT_HYPHEN) return [0x80 + place];
   if (NO_CELL.test(character)) return [];
+  const base = baseLetter(character);
+  if (base !== character && cellsOf(base) === cellsOf(character)) return textBytes(base);
   return isWide(character) ? [UNKNOWN, UNKNOWN] : [UNKNOWN];
+}
+
+/** Letters with a stroke, which Unicode does not decompose. */
+const STROKED: Readonly<Record<string, string>> = {
+  Ł: 'L',
+  ł: 'l',
+  Đ: 'D',
+  đ: 'd',
+  Ø: 'O',
+  ø: 'o',
+};
+
+/** Returns a letter without its marks, for a code page that lacks it: `ő` becomes `o`. */
+export function baseLetter(letter: string): string {
+  return STROKED[letter] ?? letter.normalize('NFKD').replaceAll(/\p{M}/gu, '');
 }
 
 function qrBytes(address: string): number[] {

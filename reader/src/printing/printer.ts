@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { SettingError } from '../till-settings.ts';
-import { drawerBytes, ticketBytes } from './escpos.ts';
+import { drawerBytes, isInCodePage, type Raster, ticketBytes } from './escpos.ts';
 
 /** A receipt printer, on a cable (its device file) or on the network (`tcp://printer:9100`). */
 export type Printer = (bytes: Uint8Array) => Promise<void>;
@@ -74,18 +74,82 @@ export async function printReceipt(
 ): Promise<void> {
   if (drawer) await printer(drawerBytes());
   if (receiptUrl === null) return;
-  const text = await receiptText(receiptUrl, { width, ms: PRINT_MS });
-  await printer(ticketBytes({ text, address: receiptUrl }));
+  const paper = { width, ms: PRINT_MS };
+  const text = await receiptText(receiptUrl, paper);
+  const drawing = isInCodePage(text) ? NOT_DRAWN : await drawnReceipt(receiptUrl, text, paper);
+  const ticket =
+    drawing === null
+      ? { text: await receiptText(receiptUrl, { ...paper, language: 'en' }) }
+      : { text, ...drawing };
+  await printer(ticketBytes({ ...ticket, address: receiptUrl }));
 }
 
-/** Reads a receipt as text that is laid out for paper of this width. */
+interface Paper {
+  readonly width: 32 | 48;
+  /** Time limit for the server's answer. */
+  readonly ms: number;
+}
+
+/**
+ * Reads a receipt as text that is laid out for paper of this width.
+ * @param language by default the shop's
+ */
 export async function receiptText(
   receiptUrl: string,
-  { width, ms }: { readonly width: 32 | 48; readonly ms: number },
+  { width, ms, language }: Paper & { readonly language?: string },
 ): Promise<string> {
-  const response = await fetch(`${receiptUrl}.txt?width=${width}`, {
-    signal: AbortSignal.timeout(ms),
-  });
-  if (!response.ok) throw new Error(`the receipt: HTTP ${response.status}`);
+  const lang = language === undefined ? '' : `&lang=${language}`;
+  const response = await readReceipt(`${receiptUrl}.txt?width=${width}${lang}`, ms);
   return response.text();
+}
+
+async function readReceipt(url: string, ms: number): Promise<Response> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(ms) });
+  if (!response.ok) throw new Error(`the receipt: HTTP ${response.status}`);
+  return response;
+}
+
+const NOT_DRAWN = {};
+/** Magic number, width and height of a bitmap in the format PBM. */
+const PBM = /^P4\n(\d+) (\d+)\n/;
+const HEADER_BYTES = 32;
+
+/**
+ * Reads a receipt's lines as the server draws them, because this program has no fonts. @returns
+ * `null` if the server cannot draw it
+ */
+async function drawnReceipt(
+  receiptUrl: string,
+  text: string,
+  { width, ms }: Paper,
+): Promise<{ readonly draw: (line: string) => Raster } | null> {
+  try {
+    const response = await readReceipt(`${receiptUrl}.pbm?width=${width}`, ms);
+    const bitmap = Buffer.from(await response.arrayBuffer());
+    const [head = '', dots, height] = PBM.exec(bitmap.toString('latin1', 0, HEADER_BYTES)) ?? [];
+    const lines = text.normalize('NFC').split('\n');
+    const [bytesPerRow, rows] = [Math.ceil(Number(dots) / 8), Number(height) / lines.length];
+    if (!Number.isInteger(rows) || bitmap.length !== head.length + bytesPerRow * Number(height)) {
+      return null;
+    }
+    const draw = (line: string) => {
+      const start = head.length + lines.indexOf(line) * rows * bytesPerRow;
+      return { bytesPerRow, rows, dots: bitmap.subarray(start, start + rows * bytesPerRow) };
+    };
+    return { draw };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Reads a receipt for a register, in English if its character set lacks a letter of the shop's
+ * language.
+ */
+export async function receiptThatFits(
+  receiptUrl: string,
+  { fits, ...paper }: Paper & { readonly fits: (text: string) => boolean },
+): Promise<string> {
+  const text = await receiptText(receiptUrl, paper);
+  return fits(text) ? text : receiptText(receiptUrl, { ...paper, language: 'en' });
 }

@@ -1,4 +1,4 @@
-import type { Command } from './read-command.ts';
+import type { Command, Paper } from './read-command.ts';
 import type { Totals } from './reply-frames.ts';
 import {
   type Closed,
@@ -92,7 +92,7 @@ export type Effect =
   | { readonly type: 'refund'; readonly refund: Refund }
   | { readonly type: 'totals'; readonly since: Closed | null; readonly currency: number }
   | { readonly type: 'line' | 'hang_up' }
-  | { readonly type: 'receipt'; readonly url: string; readonly width: 32 | 48 };
+  | ({ readonly type: 'receipt'; readonly url: string } & Paper);
 
 export interface Stepped {
   readonly next: Conversation;

@@ -235,7 +235,8 @@ function onResultAcknowledged(
     if (url !== null) {
       const about = { type: 'receipt', end: phase.end } as const;
       const asking = { status: 'asking', since: now, about } as const;
-      const effect: Effect = { type: 'receipt', url, width: register.width };
+      const { width, charset } = register;
+      const effect: Effect = { type: 'receipt', url, width, charset };
       return { next: { ...next, phase: asking }, effects: [...effects, effect] };
     }
   }

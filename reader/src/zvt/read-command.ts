@@ -30,6 +30,9 @@ export interface Register {
   readonly charset: Charset;
 }
 
+/** What the lines of a register's printer can hold. */
+export type Paper = Pick<Register, 'width' | 'charset'>;
+
 /** A payment that the register requests. */
 export interface Ask {
   readonly amount: number;

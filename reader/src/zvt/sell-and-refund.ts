@@ -7,9 +7,10 @@ import {
   type Intent,
   usdc,
 } from '../device-api.ts';
-import { receiptText } from '../printing/printer.ts';
+import { receiptThatFits } from '../printing/printer.ts';
 import { mayComeAgain } from '../reader-without-screen.ts';
 import { within } from '../time-limit.ts';
+import { fitsCharset } from './charset.ts';
 import type { Observation } from './conversation-state.ts';
 import {
   paymentsFrom,
@@ -18,6 +19,7 @@ import {
   TooManyPaymentsError,
 } from './end-of-day-totals.ts';
 import { centsOf, codeOf, type Money, numberOf, priceOf, USD } from './price-of-amount.ts';
+import type { Paper } from './read-command.ts';
 import {
   type Closed,
   type Paid,
@@ -295,8 +297,9 @@ export class Sales {
   }
 
   /** Reads a receipt's lines. If that fails, the sale is still reported. */
-  async receipt(url: string, width: 32 | 48): Promise<void> {
-    const lines = await receiptText(url, { width, ms: RECEIPT_MS }).then(
+  async receipt(url: string, { width, charset }: Paper): Promise<void> {
+    const fits = (text: string) => fitsCharset(text, charset);
+    const lines = await receiptThatFits(url, { width, ms: RECEIPT_MS, fits }).then(
       (text) => text.trimEnd().split('\n'),
       () => null,
     );

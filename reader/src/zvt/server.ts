@@ -240,7 +240,7 @@ class Desk {
       case 'totals':
         return this.#sales.totals(effect.since, effect.currency);
       case 'receipt':
-        return this.#sales.receipt(effect.url, effect.width);
+        return this.#sales.receipt(effect.url, effect);
       default:
         return this.#sales.line();
     }

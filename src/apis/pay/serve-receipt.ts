@@ -28,7 +28,7 @@ import { type Writer, writerFor } from '#texts/text.ts';
  * Wi-Fi.
  */
 const LIMIT = { requests: 240, seconds: 60 };
-/** Rate limit for PDFs, each of which takes about 100 ms of one core. */
+/** Rate limit for PDFs and bitmaps, each of which takes about 100 ms of one core. */
 const PDF_LIMIT = { requests: 30, seconds: 60 };
 
 function tooManyPage({ language, html }: Writer): string {
@@ -36,7 +36,7 @@ function tooManyPage({ language, html }: Writer): string {
   return plainPage(html('receipt.too_many.heading'), text, language);
 }
 
-type Form = 'html' | 'pdf' | 'txt' | 'json';
+type Form = 'html' | 'pdf' | 'txt' | 'pbm' | 'json';
 
 interface Wanted {
   readonly token: string;
@@ -44,7 +44,7 @@ interface Wanted {
 }
 
 function wantedOf(path: string): Wanted {
-  const [, token = path, form] = /^(.*)\.(pdf|txt|json)$/.exec(path) ?? [];
+  const [, token = path, form] = /^(.*)\.(pdf|txt|pbm|json)$/.exec(path) ?? [];
   return { token, form: (form as Form | undefined) ?? 'html' };
 }
 
@@ -68,6 +68,11 @@ const NO_PDF = refuse(
   'The PDF fonts lack some characters in this receipt. Use the page or .txt instead.',
   'token',
 );
+const NO_DRAWING = refuse(
+  'resource_missing',
+  'The fonts lack some characters in this receipt. Use the page or .txt instead.',
+  'token',
+);
 const MISSING = refuse('resource_missing', 'Receipt not found.', 'token');
 
 interface MissingPage {
@@ -82,7 +87,9 @@ function sendMissing(
   form: Form,
   { html, writer, webUrl, width }: MissingPage,
 ): FastifyReply {
-  if (form === 'json' || form === 'pdf') return sendRefusal(reply, MISSING, webUrl);
+  if (form === 'json' || form === 'pdf' || form === 'pbm') {
+    return sendRefusal(reply, MISSING, webUrl);
+  }
   reply.code(statusOf(MISSING.code));
   if (form === 'txt')
     return reply.type('text/plain; charset=utf-8').send(noReceiptText(width, writer));
@@ -132,8 +139,20 @@ async function sendPdf(reply: FastifyReply, { slip, url, webUrl }: Shown): Promi
   return reply.type('application/pdf').send(await receiptPdf(slip, url));
 }
 
+/** Sends the lines of the text as a bitmap, for printers without the fonts for them. */
+async function sendDrawing(reply: FastifyReply, text: string, { width, webUrl }: Drawing) {
+  const { canDraw, receiptDrawing } = await import('#apis/pay/receipt-drawing.ts');
+  if (!canDraw(text)) return sendRefusal(reply, NO_DRAWING, webUrl);
+  return reply.type('image/x-portable-bitmap').send(receiptDrawing(text, width));
+}
+
+interface Drawing {
+  readonly width: TextWidth;
+  readonly webUrl: string;
+}
+
 /**
- * Serves receipts as pages, as `.pdf`, as `.txt` for printers and as `.json` for programs. `html`
+ * Serves receipts as pages, as `.pdf`, as `.txt` and `.pbm` for printers and as `.json` for programs. `html`
  * is the built page with its styles and script.
  */
 export function createReceiptGate(ctx: ApiContext) {
@@ -146,7 +165,8 @@ export function createReceiptGate(ctx: ApiContext) {
   ): Promise<FastifyReply> => {
     const { '*': path = '' } = request.params as { readonly '*'?: string };
     const { token, form } = wantedOf(path);
-    const rate = (form === 'pdf' ? pdfLimiter : limiter).take(addressKey(request.ip));
+    const isDrawn = form === 'pdf' || form === 'pbm';
+    const rate = (isDrawn ? pdfLimiter : limiter).take(addressKey(request.ip));
     if (!rate.allowed) {
       const page = tooManyPage(writerFor(pageFor(null).language));
       return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, page);
@@ -170,9 +190,12 @@ export function createReceiptGate(ctx: ApiContext) {
       case 'json':
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(slip.document));
       case 'txt':
-        return width === null
-          ? sendRefusal(reply, WRONG_WIDTH, webUrl)
-          : reply.type('text/plain; charset=utf-8').send(receiptText(slip, url, width));
+      case 'pbm': {
+        if (width === null) return sendRefusal(reply, WRONG_WIDTH, webUrl);
+        const text = receiptText(slip, url, width);
+        if (form === 'pbm') return sendDrawing(reply, text, { width, webUrl });
+        return reply.type('text/plain; charset=utf-8').send(text);
+      }
       case 'html': {
         const { hasPdf } = await import('#apis/pay/receipt-pdf.ts');
         const pdf = hasPdf(slip) ? `${token}.pdf?lang=${language}` : null;
