@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { generatePrivateKey } from 'viem/accounts';
 import { type Log, silentLog } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { requireRoles } from '#settlement/chain/configure-senders.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
 import { startFaultyNode } from '#testing/faulty-node.ts';
+import type { Behavior } from '#testing/provider-behaviors.ts';
+import { startProviderProxy } from '#testing/provider-proxy.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
@@ -65,6 +68,65 @@ test('a chain that answers only after startup is checked before anything is sign
   assert(await waitUntil(() => good.isChecked(), 30_000));
   assert.deepEqual(good.config.usdcDomain, { name: 'Test USD Coin', version: '1' });
   await Promise.all([good.close(), wrong.close(), node.stop()]);
+});
+
+describe('a USDC address without code', () => {
+  const usdc = `0x${'34'.repeat(20)}` as const;
+  const [missing, present] = ['0x', `0x${'00'.repeat(32)}`];
+  /** A provider that shows no code of the network's token. */
+  const blind: Behavior = {
+    answer: ({ method, params }, real) => {
+      const text = JSON.stringify(params).toLowerCase();
+      if (!text.includes(network.config.usdc.slice(2).toLowerCase())) return real;
+      if (method === 'eth_getCode') return { result: missing };
+      return method === 'eth_call' && text.includes('3b5f5260205ff3') ? { result: present } : real;
+    },
+  };
+
+  /** Opens the chain with one provider for each behavior. @returns how the start ended. */
+  async function startWith(behaviors: readonly (Behavior | null)[], token: Hex = usdc) {
+    const proxies = await Promise.all(
+      behaviors.map(async (behavior) => {
+        const proxy = await startProviderProxy(network.node.rpcUrl);
+        proxy.behavior = behavior;
+        return proxy;
+      }),
+    );
+    const rpcUrls = proxies.map(({ url }) => url);
+    try {
+      const chain = await openChain({ ...network.config, usdc: token, rpcUrls }, silentLog);
+      const isChecked = chain.isChecked();
+      await chain.close();
+      return isChecked ? 'checked' : 'waits';
+    } catch (error) {
+      assert(error instanceof StartError);
+      return error.message;
+    } finally {
+      for (const proxy of proxies) await proxy.stop();
+    }
+  }
+
+  test('ends the start only if two providers say so', async () => {
+    assert.match(await startWith([null, null]), /^there is no contract at 0x3434/);
+    assert.equal(await startWith([null]), 'waits');
+    assert.equal(await startWith([null, { whole: () => 'cut' }]), 'waits');
+  });
+
+  test('does not end the start if another provider shows the code', async () => {
+    const token = network.config.usdc;
+    assert.equal(await startWith([blind], token), 'waits');
+    assert.notEqual(await startWith([blind, null], token), 'checked');
+    assert.match(await startWith([blind, blind], token), /^there is no contract at/);
+    assert.equal(await startWith([null, blind], token), 'checked');
+  });
+
+  test('does not end the start if the other provider is still syncing', async () => {
+    const answer: Behavior['answer'] = ({ method }, real) => {
+      if (method !== 'eth_getBlockByNumber' || !('result' in real)) return real;
+      return { result: { ...(real.result as object), number: '0x1', timestamp: '0x1' } };
+    };
+    assert.equal(await startWith([null, { answer }]), 'waits');
+  });
 });
 
 test('roles that no node could show at startup are checked once one answers', async () => {

@@ -1,8 +1,11 @@
 import { formatGwei } from 'viem';
+import { SECOND_MS } from '#core/durations.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readCodeSize } from '#settlement/chain/code-size.ts';
+import { quantity, type RawBlock, toBlock } from '#settlement/chain/decode-call-answers.ts';
+import { independentProviders } from '#settlement/chain/provider-quorum.ts';
 import { readChain } from '#settlement/chain/read-chain.ts';
 import { createTokenRefresh, readToken } from '#settlement/chain/read-token-facts.ts';
 import { connectRpc, type ProbedAddress, type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -170,10 +173,50 @@ function logUnreachable(probed: readonly ProbedAddress[], setting: string, log: 
   });
 }
 
+/** The number of providers that must say that USDC is missing. */
+const AGREEING = 2;
+/**
+ * How far a provider's head may be behind another's. One that is still syncing may not have reached
+ * the block of USDC's deployment.
+ */
+const MOST_BEHIND_SECONDS = 300;
+
+/**
+ * True if two providers say that an address has no code, at a block that both have, and no other
+ * provider shows code. USDC exists outside of this network, so a single provider may be at fault.
+ */
+async function isMissing(rpc: Rpc, address: Hex): Promise<boolean> {
+  const heads = await Promise.all(
+    independentProviders(rpc.inOrder()).map(async (provider) => {
+      const call = { method: 'eth_getBlockByNumber', params: ['latest', false] };
+      const [reply] = await provider.ask([call], { urgent: false });
+      const head = reply?.status === 'answered' ? (reply.result as RawBlock | null) : null;
+      return head === null ? [] : [{ provider, ...toBlock(head) }];
+    }),
+  );
+  const newest = Math.max(...heads.flat().map(({ time }) => time.getTime()));
+  const current = heads.flat().filter(({ time }) => {
+    return newest - time.getTime() <= MOST_BEHIND_SECONDS * SECOND_MS;
+  });
+  if (current.length < AGREEING) return false;
+  const common = current.reduce(
+    (least, { number }) => (number < least ? number : least),
+    2n ** 64n,
+  );
+  const params = [address, quantity(common)];
+  const replies = await Promise.all(
+    current.map(({ provider }) =>
+      provider.ask([{ method: 'eth_getCode', params }], { urgent: false }),
+    ),
+  );
+  const codes = replies.flatMap(([reply]) => (reply?.status === 'answered' ? [reply.result] : []));
+  return codes.length >= AGREEING && codes.every((code) => code === '0x');
+}
+
 /**
  * Checks that each address has the right contract.
  * @throws StartError if an address has no contract, or the wrong one.
- * @throws RpcUnavailable
+ * @throws RpcUnavailable also if a single provider says that USDC is missing
  */
 async function requireContracts(
   { config, rpc }: { readonly config: NetworkConfig; readonly rpc: Rpc },
@@ -186,7 +229,11 @@ async function requireContracts(
       if ((await readCodeSize(rpc, address)) > 0n) {
         throw new RpcUnavailable('a node returned no code for a contract that exists');
       }
-      throw new StartError(`there is no contract at ${address} on the chain of ${setting}`);
+      const missing = `there is no contract at ${address} on the chain of ${setting}`;
+      if (address === config.usdc && !(await isMissing(rpc, address))) {
+        throw new RpcUnavailable(`${missing}, as a single provider says`);
+      }
+      throw new StartError(missing);
     }
     if (!settlements.includes(address) || isCurrentContract(code as Hex)) continue;
     throw new StartError(

@@ -78,7 +78,8 @@ export function startReporter(relayer: RelayerState, onError: OnError): Loop {
 export function reportOf(relayer: RelayerState, at: number): WorkerReport {
   const { answeredAt, failedPolls, headOffMs, paused } = relayer;
   const silentMs = relayer.chain.config.idleHeadMs + SILENT_MS;
-  const isSilent = answeredAt === null || at - answeredAt > silentMs;
+  // Nodes whose answers do not pass the checks of the start are of no use.
+  const isSilent = answeredAt === null || at - answeredAt > silentMs || !relayer.chain.isChecked();
   const offMs = headOffMs ?? 0;
   const operators = [...relayer.senders.values()].filter(({ role }) => role === 'operator');
   return {

@@ -68,6 +68,16 @@ describe('the gas balance of the senders', () => {
     assert.equal(reportOf(worker, performance.now()).paymentsLeft, Number(sum));
   });
 
+  it('counts for nothing while the checks of the start have not passed', async () => {
+    const worker = await idleRelayer(world);
+    const reasonsWith = (isChecked: boolean) => {
+      const chain = { ...worker.chain, isChecked: () => isChecked };
+      return reportOf({ ...worker, chain, answeredAt: 0, failedPolls: 0 }, 0).reasons;
+    };
+    assert.equal(reasonsWith(true).includes('no_node'), false);
+    assert.equal(reasonsWith(false).includes('no_node'), true);
+  });
+
   it("lasts for the number of days that it covers at last week's rate", async () => {
     const { db } = world.database;
     const { livemode } = world.network.config;
