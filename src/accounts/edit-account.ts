@@ -10,6 +10,7 @@ import {
   checkShopEdit,
   namedIn,
   type ShopEdit,
+  type ShopSettings,
   selectShopSettings,
   updateShopSettings,
 } from '#accounts/shop-settings.ts';
@@ -22,6 +23,7 @@ import type { Json } from '#core/canonical-json.ts';
 import type { Language } from '#core/languages.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { readName } from '#core/name-rules.ts';
+import { changedFields } from '#core/setting-classes.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { rescheduleUnsigned } from '#fiscal/fiscal-queries.ts';
@@ -46,6 +48,14 @@ export interface SettingsEdit {
   readonly exportSchedule?: AccountRow['export_schedule'] | undefined;
   /** Prices, taxes and receipts. */
   readonly shop?: ShopEdit;
+}
+
+/** A change of settings that is about to be stored. */
+export interface SettingsChange {
+  readonly before: AccountRow;
+  readonly after: SettingsUpdate;
+  /** The names of all fields that change, as in the API. */
+  readonly changed: readonly string[];
 }
 
 function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
@@ -77,7 +87,7 @@ export async function editAccount(
   tx: Tx,
   ref: AccountRef,
   edit: SettingsEdit,
-  mayChange: (before: AccountRow, after: SettingsUpdate) => Promise<Refusal | null>,
+  mayChange: (change: SettingsChange) => Promise<Refusal | null>,
 ): Promise<AccountRow | Refusal> {
   const { timeZone } = edit;
   const wrong =
@@ -98,7 +108,13 @@ export async function editAccount(
     automatic_payout: chosen(edit.automaticPayout, before.automatic_payout),
     export_schedule: chosen(edit.exportSchedule, before.export_schedule),
   };
-  const refused = await mayChange(before, change);
+  const known = await selectShopSettings(tx, ref.accountId);
+  const named = namedIn(edit.shop ?? {});
+  const changed = changedFields(
+    { ...settingsOf(before), ...asJson(known) },
+    { ...settingsOf({ ...before, ...change }), ...asJson({ ...known, ...named }) },
+  );
+  const refused = await mayChange({ before, after: change, changed });
   if (refused !== null) return refused;
   const wish = edit.name === undefined ? undefined : await wishForName(tx, ref, { before, name });
   const rows = await updateAccount(
@@ -107,7 +123,7 @@ export async function editAccount(
     wish == null ? change : { ...change, name: before.name },
   );
   const after = only(rows, 'account');
-  const shop = await editShop(tx, ref, edit.shop ?? {});
+  const shop = await editShop(tx, ref, { known, named });
   await recordAccountChange(tx, ref, {
     action: 'account.settings_changed',
     before: { ...settingsOf(before), ...shop.before },
@@ -129,19 +145,20 @@ function chosen<T>(edited: T | undefined, before: T): T {
  * Stores changed settings of prices, taxes and receipts.
  * @returns the changed fields before and after.
  */
-async function editShop(tx: Tx, { accountId, now }: AccountRef, edit: ShopEdit) {
-  const after = namedIn(edit);
-  if (Object.keys(after).length === 0) return { before: {}, after: {} };
-  const known = await selectShopSettings(tx, accountId);
-  await updateShopSettings(tx, accountId, { ...known, ...after });
-  if (after.fiscal_signer !== undefined) {
-    const isOurs = after.fiscal_signer !== null && after.fiscal_signer.called_by === undefined;
+async function editShop(
+  tx: Tx,
+  { accountId, now }: AccountRef,
+  edit: { readonly known: ShopSettings; readonly named: Partial<ShopSettings> },
+) {
+  const { known, named } = edit;
+  if (Object.keys(named).length === 0) return { before: {}, after: {} };
+  await updateShopSettings(tx, accountId, { ...known, ...named });
+  if (named.fiscal_signer !== undefined) {
+    const isOurs = named.fiscal_signer !== null && named.fiscal_signer.called_by === undefined;
     await rescheduleUnsigned(tx, accountId, isOurs ? now : null);
   }
-  const before = Object.fromEntries(
-    Object.entries(known).filter(([name]) => name in after),
-  ) as typeof after;
-  return { before: asJson(before), after: asJson(after) };
+  const before = Object.fromEntries(Object.entries(known).filter(([name]) => name in named));
+  return { before: asJson(before), after: asJson(named) };
 }
 
 /** Returns settings as JSON for the audit log. */

@@ -28,6 +28,7 @@ import { mailProposal } from '#payouts/foreign-wallet-mails.ts';
 import { dropExpired } from '#people/delete-expired.ts';
 import { notifyOwners } from '#people/endpoint-mail.ts';
 import { type Mailer, startMailWorker } from '#people/mail-outbox.ts';
+import { mailSettingChanges } from '#people/setting-mails.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 import { createRateRefresher, refreshIntervals } from '#prices/refresh-rates.ts';
 import { notifyPayers } from '#push/notify-payers.ts';
@@ -84,6 +85,8 @@ const OFFLINE_POLL_MS = 2_000;
 const KEY_EXPIRY_POLL_MS = 60_000;
 /** Poll interval for ends of days: developers who advance a test clock are waiting for it. */
 const PERIOD_POLL_MS = 1_000;
+/** Poll interval for changed settings: their owners learn of a thief's change within seconds. */
+const SETTINGS_POLL_MS = 2_000;
 /** Poll interval for the audit log's anchors, which are sent once a day. */
 const ANCHOR_POLL_MS = 60_000;
 
@@ -122,6 +125,7 @@ function startLoops(ctx: WorkerContext): Loop[] {
     ),
     every(PERIOD_POLL_MS, 'automatic payouts', () => payOutPeriods(ctx, ctx.keys.id)),
     every(PERIOD_POLL_MS, 'scheduled exports', () => announceExports(ctx, mailingOf(ctx))),
+    every(SETTINGS_POLL_MS, 'mails about settings', () => mailSettingChanges(ctx, mailingOf(ctx))),
     every(ANCHOR_POLL_MS, 'anchor of the audit log', () => anchorAuditLog(ctx, ctx)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of sessions and links', () => dropExpired(ctx)),
   ];

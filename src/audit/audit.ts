@@ -6,9 +6,9 @@ import type { Tx } from '#db/database.ts';
 
 /**
  * Called in the transaction of a user's change, for example to queue a mail about it, so that
- * either both commit or neither. Receives the entry's `detail`.
+ * either both commit or neither.
  */
-export type EntryListener = (tx: Tx, detail: string | null) => Promise<void>;
+export type EntryListener = (tx: Tx, entry: Entry) => Promise<void>;
 
 /** The actor of a change, for the audit log. */
 export type Actor =
@@ -95,7 +95,7 @@ function whoIs(actor: Actor): Exclude<Json, null> {
 export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
   const { actor } = entry;
   // Call the listener before taking the lock, because all changes to the account wait for the lock.
-  if (actor.type !== 'system') await actor.onEntry?.(tx, entry.detail ?? null);
+  if (actor.type !== 'system') await actor.onEntry?.(tx, entry);
   await lockAuditLog(tx, entry.auditLog);
   const head = await selectHead(tx, entry.auditLog);
   const row = {

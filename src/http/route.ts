@@ -4,6 +4,7 @@ import type { Answer, Refusal, ResponseHeaders } from '#core/answer.ts';
 import type { ErrorCode } from '#core/error-codes.ts';
 import type { IdKind } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
+import type { SettingClasses } from '#core/setting-classes.ts';
 import type { Asks, Moves } from '#http/second-factor-by-effect.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 
@@ -112,6 +113,11 @@ export interface Route<
    * The action under which the audit log records each read. For data that others entrusted to us.
    */
   readonly records?: string;
+  /**
+   * The class of each setting that the route changes. A route for people that changes data or names
+   * below an account or organization declares one for each field of its body.
+   */
+  readonly settings?: SettingClasses;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;

@@ -2,6 +2,7 @@ import { hashSecret, isSecret, newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import type { MailButton } from '#people/mail-html.ts';
 import { queueMail } from '#people/mail-outbox.ts';
 import type { Mailing } from '#people/people-context.ts';
 import {
@@ -65,13 +66,33 @@ export interface AlarmingChange {
   readonly now: Date;
 }
 
+/** The last paragraphs of a mail about a change: the link that stops it, and its button. */
+interface Stop {
+  readonly text: string;
+  readonly button: MailButton;
+}
+
+/** Issues the recipient's link that stops a change, and returns the words that introduce it. */
+export async function stopLink(
+  tx: Tx,
+  people: Mailing,
+  link: Omit<PersonLinkRow, 'created' | 'kind'> & { readonly now: Date },
+): Promise<Stop> {
+  const url = await issueLink(tx, people, { ...link, kind: 'not_me' });
+  const text =
+    `If this was not you, open this link and click the button:\n\n${url}\n\n` +
+    'It puts all payouts on hold and signs out the person who did this. The link works once, ' +
+    'for 72 hours. Opening it changes nothing.\n';
+  return { text, button: { url, name: PERSON_LINK_BUTTONS.not_me } };
+}
+
 /** Mails each recipient a personal link that stops the change. */
 export async function mailChange(tx: Tx, people: Mailing, change: AlarmingChange): Promise<void> {
   const { userId: user_id, accountId: account_id, what, subject, now } = change;
   for (const to of new Set(change.to)) {
     const link = { user_id, account_id, email: to, what, now };
-    const stop = await issueLink(tx, people, { ...link, kind: 'not_me' });
-    const buttons = [{ url: stop, name: PERSON_LINK_BUTTONS.not_me }];
+    const stop = await stopLink(tx, people, link);
+    const buttons = [stop.button];
     let agree = '';
     if (change.yes !== undefined) {
       const { kind, words } = change.yes;
@@ -79,11 +100,7 @@ export async function mailChange(tx: Tx, people: Mailing, change: AlarmingChange
       agree = `${words}\n\n${url}\n\n`;
       buttons.unshift({ url, name: PERSON_LINK_BUTTONS[kind] });
     }
-    const text =
-      `${what}\n\n${agree}If this was not you, open this link and click the button:\n\n` +
-      `${stop}\n\n` +
-      'It puts all payouts on hold and signs out the person who did this. The link works once, ' +
-      'for 72 hours. Opening it changes nothing.\n';
+    const text = `${what}\n\n${agree}${stop.text}`;
     await queueMail(tx, people.secretKey, { to, subject, text, buttons, now });
   }
 }

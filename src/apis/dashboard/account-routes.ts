@@ -8,6 +8,7 @@ import {
 } from '#accounts/edit-account.ts';
 import type { FiscalSigner } from '#accounts/shop-settings.ts';
 import {
+  ACCOUNT_FIELDS,
   AccountSchema,
   AutomaticPayout,
   CashierAccountSchema,
@@ -215,9 +216,12 @@ function updateRoute(ctx: ApiContext) {
     summary: 'Change the account’s name, limits, time zone, language, currency or taxes',
     description:
       'Only owners can change `automatic_payout`; enabling it needs a fresh second factor ' +
-      'and emails the owners. A business that is verified, or is being verified, keeps its ' +
+      'and emails the owners. In a live account, changing `export_schedule` or `fiscal_signer` ' +
+      'needs one too, and emails the owners, as a change of currency, taxes or receipt details ' +
+      'does: at most one email an hour for each of these two kinds. A business that is verified, or is being verified, keeps its ' +
       'name until the network’s staff has accepted the new one: see `requested_name`.',
     access: 'admin',
+    settings: ACCOUNT_FIELDS,
     body: SettingsBody,
     response: AccountSchema,
     errors: ['version_conflict', 'url_not_allowed'],
@@ -248,6 +252,7 @@ function updateRoute(ctx: ApiContext) {
         session: sessionOf(caller),
         tenant: caller.tenant,
         role: caller.role,
+        isRealMoney: caller.isRealMoney,
         now,
       });
       const row = await db.transaction((tx) => editAccount(tx, ref, edit, mayChange(tx)));

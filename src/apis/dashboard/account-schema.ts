@@ -12,6 +12,7 @@ import { TerminalSchema } from '#apis/merchant/terminal-schema.ts';
 import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { LANGUAGES } from '#core/languages.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
+import type { SettingClasses } from '#core/setting-classes.ts';
 import {
   AtomsOut,
   Currency,
@@ -139,6 +140,16 @@ export const shopFields = {
     ),
   ),
   tax_number: ShopText('The tax number of the business, on receipts.'),
+};
+
+/** The class of each setting of an account. */
+export const ACCOUNT_FIELDS: SettingClasses = {
+  // These change access, money or a verified name: see `mayChangeSettings`.
+  ...{ name: 'own', refund_window_days: 'own', refund_daily_limit: 'own', automatic_payout: 'own' },
+  ...{ export_schedule: 'outward', fiscal_signer: 'outward' },
+  ...{ currency: 'printed', tax_rates: 'printed', prices_include_tax: 'printed' },
+  ...{ legal_name: 'printed', address: 'printed', tax_number: 'printed' },
+  ...{ time_zone: 'inner', language: 'inner' },
 };
 
 export const ModeSchema = Type.Object({

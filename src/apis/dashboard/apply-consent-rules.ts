@@ -3,10 +3,12 @@ import { actorOf, type PersonRequest, type PersonRoute } from '#apis/dashboard/p
 import { consentOf } from '#apis/dashboard/require-second-factor.ts';
 import { type EntryListener, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
+import { changedFields, MAILED_CLASSES, type SettingClasses } from '#core/setting-classes.ts';
 import type { Tx } from '#db/database.ts';
 import type { Stream } from '#http/route.ts';
 import { giveBackAttempt, STAFF_CHANGES, takeAttempt } from '#people/attempt-limits.ts';
 import type { PeopleDeps } from '#people/people-context.ts';
+import { settingChanges } from '#people/setting-mails.ts';
 
 type Request = PersonRequest<never, never>;
 
@@ -22,12 +24,32 @@ function ownersHear(
   const { session, tenant, isRealMoney } = request.caller;
   if (session === null || !isRealMoney) return null;
   const told = new WeakSet<Tx>();
-  return async (tx, detail) => {
+  return async (tx, { detail = null }) => {
     if (told.has(tx)) return;
     told.add(tx);
     const { summary } = route;
     await mailAccountChange(tx, people, { session, tenant, summary, detail, now: request.now });
   };
+}
+
+/** Returns a listener that saves the changed settings for the owners' mail. */
+function settingsHeard(settings: SettingClasses, { caller }: Request): EntryListener | null {
+  const { session, isRealMoney } = caller;
+  if (session === null || !isRealMoney) return null;
+  return async (tx, { auditLog, objectId, before, after, now }) => {
+    const changed = changedFields(before, after);
+    for (const kind of MAILED_CLASSES) {
+      const fields = changed.filter((field) => settings[field] === kind);
+      if (fields.length === 0) continue;
+      const what = { account_id: auditLog, object_id: objectId, kind, fields };
+      await settingChanges.insert(tx, { ...what, user_id: session.user_id, created: now });
+    }
+  };
+}
+
+function listenerOf(people: PeopleDeps, route: PersonRoute, request: Request) {
+  if (consentOf(route).mails) return ownersHear(people, route, request);
+  return route.settings === undefined ? null : settingsHeard(route.settings, request);
 }
 
 /**
@@ -62,10 +84,11 @@ function isDone(answer: Answer | Refusal | Stream): boolean {
 /** Wraps a route's handler with the consent rules that its declaration implies. */
 export function consenting(people: PeopleDeps, route: PersonRoute): PersonRoute {
   const { mails, rate } = consentOf(route);
-  const { records } = route;
-  if (!mails && rate === 'usual' && records === undefined) return route;
+  const { records, settings } = route;
+  const isPlain = !mails && records === undefined && settings === undefined;
+  if (isPlain && rate === 'usual') return route;
   const work = async (request: Request) => {
-    const onEntry = mails ? ownersHear(people, route, request) : null;
+    const onEntry = listenerOf(people, route, request);
     const answer = await route.handle({ ...request, caller: { ...request.caller, onEntry } });
     if (records !== undefined && isDone(answer)) await recordReading(people, request, records);
     return answer;

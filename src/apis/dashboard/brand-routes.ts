@@ -4,6 +4,7 @@ import { MAX_LOGO_BYTES, removeLogo, setBrandColor, setLogo } from '#accounts/se
 import { ACCOUNT, changeBy, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { type Answer, answerWith, isRefusal } from '#core/answer.ts';
 import { brandPath, inkOn } from '#core/brand-styles.ts';
+import type { SettingClasses } from '#core/setting-classes.ts';
 import type { Database } from '#db/database.ts';
 import { nullable, objectType, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -52,6 +53,9 @@ function readRoute({ db }: ApiContext) {
   });
 }
 
+/** Receipts show the logo in its color. */
+const BRAND_FIELDS: SettingClasses = { color: 'printed', logo_id: 'printed' };
+
 const ColorBody = Type.Object({ color: nullable(Color) });
 
 function colorRoute({ db }: ApiContext) {
@@ -63,6 +67,7 @@ function colorRoute({ db }: ApiContext) {
     tag: TAG,
     summary: 'Set or remove the color behind the name',
     access: 'admin',
+    settings: BRAND_FIELDS,
     body: ColorBody,
     response: BrandSchema,
     handle: async (request) => {
@@ -84,6 +89,7 @@ function logoRoute({ db }: ApiContext) {
     summary: 'Upload the logo: the file itself is the request body',
     description: 'A PNG of at most 100 KiB, with 16 to 1024 pixels on each side.',
     access: 'admin',
+    settings: BRAND_FIELDS,
     upload: { contentTypes: ['image/png'], maxBytes: MAX_LOGO_BYTES },
     response: BrandSchema,
     errors: ['body_too_large', 'content_type_unsupported'],
@@ -101,6 +107,7 @@ function removeRoute({ db }: ApiContext) {
     path: `${PATH}/logo`,
     operationId: 'removeLogo',
     moves: 'data',
+    settings: BRAND_FIELDS,
     tag: TAG,
     summary: 'Remove the logo',
     access: 'admin',

@@ -21,11 +21,18 @@ import {
   NewCatalogueItemBody,
 } from '#apis/merchant/catalogue-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
+import type { SettingClasses } from '#core/setting-classes.ts';
 import { idOf, objectType } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 const TAG = 'Catalog';
 const PATH = `${MODE}/catalogue`;
+
+/** The class of each field of an item. */
+const ITEM_FIELDS: SettingClasses = {
+  ...{ name: 'printed', unit_amount: 'printed', currency: 'printed' },
+  ...{ tax_rate: 'printed', tax_inclusive: 'printed', color: 'inner', position: 'inner' },
+};
 
 function refOf({ caller, params, requestId, now }: PersonRequest) {
   const actor = actorOf(caller, requestId);
@@ -62,6 +69,7 @@ function createRoute({ db }: ApiContext) {
       'and all items behind it move back by one. `currency` and `tax_inclusive` default to the ' +
       "account's settings, `tax_rate` to 0. A catalog has at most 500 items.",
     access: 'admin',
+    settings: ITEM_FIELDS,
     body: NewCatalogueItemBody,
     status: 201,
     response: CatalogueItemSchema,
@@ -88,6 +96,7 @@ function updateRoute({ db }: ApiContext) {
     description: 'Existing sales keep their lines.',
     access: 'admin',
     params: { item: 'catalogueItem' },
+    settings: ITEM_FIELDS,
     body: EditBody,
     response: CatalogueItemSchema,
     errors: ['version_conflict'],
@@ -118,6 +127,7 @@ function deleteRoute({ db }: ApiContext) {
     description: 'Existing sales keep their lines.',
     access: 'admin',
     params: { item: 'catalogueItem' },
+    settings: ITEM_FIELDS,
     response: DeletedSchema,
     handle: async (request) => {
       const ref = refOf(request);

@@ -105,6 +105,8 @@ function saveRoute({ db }: ApiContext) {
     tag: TAG,
     summary: 'Save the details of the business',
     access: 'admin',
+    // Staff read the details. No receipt shows them.
+    settings: { details: 'inner' },
     body: DetailsBody,
     response: KybSchema,
     errors: ['version_conflict', 'unexpected_state'],

@@ -15,6 +15,7 @@ import {
 import { listed, PersonName, Version } from '#apis/dashboard/person-schema.ts';
 import { answerWith, isRefusal, refuse } from '#core/answer.ts';
 import { LANGUAGES } from '#core/languages.ts';
+import type { SettingClasses } from '#core/setting-classes.ts';
 import type { Sql } from '#db/database.ts';
 import { idOf, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -41,6 +42,12 @@ const edit = {
     ...shopFields.tax_rates,
     description: 'Its tax rates; `null` for the account’s rates.',
   }),
+};
+
+/** The class of each setting of a location. A location is the shop that its receipts name. */
+const LOCATION_FIELDS: SettingClasses = {
+  ...{ name: 'printed', address: 'printed', currency: 'printed', tax_rates: 'printed' },
+  ...{ account: 'inner', time_zone: 'inner', language: 'inner' },
 };
 
 const LocationSchema = Type.Object(
@@ -103,6 +110,7 @@ function createRoute({ db }: ApiContext) {
       'Its days begin at midnight in `time_zone`; default: the account’s zone. What is omitted ' +
       'or `null` follows the account.',
     access: 'admin',
+    settings: LOCATION_FIELDS,
     body: NewLocation,
     status: 201,
     response: LocationSchema,
@@ -130,6 +138,7 @@ function editRoute({ db }: ApiContext) {
     description: 'Sales stay with the location where they were made.',
     access: 'admin',
     params: { id: 'location' },
+    settings: LOCATION_FIELDS,
     body: EditedLocation,
     response: LocationSchema,
     errors: ['version_conflict'],

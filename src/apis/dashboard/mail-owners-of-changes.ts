@@ -1,4 +1,6 @@
 import type { AccountRow, SettingsUpdate } from '#accounts/account-queries.ts';
+import type { SettingsChange } from '#accounts/edit-account.ts';
+import { ACCOUNT_FIELDS } from '#apis/dashboard/account-schema.ts';
 import { accessRefusal, factorRefusal } from '#apis/dashboard/require-second-factor.ts';
 import { beginSchedule } from '#books/export-schedule.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
@@ -55,13 +57,12 @@ interface By {
   readonly session: SessionRow;
   readonly tenant: Tenant;
   readonly role: Role | null;
+  /** True if the account is live. */
+  readonly isRealMoney: boolean;
   readonly now: Date;
 }
 
-interface Edited {
-  readonly before: AccountRow;
-  readonly after: SettingsUpdate;
-}
+type Edited = Pick<SettingsChange, 'before' | 'after'>;
 
 /**
  * Refuses to enable automatic payouts unless an owner with a fresh factor does so, because they
@@ -103,14 +104,17 @@ async function mayScheduleExports(tx: Tx, { by, before, after }: Edited & { read
  */
 export function mayChangeSettings(people: PeopleDeps, by: By) {
   return (tx: Tx) =>
-    async (before: AccountRow, after: SettingsUpdate): Promise<Refusal | null> => {
+    async ({ before, after, changed }: SettingsChange): Promise<Refusal | null> => {
       const unpaid = await mayPayOut(tx, people, { by, before, after });
       if (unpaid !== null) return unpaid;
       await mayScheduleExports(tx, { by, before, after });
-      if (!isSensitive(before, after)) return null;
+      const isOutward =
+        by.isRealMoney && changed.some((name) => ACCOUNT_FIELDS[name] === 'outward');
+      const sensitive = isSensitive(before, after);
+      if (!sensitive && !isOutward) return null;
       const isSandbox = people.factorAgeMs === 0;
       const refused = accessRefusal({ ...by, isSandbox });
-      if (refused !== null) return refused;
+      if (refused !== null || !sensitive) return refused;
       const summary = 'Change the name or the limits of refunds';
       await mailAccountChange(tx, people, { ...by, summary });
       return null;

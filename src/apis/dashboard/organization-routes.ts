@@ -126,6 +126,7 @@ function createRoute({ db }: ApiContext) {
     summary: 'Create an organization, owned by me',
     description: 'Put accounts into it with `PUT /accounts/{account}/organization`.',
     access: 'signed_in',
+    settings: { name: 'inner' },
     body: NewOrganization,
     status: 201,
     response: OrganizationSchema,

@@ -29,6 +29,7 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
   | 'alone'
   | 'unmailed'
   | 'records'
+  | 'settings'
   | 'tag'
   | 'summary'
   | 'description'

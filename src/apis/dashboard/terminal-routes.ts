@@ -19,6 +19,7 @@ import { OfflineLimitsSchema } from '#apis/merchant/offline-schema.ts';
 import { TerminalListQuery } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import type { SettingClasses } from '#core/setting-classes.ts';
 import type { Page } from '#db/paging.ts';
 import { answerList } from '#http/cursors.ts';
 import { idOf, nullable, objectType, text, textOut } from '#http/schema.ts';
@@ -112,6 +113,13 @@ function listRoute(ctx: ApiContext) {
   });
 }
 
+/** The class of each field of a terminal. Its location decides address, currency and taxes. */
+const TERMINAL_FIELDS: SettingClasses = {
+  ...{ label: 'inner', name: 'printed', location: 'printed' },
+  // See `checkOffline`.
+  offline: 'own',
+};
+
 const LabelBody = Type.Object({
   version: Version,
   label: Type.Optional(PersonName),
@@ -150,6 +158,7 @@ function labelRoute(ctx: ApiContext) {
       'the terminal may sell offline; the merchant bears the loss of a sale that bounces.',
     access: 'member',
     params: { id: 'terminal' },
+    settings: TERMINAL_FIELDS,
     body: LabelBody,
     response: ManagedTerminalSchema,
     errors: ['version_conflict'],
