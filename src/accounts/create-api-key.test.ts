@@ -71,7 +71,7 @@ test('an allowlist is stored in one notation, and all entries must be addresses'
     await create({ ipAllowlist: ['10.0.0.0/8', '2001:DB8:0::1', '10.0.0.0/8'] }),
   );
   assert.deepEqual(allowed.row.ip_allowlist, ['10.0.0.0/8', '2001:db8::1']);
-  for (const entry of ['10.0.0.0/33', '0x7f.1', '300.1.1.1', 'example.com', '']) {
+  for (const entry of ['10.0.0.0/33', '0x7f.1', '10.1', '10/8', '300.1.1.1', 'x.com', '']) {
     const refused = await create({ ipAllowlist: [entry] });
     assert.ok(isRefusal(refused) && refused.param === 'ip_allowlist.0', entry);
   }

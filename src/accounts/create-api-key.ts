@@ -1,11 +1,10 @@
-import ipaddr from 'ipaddr.js';
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { type ApiKeyRow, apiKeys, countUsableApiKeys } from '#accounts/api-key-queries.ts';
 import type { Scope } from '#accounts/api-key-scopes.ts';
 import { type Actor, actorId } from '#audit/audit.ts';
 import { recordTenantChange } from '#audit/record-change.ts';
+import { readRange, whyRefused } from '#core/address-ranges.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import { present } from '#core/assert.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { newId } from '#core/ids.ts';
@@ -46,33 +45,18 @@ export function kybRequired(what: string): Refusal {
   );
 }
 
-/** Returns the entry in its normal form, or `null` if it is neither an address nor a range. */
-function normalEntry(entry: string): string | null {
-  try {
-    if (!entry.includes('/')) {
-      const isPlain = ipaddr.IPv4.isValidFourPartDecimal(entry) || ipaddr.IPv6.isValid(entry);
-      return isPlain ? ipaddr.process(entry).toString() : null;
-    }
-    const [address, bits] = ipaddr.parseCIDR(entry);
-    return `${address.toString()}/${bits}`;
-  } catch {
-    return null;
-  }
-}
-
 /** Returns addresses and ranges, each in its normal form. */
 export function readAllowlist(entries: readonly string[]): readonly string[] | Refusal {
-  const normal = entries.map(normalEntry);
-  const wrong = normal.indexOf(null);
-  if (wrong >= 0) {
-    const param = `ip_allowlist.${wrong}`;
-    return refuse(
-      'parameter_invalid',
-      `${param} must be an IPv4 or IPv6 address or CIDR range.`,
-      param,
-    );
+  const ranges = new Set<string>();
+  for (const [n, entry] of entries.entries()) {
+    const read = readRange(entry);
+    if ('meant' in read) {
+      const param = `ip_allowlist.${n}`;
+      return refuse('parameter_invalid', `${param} ${whyRefused(read.meant)}.`, param);
+    }
+    ranges.add(read.range);
   }
-  return [...new Set(normal.map((entry) => present(entry, 'allowlist entry')))];
+  return [...ranges];
 }
 
 export function checkExpiry(expiresAt: Date | null, now: Date): Refusal | null {

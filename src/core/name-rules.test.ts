@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { readEmail, readName } from '#core/name-rules.ts';
+import { readEmail, readName, scannedText } from '#core/name-rules.ts';
 
 test('names of real people and shops are accepted, in one normal form', () => {
   const names = ['Café Müller', 'Кофейня Пушкин', '寿司 Bar', 'Ελλάδα Shop', "O'Brien & Sons 24/7"];
@@ -29,4 +29,10 @@ test('email addresses are ASCII, lower case, and have a domain', () => {
   for (const email of ['ada', 'ada@localhost', 'аda@example.com', 'a b@example.com', 'a@-x.com']) {
     assert.ok(isRefusal(readEmail(email)), email);
   }
+});
+
+test('a scanned text is shown without hidden characters, and cut', () => {
+  assert.equal(scannedText('https://x.test/r/\u202eAB-12\u0007\n\u200b'), 'https://x.test/r/AB-12');
+  assert.equal(scannedText('TLREQ1ABC'), 'TLREQ1ABC');
+  assert.equal(scannedText('x'.repeat(5_000)).length, 1_000);
 });

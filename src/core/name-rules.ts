@@ -77,6 +77,18 @@ export function readName(text: string, param: string): string | Refusal {
   return name;
 }
 
+/** Maximum length of a scanned text. The longest code of ours, an offline request, has 500. */
+const MAX_SCANNED_LENGTH = 1_000;
+
+/**
+ * Returns a scanned text as a screen may show it: without characters that are invisible, change the
+ * direction or break lines, and not longer than any code of ours.
+ */
+export function scannedText(text: string): string {
+  const visible = [...text].filter((character) => !HIDDEN.test(character));
+  return visible.slice(0, MAX_SCANNED_LENGTH).join('');
+}
+
 /** Refuses a label with characters that change the direction of neighboring text. */
 export function checkDirections(text: string, param: string): Refusal | null {
   if (!TURNS.test(text)) return null;

@@ -5,13 +5,15 @@ import { present } from '#core/assert.ts';
 import { hashSecret } from '#core/bearer-secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { Abandon } from '#db/database.ts';
+import { accountInMail } from '#people/account-name-in-mail.ts';
 import { addUser, readPerson } from '#people/add-user.ts';
 import { linkRefused } from '#people/email-links.ts';
 import { noteOwnerChange } from '#people/hold-after-owner-change.ts';
 import { type NamedInvitation, takeInvitation } from '#people/invitation-queries.ts';
-import { insertMembership, selectOwnerEmails } from '#people/membership-queries.ts';
-import { joinOrganization } from '#people/organizations.ts';
+import { insertMembership, isLive, selectOwnerEmails } from '#people/membership-queries.ts';
+import { joinOrganization, type OrganizationRef } from '#people/organizations.ts';
 import type { PeopleDeps, Visit } from '#people/people-context.ts';
+import { mailChange } from '#people/person-links.ts';
 import { readInvitation } from '#people/read-invitation.ts';
 import { type OpenedSession, openSession } from '#people/sessions.ts';
 import { selectUser, type UserRow } from '#people/user-queries.ts';
@@ -119,8 +121,8 @@ async function join(
   const { account_id: accountId, organization_id: organizationId, email } = invitation;
   const actor: Actor = { type: 'user', userId, email, requestId: input.requestId, address };
   if (organizationId !== null) {
-    // The owners were already notified when the invitation was sent.
-    const ref = { organizationId, actor, people, now, factorIsFresh: true, mailChange: null };
+    const mail = mailJoined(people, { userId, email, now });
+    const ref = { organizationId, actor, people, now, factorIsFresh: true, mailChange: mail };
     await joinOrganization(tx, ref, { userId, email, role: invitation.role });
   }
   if (accountId === null) return;
@@ -146,4 +148,24 @@ async function join(
     after: { email, role: invitation.role, invited_by: invitation.invited_by },
     now,
   });
+}
+
+/**
+ * Returns a function that mails a live account's owners about a person who joins by an invitation
+ * to the organization. The account may have joined, or gone live, after the invitation was sent.
+ */
+function mailJoined(
+  people: PeopleDeps,
+  joining: { readonly userId: string; readonly email: string; readonly now: Date },
+): OrganizationRef['mailChange'] {
+  const { userId, email, now } = joining;
+  return async (tx, { id: accountId, name }, detail) => {
+    if (!(await isLive(tx, accountId))) return;
+    await mailChange(tx, people, {
+      ...{ userId, accountId, now },
+      what: `${email} joined the organization of ${accountInMail(name)}. ${detail}`,
+      subject: 'Access to your Tapline account changed',
+      to: await selectOwnerEmails(tx, accountId),
+    });
+  };
 }

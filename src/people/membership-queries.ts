@@ -107,3 +107,12 @@ export async function selectOwnerEmails(sql: Sql, accountId: string): Promise<st
   );
   return rows.map((row) => row.email);
 }
+
+/** True if the account takes real money. */
+export async function isLive(sql: Sql, accountId: string): Promise<boolean> {
+  const rows = await sql.query(
+    'select from account_modes where account_id = $1 and livemode and live_at is not null',
+    [accountId],
+  );
+  return rows.length > 0;
+}

@@ -91,19 +91,43 @@ export async function selectSession(
   return row && { ...row, role: highestRole([row.role, row.organization_role]) };
 }
 
-/** True if a session still has access to an account. Checked regularly for open connections. */
-export async function selectStillMember(
+/** A session, and the account or organization in which its user has a role. */
+export interface HeldRole {
+  readonly sessionId: string;
+  readonly accountId: string | null;
+  readonly organizationId: string | null;
+}
+
+/**
+ * Returns the current role for each of these, in their order; `null` if the session or the role has
+ * ended. Checked regularly for responses in progress.
+ */
+export async function selectCurrentRoles(
   sql: Sql,
-  wanted: { readonly sessionId: string; readonly accountId: string; readonly now: Date },
-): Promise<boolean> {
-  const rows = await sql.query(
-    `select 1 as still from sessions s
-     join users u on u.id = s.user_id
-     join account_rights m on m.user_id = s.user_id and m.account_id = $2
-     where s.id = $1 and s.level = 'full' and s.expires_at > $3 and u.status = 'active'`,
-    [wanted.sessionId, wanted.accountId, wanted.now],
+  all: readonly HeldRole[],
+  now: Date,
+): Promise<(Role | null)[]> {
+  const rows = await sql.query<{ n: bigint; role: Role | null; organization_role: Role | null }>(
+    `select w.n, m.role, o.role as organization_role
+     from unnest($1::text[], $2::text[], $3::text[]) with ordinality
+       as w (session_id, account_id, organization_id, n)
+     join sessions s on s.id = w.session_id and s.level = 'full' and s.expires_at > $4
+     join users u on u.id = s.user_id and u.status = 'active'
+     left join accounts a on a.id = w.account_id
+     left join memberships m on m.user_id = s.user_id and m.account_id = a.id
+     left join organization_members o on o.user_id = s.user_id
+       and o.organization_id = coalesce(w.organization_id, a.organization_id)`,
+    [
+      all.map(({ sessionId }) => sessionId),
+      all.map(({ accountId }) => accountId),
+      all.map(({ organizationId }) => organizationId),
+      now,
+    ],
   );
-  return rows.length > 0;
+  const roles = new Map(
+    rows.map((row) => [Number(row.n), highestRole([row.role, row.organization_role])]),
+  );
+  return all.map((_, n) => roles.get(n + 1) ?? null);
 }
 
 export async function updateSeen(

@@ -1,4 +1,4 @@
-import ipaddr from 'ipaddr.js';
+import { readRange, whyRefused } from '#core/address-ranges.ts';
 import { StartError } from '#core/start-error.ts';
 import { readKeyTexts } from '#settings/key-files.ts';
 import { type Env, isOfService, type SettingName } from '#settings/setting-names.ts';
@@ -45,9 +45,10 @@ export function cidrs(env: Env, name: SettingName): string[] {
   return entries
     .filter((entry) => entry !== '')
     .map((entry) => {
-      if (ipaddr.isValidCIDR(entry)) return entry;
-      if (ipaddr.isValid(entry)) return `${entry}/${entry.includes(':') ? 128 : 32}`;
-      throw new StartError(`${name}: ${entry} is neither an address nor a CIDR range`);
+      const read = readRange(entry);
+      if ('meant' in read) throw new StartError(`${name}: ${entry} ${whyRefused(read.meant)}`);
+      const { range } = read;
+      return range.includes('/') ? range : `${range}/${range.includes(':') ? 128 : 32}`;
     });
 }
 

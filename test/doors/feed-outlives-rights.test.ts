@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
-/** The flaw: the live feed continued for minutes after a member was removed or had signed out. */
+/**
+ * The flaw: the live feed continued for minutes after a member was removed or had signed out.
+ * Later, it continued after a member had become a cashier, and exports ran to their end.
+ */
 
 /** The promise is one second; the rest allows for a busy machine. */
 const WITHIN_MS = 2_500;
@@ -17,6 +21,7 @@ before(async () => {
   server = await startDashboardServer();
   account = (await addOwner(server, 'owner@feed.test')).accountId;
   owner = await signInAs(server, 'owner@feed.test');
+  await addIntents(30_000);
 });
 
 after(() => server.close());
@@ -87,6 +92,60 @@ test('a disabled user gets no more events; a second factor changes nothing', asy
   });
   assert.ok(both < WITHIN_MS, `${both} ms`);
 });
+
+test('a member who becomes a cashier gets no more events', async () => {
+  const { client, userId } = await member();
+  const team = `/accounts/${account}/members`;
+  const took = await timeToEnd(client, async () => {
+    const rows = await owner.list<{ user: string; version: number }>(team);
+    const version = rows.find(({ user }) => user === userId)?.version;
+    const changed = await owner.patch(`${team}/${userId}`, { role: 'cashier', version });
+    assert.equal(changed.status, 200, changed.text);
+  });
+  assert.ok(took < WITHIN_MS, `${took} ms`);
+});
+
+/** Adds so many open intents that their export does not fit into the buffers of a connection. */
+async function addIntents(count: number): Promise<void> {
+  await server.db.query(
+    `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
+       order_id, description, metadata, source, expires_at, status)
+     select 'pi_' || lpad(i::text, 22, '0'), $1, false, i, now(), 1000000, 'tml_1',
+       'o' || i, repeat('x', 900), '{}', 'api', now() + interval '1 day', 'requires_payment_method'
+     from generate_series(1, $2::int) i`,
+    [account, count],
+  );
+}
+
+const OF_ACCOUNT = () => `/accounts/${account}/test/exports/payment_intents?format=jsonl`;
+
+for (const [change, cut] of Object.entries({
+  'whose role ends': (userId: string) => owner.delete(`/accounts/${account}/members/${userId}`),
+  'who signs out': (_: string, client: PersonClient) => client.delete('/session'),
+})) {
+  test(`an export in progress is cut off for a member ${change}`, async () => {
+    const { client, userId } = await member();
+    const response = await fetch(`${server.dashboard}${OF_ACCOUNT()}`, {
+      headers: client.headers(),
+    });
+    assert.equal(response.status, 200);
+    const reader = response.body?.getReader();
+    assert.ok(reader);
+    assert.equal((await reader.read()).done, false);
+    assert.equal((await cut(userId, client)).status, 200);
+    await sleep(WITHIN_MS);
+    let bytes = 0;
+    const rest = async () => {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        bytes += value.length;
+      }
+    };
+    await assert.rejects(rest(), /terminated|aborted|closed/);
+    assert.ok(bytes < 20_000_000, `${bytes} bytes after the end of the right`);
+  });
+}
 
 test('of forty feeds opened at the same instant, exactly ten open', async () => {
   const { client } = await member();

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { isRefusal } from '#core/answer.ts';
+import { readName } from '#core/name-rules.ts';
 import { authorizationNonce } from '#settlement/contract/contract-calls.ts';
 import type { Hex } from './bytes.ts';
 import { fromHex, toHex } from './bytes.ts';
@@ -42,6 +44,11 @@ async function signed(request: OfflineRequest, from: Hex = wallet.address) {
 const hex = (bytes: number) =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((all) => toHex(all));
 const name = fc.string({ unit: 'binary', maxLength: 12 }).filter((text) => text.isWellFormed());
+const shopName = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 8 })
+  .map((text) => readName(text, 'name'))
+  .filter((read) => !isRefusal(read) && new TextEncoder().encode(read).length <= 60)
+  .map(String);
 const requests: fc.Arbitrary<OfflineRequest> = fc.record(
   {
     chainId: fc.nat(),
@@ -50,7 +57,7 @@ const requests: fc.Arbitrary<OfflineRequest> = fc.record(
     usdcVersion: name,
     settlement: hex(20),
     merchantNumber: fc.nat(),
-    merchantName: name,
+    merchantName: shopName,
     amount: fc.bigInt({ min: 1n, max: 10n ** 12n }),
     value: fc.bigInt({ min: 1n, max: 2n * 10n ** 12n }),
     validBefore: fc.nat(),
@@ -75,6 +82,27 @@ test('a long name is cut at a whole character', () => {
   assert.ok(typeof read !== 'string');
   assert.equal(read.merchantName, `a${'é'.repeat(29)}`);
 });
+
+test('a name that is cut within an emoji is still read', () => {
+  const merchantName = `${'a'.repeat(53)}\u{1f469}\u200d\u{1f469}`;
+  const read = readRequest(writeRequest({ ...REQUEST, merchantName }));
+  assert.ok(typeof read !== 'string');
+  assert.equal(read.merchantName, `${'a'.repeat(53)}\u{1f469}`);
+});
+
+for (const [what, merchantName] of Object.entries({
+  'that changes the direction': 'Café \u202eroom',
+  'with a control character': 'Café\u0007',
+  'with a line break': 'Café\nPaid',
+  'with invisible characters': 'Ca\u200bfé',
+  'with a pile of marks': `e${'\u0301'.repeat(8)}`,
+  'that mixes look-alike letters': 'Сafe',
+  'that is empty': '',
+})) {
+  test(`a request from a shop with a name ${what} is not read`, () => {
+    assert.equal(readRequest(writeRequest({ ...REQUEST, merchantName })), 'damaged');
+  });
+}
 
 test('no changed, shortened or lengthened code is read as another one', async () => {
   const texts = [writeRequest(REQUEST), writeAnswer(await signed(REQUEST))];

@@ -1,4 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { isRefusal } from '#core/answer.ts';
+import { readName } from '#core/name-rules.ts';
 import { fromBase32, toBase32 } from './base32.ts';
 import { fromHex, type Hex, toHex } from './bytes.ts';
 import { AUTHORIZATION_FIELDS, authorizationNonce } from './receive-authorization.ts';
@@ -104,6 +106,13 @@ class Fields {
     return new TextDecoder('utf-8', { fatal: true }).decode(this.take(length));
   }
 
+  /** Reads a name that the wallet shows. @throws RangeError if it breaks the rules for names. */
+  name(): string {
+    const name = readName(this.text(), 'name');
+    if (isRefusal(name)) throw new RangeError(name.message);
+    return name;
+  }
+
   end(): void {
     if (this.#at !== this.#bytes.length) throw new RangeError('too long');
   }
@@ -141,15 +150,26 @@ function number(value: bigint | number): Bytes {
   return new Uint8Array(view.buffer);
 }
 
-/** Encodes as many whole characters as fit. */
-function textOf(text: string): Bytes {
-  const bytes: number[] = [];
+/** Returns as many whole characters as fit. */
+function fitting(text: string): string {
+  let kept = '';
+  let length = 0;
   for (const letter of text) {
-    const more = new TextEncoder().encode(letter);
-    if (bytes.length + more.length > LONGEST_NAME) break;
-    bytes.push(...more);
+    length += new TextEncoder().encode(letter).length;
+    if (length > LONGEST_NAME) break;
+    kept += letter;
   }
+  return kept;
+}
+
+function textOf(text: string): Bytes {
+  const bytes = new TextEncoder().encode(fitting(text));
   return Uint8Array.from([bytes.length, ...bytes]);
+}
+
+/** Encodes a name. A joiner at the end of a cut name would break the rules for names. */
+function nameOf(name: string): Bytes {
+  return textOf(fitting(name).replace(/[\u200c\u200d]+$/u, ''));
 }
 
 export function writeRequest(request: OfflineRequest): string {
@@ -160,7 +180,7 @@ export function writeRequest(request: OfflineRequest): string {
     textOf(request.usdcVersion),
     fromHex(request.settlement),
     number(request.merchantNumber),
-    textOf(request.merchantName),
+    nameOf(request.merchantName),
     number(request.amount),
     number(request.value),
     number(request.validBefore),
@@ -176,7 +196,7 @@ export function readRequest(text: string): OfflineRequest | NotRead {
     usdcVersion: from.text(),
     settlement: from.hex(20),
     merchantNumber: from.integer(),
-    merchantName: from.text(),
+    merchantName: from.name(),
     amount: from.number(),
     value: from.number(),
     validBefore: from.integer(),

@@ -218,7 +218,8 @@ function updateRoute(ctx: ApiContext) {
       'Only owners can change `automatic_payout`; enabling it needs a fresh second factor ' +
       'and emails the owners. In a live account, changing `export_schedule` or `fiscal_signer` ' +
       'needs one too, and emails the owners, as a change of currency, taxes or receipt details ' +
-      'does: at most one email an hour for each of these two kinds. A business that is verified, or is being verified, keeps its ' +
+      'does: at most one email an hour for each of these two kinds. A business that is ' +
+      'verified, or is being verified, keeps its ' +
       'name until the network’s staff has accepted the new one: see `requested_name`.',
     access: 'admin',
     settings: ACCOUNT_FIELDS,

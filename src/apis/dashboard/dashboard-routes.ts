@@ -6,6 +6,7 @@ import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { brandRoutes } from '#apis/dashboard/brand-routes.ts';
 import { catalogueRoutes } from '#apis/dashboard/catalogue-routes.ts';
 import { declinedRoute } from '#apis/dashboard/declined-routes.ts';
+import { endingWithRole } from '#apis/dashboard/end-with-role.ts';
 import { endpointRoutes } from '#apis/dashboard/endpoint-routes.ts';
 import { exportRoutes } from '#apis/dashboard/export-routes.ts';
 import { feedRoutes } from '#apis/dashboard/feed-routes.ts';
@@ -103,7 +104,7 @@ export function dashboardRoutes(ctx: ApiContext, parts: DashboardParts): PersonR
     organizationTotalsRoute(ctx),
     ...organizationExportRoutes(ctx),
     ...accountRoutesOf(ctx, parts),
-  ];
+  ].map(endingWithRole(ctx));
 }
 
 /** Creates `/api/dashboard/v1`, for the merchants' people. */

@@ -15,11 +15,10 @@ import {
 } from '#events/stream-queries.ts';
 import { idOf } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { selectStillMember } from '#people/session-queries.ts';
 
 /**
- * Time between polls. Within a second, in which there are two polls, events must arrive, and the
- * streams of people who have lost their rights must end. A poll costs 0.1 ms.
+ * Time between polls. Events must arrive within a second, in which there are two polls. A poll
+ * costs 0.1 ms. `endingWithRole` ends the streams of people who have lost their rights.
  */
 const LOOK_EVERY_MS = 400;
 /**
@@ -57,7 +56,6 @@ async function startPlace(
 
 interface Following {
   readonly tenant: Tenant;
-  readonly sessionId: string;
   readonly start: Place;
   readonly gone: AbortSignal;
 }
@@ -67,17 +65,14 @@ interface Following {
  * stream has lasted MAX_MS.
  */
 async function* follow(
-  { db, clock }: ApiContext,
-  { tenant, sessionId, start, gone }: Following,
+  { db }: ApiContext,
+  { tenant, start, gone }: Following,
 ): AsyncGenerator<string> {
-  const { accountId } = tenant;
   const begun = performance.now();
   let spoke = begun;
   let after = start;
   yield 'retry: 1000\n\n';
   while (!gone.aborted && performance.now() - begun < MAX_MS) {
-    const reader = { sessionId, accountId, now: clock.now() };
-    if (!(await selectStillMember(db, reader))) return;
     const rows = await selectEventsAfter(db, tenant, { after, limit: BATCH });
     const last = rows.at(-1);
     if (last !== undefined) {
@@ -121,7 +116,7 @@ export function feedRoutes(ctx: ApiContext): PersonRoute[] {
       'After a lost connection the browser sends Last-Event-ID and misses nothing of the last ' +
       '30 days. ' +
       'Without it the feed begins now. It ends every five minutes, and within a second when the ' +
-      'session or the membership ends; browsers reconnect by themselves.',
+      'session or the role ends; browsers reconnect by themselves.',
     access: 'viewer',
     query: FeedQuery,
     returns: 'The events, one after the other.',
@@ -129,7 +124,7 @@ export function feedRoutes(ctx: ApiContext): PersonRoute[] {
     errors: ['rate_limit_exceeded'],
     handle: async ({ caller, query, now, whenGone }) => {
       const { tenant } = caller;
-      const { id: sessionId, user_id: userId } = sessionOf(caller);
+      const { user_id: userId } = sessionOf(caller);
       // Runs before any other await, so that only ten of many simultaneous requests get a slot.
       const free = await slots.take(userId);
       if (free === null) return tooMany();
@@ -138,7 +133,7 @@ export function feedRoutes(ctx: ApiContext): PersonRoute[] {
         free();
         throw error;
       });
-      const following = { tenant, sessionId, start, gone: whenGone() };
+      const following = { tenant, start, gone: whenGone() };
       const stream = Readable.from(follow(ctx, following), { highWaterMark: 1 });
       stream.once('close', free);
       return {

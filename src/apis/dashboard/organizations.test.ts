@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, addTotp, mailedUrl, PASSWORD, signInAs } from '#testing/people.ts';
+import {
+  addMember,
+  addOwner,
+  addTotp,
+  mailedUrl,
+  PASSWORD,
+  signInAs,
+  stoppableNews,
+} from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
 let server: DashboardServer;
@@ -287,4 +295,26 @@ test('an invitation to an organization can be revoked, and the newer one replace
   assert.deepEqual([open?.id, others], [second.body.id, []]);
   assert.equal((await olga.delete(inOrganization(`/invitations/${second.body.id}`))).status, 200);
   assert.equal((await lookup(token)).status, 400);
+});
+
+test('owners of an account that went live after an invitation hear who accepts it', async () => {
+  const email = 'early@organizations.test';
+  const [account] = shops;
+  assert.equal((await put(olga, account, organization)).status, 200);
+  const mails = async () =>
+    (await stoppableNews(server, 'olga@organizations.test')).filter((text) => text.includes(email));
+  await olga.post(inOrganization('/invitations'), { email, role: 'admin' });
+  assert.deepEqual(await mails(), [], 'no account is live');
+  const token = await server.mailedToken(email);
+  await server.db.query(
+    `update account_modes set live_at = now(), merchant_number = 1
+     where livemode and account_id = $1`,
+    [account],
+  );
+  const form = { token, name: 'Some One', password: PASSWORD };
+  const accepted = await new PersonClient(server.dashboard).post('/invitations/accept', form);
+  assert.equal(accepted.status, 200, accepted.text);
+  const [mail, ...others] = await mails();
+  assert.match(mail ?? '', /joined the organization of the account “Some Shop”.*role admin/);
+  assert.deepEqual(others, [], 'the other account is not live');
 });

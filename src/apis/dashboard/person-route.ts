@@ -7,7 +7,7 @@ import type { ErrorCode } from '#core/error-codes.ts';
 import type { IdKind } from '#core/ids.ts';
 import type { Tx } from '#db/database.ts';
 import { type AnyRoute, defineRoute, type Handled, type Route } from '#http/route.ts';
-import { ROLES } from '#people/role-order.ts';
+import { ROLES, type Role } from '#people/role-order.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 
 export const ACCOUNT = '/accounts/{account}';
@@ -74,7 +74,7 @@ export function impliedErrors({ access, path, method }: Implying): readonly Erro
 
 type Implying = Pick<Declared<undefined, undefined>, 'access' | 'path' | 'method'>;
 
-function isRole(access: Access): boolean {
+export function isRole(access: string | undefined): access is Role {
   return ROLES.some((role) => role === access);
 }
 

@@ -99,7 +99,7 @@ const OUTWARD = {
 };
 
 for (const [field, value] of Object.entries(OUTWARD)) {
-  test(`in a live account ${field} changes only with a fresh factor, and owners learn it`, async () => {
+  test(`in a live account ${field} needs a fresh factor, and its owners get a mail`, async () => {
     await prove(3 * HOUR_MS);
     assert.equal(await edit({ [field]: value }), '403 second_factor_required');
     assert.equal(await edit({ [field]: value }, { by: owner, of: testAccount }), '200', 'not live');

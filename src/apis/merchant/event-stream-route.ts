@@ -90,7 +90,7 @@ export function eventStreamRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
           free();
           throw error;
         });
-      const unwatch = keys.watch({ caller, scope: SCOPE, end: () => reader.end() });
+      const unwatch = keys.watch({ caller, scope: SCOPE }, () => reader.end());
       reader.stream.once('close', () => {
         unwatch();
         free();

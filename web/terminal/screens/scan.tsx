@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { scannedText } from '#core/name-rules.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { readCamera } from '../reader/camera.ts';
@@ -27,7 +28,7 @@ export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNo
       // dialog closes.
       const onFirst = (text: string) => {
         end.abort();
-        found(text);
+        found(scannedText(text));
       };
       void readCamera(video.current, { onCode: onFirst, onProblem: setProblem }, end.signal);
     }
