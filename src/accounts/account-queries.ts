@@ -32,6 +32,8 @@ export const accounts = table('accounts', {
   automatic_payout: as<'daily' | 'weekly' | null>('text?'),
   /** The schedule of automatic statements; `null` if none are sent. */
   export_schedule: as<ExportSchedule | null>('jsonb?'),
+  /** The member who gets the mails of that schedule; `null` if the address is no member's. */
+  export_member: 'text?',
   /** The account's organization; `null` if it has none. */
   organization_id: 'text?',
   version: 'int',
@@ -98,6 +100,15 @@ export async function updateAccount(
 ): Promise<AccountRow[]> {
   const unchanged = { where: 'id = $1 and version = $2', values: [id, version] };
   return accounts.update(tx, update, { ...unchanged, also: 'version = version + 1' });
+}
+
+/** Sets the member who gets the mails of the export schedule. The row must be locked. */
+export async function setExportMember(
+  tx: Tx,
+  accountId: string,
+  userId: string | null,
+): Promise<void> {
+  await tx.query('update accounts set export_member = $2 where id = $1', [accountId, userId]);
 }
 
 export const accountModes = table(

@@ -3,6 +3,7 @@ import {
   type KybStatus,
   lockAccount,
   type SettingsUpdate,
+  setExportMember,
   updateAccount,
 } from '#accounts/account-queries.ts';
 import { saveNameRequest, takeNameRequest } from '#accounts/name-request-queries.ts';
@@ -28,7 +29,7 @@ import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { rescheduleUnsigned } from '#fiscal/fiscal-queries.ts';
 import { queueMail } from '#people/mail-outbox.ts';
-import { selectOwnerEmails } from '#people/membership-queries.ts';
+import { selectOwnerEmails, selectReaderId } from '#people/membership-queries.ts';
 
 /** Limits of an account's settings; the table checks them as well. */
 export const MAX_REFUND_WINDOW_DAYS = 3650;
@@ -123,6 +124,7 @@ export async function editAccount(
     wish == null ? change : { ...change, name: before.name },
   );
   const after = only(rows, 'account');
+  if (changed.includes('export_schedule')) await saveExportMember(tx, after);
   const shop = await editShop(tx, ref, { known, named });
   await recordAccountChange(tx, ref, {
     action: 'account.settings_changed',
@@ -134,6 +136,13 @@ export async function editAccount(
     },
   });
   return after;
+}
+
+/** Stores which member the address of the export schedule belongs to, if any. */
+async function saveExportMember(tx: Tx, { id: accountId, export_schedule }: AccountRow) {
+  const email = export_schedule?.email;
+  const member = email === undefined ? null : await selectReaderId(tx, { accountId, email });
+  await setExportMember(tx, accountId, member);
 }
 
 /** Returns the new value of a setting, or the current one if the edit omits it. */

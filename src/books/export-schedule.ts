@@ -1,4 +1,4 @@
-import { selectMode } from '#accounts/account-queries.ts';
+import { type AccountRow, selectMode, setExportMember } from '#accounts/account-queries.ts';
 import type { DuePeriod } from '#accounts/period-end-queries.ts';
 import { endPeriods, lockEndedPeriod } from '#accounts/period-ends.ts';
 import {
@@ -17,6 +17,7 @@ import type { ProcessContext } from '#db/process-context.ts';
 import { appendEvents } from '#events/append-events.ts';
 import { accountInMail } from '#people/account-name-in-mail.ts';
 import { queueMail } from '#people/mail-outbox.ts';
+import { selectReaderId } from '#people/membership-queries.ts';
 import type { Mailing } from '#people/people-context.ts';
 
 /**
@@ -83,7 +84,7 @@ async function announce(tx: Tx, mailing: Mailing, due: DuePeriod): Promise<numbe
   const stored = await scheduledExports.upsert(tx, row, 'on conflict do nothing');
   if (stored === undefined) return 0;
   const url = `${mailing.webUrl}${EXPORT_LINKS}/${token}`;
-  if (email !== undefined) {
+  if (email !== undefined && (await mayMail(tx, account, email))) {
     const file = { format, url, livemode: tenant.livemode };
     const mail = mailOf(account.name, days, file);
     await queueMail(tx, mailing.secretKey, { to: email, ...mail, now });
@@ -94,6 +95,20 @@ async function announce(tx: Tx, mailing: Mailing, due: DuePeriod): Promise<numbe
   };
   const objectId = `export ${every} ${days.from}`;
   return appendEvents(tx, [{ tenant, type: 'export.ready', objectId, object, stamp }]);
+}
+
+/**
+ * Returns false for the address of a person who was a member and can no longer see the books. An
+ * address that is no member's, such as an accountant's, always gets the mails.
+ */
+async function mayMail(
+  tx: Tx,
+  { id: accountId, export_member: known }: AccountRow,
+  email: string,
+): Promise<boolean> {
+  const reader = await selectReaderId(tx, { accountId, email });
+  if (reader !== null && reader !== known) await setExportMember(tx, accountId, reader);
+  return reader !== null || known === null;
 }
 
 function mailOf(

@@ -159,3 +159,31 @@ test("a day's statement is announced once after its end, with a link that expire
   const [, next] = await ready();
   assert.equal(next?.from, dayAfter(today(), -1), 'the last day alone');
 });
+
+/** Ends a day. @returns how many events and mails announce its statement. */
+async function announced(): Promise<{ readonly events: number; readonly mails: number }> {
+  const [events, mails] = [(await ready()).length, await countMails()];
+  await advance(1);
+  await announce();
+  return { events: (await ready()).length - events, mails: (await countMails()) - mails };
+}
+
+test('the mails of a schedule stop for a member who loses the role, not for others', async () => {
+  const mia = 'mia@books.test';
+  const member = await addMember(server, { email: mia, accountId, role: 'viewer' });
+  const schedule = (email: string) => ({ every: 'day', format: 'jsonl', email });
+  assert.equal(await edit(admin, { export_schedule: schedule(mia) }), '200');
+  assert.deepEqual(await announced(), { events: 1, mails: 1 });
+  await server.db.query(`update memberships set role = 'cashier' where user_id = $1`, [member]);
+  assert.deepEqual(await announced(), { events: 1, mails: 0 }, 'a cashier sees no books');
+  await server.db.query(`update memberships set role = 'viewer' where user_id = $1`, [member]);
+  assert.deepEqual(await announced(), { events: 1, mails: 1 });
+  assert.equal((await owner.delete(`${path()}/members/${member}`)).status, 200);
+  assert.deepEqual(await announced(), { events: 1, mails: 0 }, 'removed');
+  assert.equal(await edit(admin, { export_schedule: schedule('books@accountant.test') }), '200');
+  assert.deepEqual(await announced(), { events: 1, mails: 1 }, 'an accountant is no member');
+  const outside = 'otto@books.test';
+  await addOwner(server, outside);
+  assert.equal(await edit(admin, { export_schedule: schedule(outside) }), '200');
+  assert.deepEqual(await announced(), { events: 1, mails: 1 }, 'a person of another account');
+});
