@@ -75,9 +75,10 @@ export function answerRefusal(refusal: Refusal, { requestId, docsUrl }: Asked): 
 }
 
 /**
- * Default headers by error code. Most outages end within seconds, and nothing was done yet, so a
- * client should retry after a second.
+ * Default headers by error code. Most outages end within seconds, so a client should retry after a
+ * second. After `request_timeout` it sends the same Idempotency-Key.
  */
 const HEADERS_OF: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   service_unavailable: { 'Retry-After': '1' },
+  request_timeout: { 'Retry-After': '1' },
 };

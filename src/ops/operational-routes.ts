@@ -53,8 +53,8 @@ function addProbes(app: FastifyInstance, health: ProcessHealth): void {
   );
   // Limits requests to /readyz, because it queries the database, unlike /livez.
   const onRequest = limitByAddress(PROBES);
-  app.get('/readyz', { onRequest }, async (_request, reply) => {
-    const checked = await checkReadiness(health.checks);
+  app.get('/readyz', { onRequest }, async (request, reply) => {
+    const checked = await checkReadiness(health.checks, graceMsOf(request));
     const status = health.serves ? checked.status : 'not_ready';
     // Reports a network's problem without a 503, because everything except taking payments works.
     const networks = Object.fromEntries(
@@ -65,6 +65,16 @@ function addProbes(app: FastifyInstance, health: ProcessHealth): void {
       .header('Cache-Control', 'no-store')
       .send({ ...checked, status, version: RELEASE, networks });
   });
+}
+
+/** Maximum grace period: a database that is away for longer is no pause. */
+const MAX_GRACE_S = 60;
+
+/** Returns `grace`, the seconds for which a load balancer tolerates a pause of the database. */
+function graceMsOf({ query }: FastifyRequest): number {
+  const { grace } = query as { readonly grace?: unknown };
+  const seconds = typeof grace === 'string' && /^\d{1,2}$/.test(grace) ? Number(grace) : 0;
+  return Math.min(seconds, MAX_GRACE_S) * 1_000;
 }
 
 function networkOf({ readiness, networks }: ProcessHealth, network: Network) {

@@ -8,6 +8,8 @@ export interface HealthCheck {
    * True if the process is not ready without this dependency, because it could not serve requests.
    */
   readonly required: boolean;
+  /** The time of the last successful run (`performance.now()`), if there was one. */
+  okAt?: number;
   /** Throws if the dependency is not available. */
   run(): Promise<void>;
 }
@@ -28,18 +30,21 @@ export interface Health {
  * Time limit of a check: a load balancer probes every few seconds and has a short time-out itself.
  */
 const CHECK_TIMEOUT_MS = 2_000;
+/** With a grace period the answer must come before the load balancer's time-out of 2 s. */
+const CHECK_IN_GRACE_MS = 1_000;
 
-async function runCheck(check: HealthCheck): Promise<CheckResult> {
+async function runCheck(check: HealthCheck, limitMs: number): Promise<CheckResult> {
   const started = performance.now();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer')), CHECK_TIMEOUT_MS);
+    timer = setTimeout(() => reject(new Error('no answer')), limitMs);
   });
   const passed = await Promise.race([check.run(), late]).then(
     () => true,
     () => false,
   );
   clearTimeout(timer);
+  if (passed) check.okAt = performance.now();
   return {
     status: passed ? 'ok' : 'failing',
     required: check.required,
@@ -47,10 +52,19 @@ async function runCheck(check: HealthCheck): Promise<CheckResult> {
   };
 }
 
-/** Checks whether this process can serve requests; if not, returns the reasons. */
-export async function checkReadiness(checks: readonly HealthCheck[]): Promise<Health> {
-  const results = await Promise.all(checks.map(runCheck));
-  const failing = results.some(({ required, status }) => required && status === 'failing');
+/**
+ * Checks whether this process can serve requests; if not, returns the reasons.
+ * @param graceMs for how long after its last success a required dependency may fail. All processes
+ * share the database, so a load balancer that removed them during a pause would answer itself.
+ */
+export async function checkReadiness(checks: readonly HealthCheck[], graceMs = 0): Promise<Health> {
+  const limitMs = graceMs > 0 ? CHECK_IN_GRACE_MS : CHECK_TIMEOUT_MS;
+  const results = await Promise.all(checks.map((check) => runCheck(check, limitMs)));
+  const now = performance.now();
+  const isInGrace = ({ okAt }: HealthCheck) => okAt !== undefined && now - okAt < graceMs;
+  const failing = checks.some(
+    (check, n) => check.required && results[n]?.status === 'failing' && !isInGrace(check),
+  );
   return {
     status: failing ? 'not_ready' : 'ready',
     checks: Object.fromEntries(results.map((result, index) => [checks[index]?.name, result])),

@@ -13,15 +13,21 @@ export interface TcpProxy extends Omit<Listening, 'url'> {
   holdAnswers: () => boolean;
 }
 
+/** Interval at which held responses are tried again, for a client that sends nothing meanwhile. */
+const RELEASE_EVERY_MS = 50;
+
 function join(proxy: TcpProxy, client: Socket, server: Socket): void {
   const held: Buffer[] = [];
   let answersAreLost = false;
+  let again: NodeJS.Timeout | undefined;
   const cut = () => {
     client.destroy();
     server.destroy();
   };
   const release = () => {
     while (held.length > 0 && !proxy.holdAnswers()) client.write(held.shift() ?? '');
+    clearTimeout(again);
+    if (held.length > 0 && !client.destroyed) again = setTimeout(release, RELEASE_EVERY_MS).unref();
   };
   client.on('data', (bytes) => {
     const passage = proxy.onClientBytes(bytes.toString('latin1'));

@@ -87,6 +87,59 @@ test('many requests at once do not queue up while the database is unreachable', 
   assert.equal((await untilBack(() => create(randomUUID()))).status, 201);
 });
 
+async function readyz(query = ''): Promise<number> {
+  // A load balancer waits for two seconds.
+  const signal = AbortSignal.timeout(2_000);
+  return fetch(`${api.url}/readyz${query}`, { signal }).then(
+    ({ status }) => status,
+    () => 0,
+  );
+}
+
+test('with a grace period, a short outage keeps the process in the load balancer', async () => {
+  assert.equal(await readyz('?grace=10'), 200);
+  const mend = cutWire();
+  assert.equal(await readyz('?grace=10'), 200);
+  assert.equal(await readyz(), 503, 'without a grace period');
+  for (const wrong of ['?grace=', '?grace=x', '?grace=-1', '?grace=1e3', '?grace=5&grace=6']) {
+    assert.equal(await readyz(wrong), 503, wrong);
+  }
+  await sleep(1_500);
+  assert.equal(await readyz('?grace=1'), 503, 'the grace period is over');
+  assert.equal(await readyz('?grace=10'), 200);
+  mend();
+  await untilBack(() => create(randomUUID()));
+  assert.equal(await readyz(), 200);
+});
+
+/** Longer than a request waits for its key, so that some requests are refused. */
+const PAUSE_MS = 6_000;
+
+test('in a pause of the database under load, callers get the API’s own 503', async () => {
+  assert.equal(await readyz('?grace=10'), 200);
+  const answers: Promise<Answered>[] = [];
+  const probes: number[] = [];
+  wire.holdAnswers = () => true;
+  const end = performance.now() + PAUSE_MS;
+  while (performance.now() < end) {
+    for (let n = 0; n < 10; n++) answers.push(create(randomUUID()));
+    probes.push(await readyz('?grace=10'));
+    await sleep(200);
+  }
+  wire.holdAnswers = () => false;
+  assert.deepEqual(new Set(probes), new Set([200]));
+  let refused = 0;
+  for (const { status, body, headers, text } of await Promise.all(answers)) {
+    if (status === 201) continue;
+    assert.equal(status, 503, text);
+    assert.ok(['service_unavailable', 'request_timeout'].includes(body.error.code), text);
+    assert.equal(headers['retry-after'], '1', text);
+    refused += 1;
+  }
+  assert.ok(refused > 0, 'the pause was felt');
+  assert.equal((await untilBack(() => create(randomUUID()))).status, 201);
+});
+
 /** Forwards the first message that contains `text` to the database, but drops the response. */
 function loseAnswerTo(text: string): () => boolean {
   let isCut = false;

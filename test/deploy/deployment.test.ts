@@ -387,3 +387,16 @@ test('packages locked for Linux x64 are locked for arm64 and macOS, too', async 
     }
   }
 });
+
+test('every load balancer keeps a process during a pause of the database', async () => {
+  const files = ['container/Caddyfile', 'ha/Caddyfile', 'ha/keepalived.conf', 'cells/haproxy.cfg'];
+  for (const file of [...files, 'kubernetes/api.yaml']) {
+    const probes = [...(await read(file)).matchAll(/\/readyz(\S*)/g)];
+    assert.ok(probes.length > 0, file);
+    for (const [, query = ''] of probes) assert.match(query, /^\?grace=10\b/, file);
+  }
+  const [, probe = ''] =
+    /readinessProbe:\n([\s\S]*?)\n {10}\S/.exec(await read('kubernetes/api.yaml')) ?? [];
+  // One late answer of a busy process must not remove it.
+  assert.match(probe, /failureThreshold: [3-9]/);
+});
