@@ -1,5 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isAskedAt } from '#http/asked-host.ts';
+import type { FastifyInstance } from 'fastify';
+import { isOnOwnMachine } from '#http/asked-host.ts';
 import type { Demo } from '#sandbox/demo-account.ts';
 
 /**
@@ -15,10 +15,6 @@ export interface SandboxLinks {
   readonly test: Pick<Demo['test'], 'secret_key' | 'terminal'> & { readonly pass: string | null };
 }
 
-const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
-/** The host names under which a browser may request the links; names of other sites are refused. */
-const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
-
 export function sandboxLinks({ test, dashboard, operator }: Demo): SandboxLinks {
   const { secret_key, terminal, passes } = test;
   return {
@@ -28,17 +24,11 @@ export function sandboxLinks({ test, dashboard, operator }: Demo): SandboxLinks 
   };
 }
 
-function isOwnMachine(request: FastifyRequest): boolean {
-  const { ip, headers } = request;
-  const isDirect = headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
-  if (!isDirect || !LOOPBACK_ADDRESS.test(ip)) return false;
-  return isAskedAt(request, ({ name }) => LOOPBACK_NAMES.includes(name));
-}
-
 /** Adds `/sandbox-links`. Callers on other machines get a 404. */
 export function addSandboxLinks(app: FastifyInstance, links: SandboxLinks): void {
   app.get('/sandbox-links', (request, reply) => {
-    if (!isOwnMachine(request)) return reply.callNotFound();
+    const { headers, originalUrl, ip: address } = request;
+    if (!isOnOwnMachine({ headers, originalUrl, address })) return reply.callNotFound();
     return reply.header('Cache-Control', 'no-store').send(links);
   });
 }

@@ -77,3 +77,18 @@ export function isOwnName(publicUrl: string | null): (host: AskedHost) => boolea
   return ({ name }) =>
     name === own || name === 'localhost' || isIP(name) !== 0 || name.startsWith('[');
 }
+
+const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
+/** The host names of this machine; names of other sites may resolve to it as well. */
+const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+/** Headers that proxies add. With any of them, the client is not the one that has connected. */
+const OF_PROXIES = /^(forwarded|via|x-real-ip|x-forwarded-\w+)$/;
+
+/** True if a browser on this machine has sent the request itself, under a name of this machine. */
+export function isOnOwnMachine(
+  request: Pick<FastifyRequest, 'headers' | 'originalUrl'> & { readonly address: string },
+): boolean {
+  if (!LOOPBACK_ADDRESS.test(request.address)) return false;
+  if (Object.keys(request.headers).some((name) => OF_PROXIES.test(name))) return false;
+  return isAskedAt(request, ({ name }) => LOOPBACK_NAMES.includes(name));
+}

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { chooseVersion } from '#http/choose-version.ts';
-import { insteadOf } from '#http/foreign-paths.ts';
+import { hintFor } from '#http/foreign-paths.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import type { Call } from '#http/request-state.ts';
 import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
@@ -72,9 +72,7 @@ function checkTarget(target: Target, request: FastifyRequest): Refusal | null {
   if (isRoute(target)) return null;
   if (target.allow.length === 0) {
     const path = pathOf(request);
-    const instead = insteadOf(path);
-    const hint = instead === null ? '' : ` That is a Stripe path; the equivalent here: ${instead}.`;
-    return refuse('route_missing', `${request.method} ${path} does not exist.${hint}`);
+    return refuse('route_missing', `${request.method} ${path} does not exist.${hintFor(path)}`);
   }
   const allow = target.allow.join(', ');
   return {

@@ -39,6 +39,8 @@ export const STRIPE_PATHS: readonly (readonly [string, string])[] = [
     'POST /v1/test_helpers/terminals/{id}/tap',
   ],
   ['/payment_intents/{id}/capture', 'nothing: the tap charges the payer'],
+  ['/customers', 'nothing: payers need no account with the merchant'],
+  ['/checkout/sessions', 'POST /v1/payment_intents with `terminal`, where the customer pays'],
 ];
 
 function fits(path: string, template: string): boolean {
@@ -48,9 +50,16 @@ function fits(path: string, template: string): boolean {
   return one.length >= other.length && other.every(isSame);
 }
 
-/** Returns our replacement for a Stripe path; `null` for any other path. */
+/** Returns our replacement for a Stripe path, with full paths; `null` for any other path. */
 export function insteadOf(path: string): string | null {
   const [, below] = /^\/api\/v1(\/.*?)\/?$/.exec(path) ?? [];
   if (below === undefined) return null;
-  return STRIPE_PATHS.find(([template]) => fits(below, template))?.[1] ?? null;
+  const instead = STRIPE_PATHS.find(([template]) => fits(below, template))?.[1] ?? null;
+  return instead?.replaceAll(' /v1/', ' /api/v1/') ?? null;
+}
+
+/** Returns the hint for a path that does not exist; empty if it is no Stripe path. */
+export function hintFor(path: string): string {
+  const instead = insteadOf(path);
+  return instead === null ? '' : ` That is a Stripe path; the equivalent here: ${instead}.`;
 }

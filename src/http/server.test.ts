@@ -208,6 +208,21 @@ test("the 404 for a path without /api names the API's path", async () => {
   assert.match(error.message, /send this request to \/api\/v1\/things\./);
 });
 
+for (const [path, hint] of Object.entries({
+  '/v1/customers': 'the equivalent here: nothing: payers need no account with the merchant.',
+  '/v1/terminal/connection_tokens': 'the equivalent here: a device key or a pairing code',
+  '/v1/checkout/sessions': 'the equivalent here: POST /api/v1/payment_intents with',
+  '/v1/charges': 'There is nothing at this path.',
+})) {
+  test(`the 404 for ${path} proposes no path that does not exist`, async () => {
+    const response = await fetch(`${server.url.replace(/\/api.*$/, '')}${path}`);
+    assert.equal(response.status, 404);
+    const { error } = (await response.json()) as { error: { message: string } };
+    assert.ok(error.message.includes(hint), error.message);
+    assert.doesNotMatch(error.message, /send this request/);
+  });
+}
+
 test('a request that breaks every rule is refused for the first in check order', async () => {
   const limited = await startBareServer({
     surfaces: [bareSurface(routes)],

@@ -16,6 +16,7 @@ import { pathOfTarget } from '#http/asked-host.ts';
 import { checkFraming } from '#http/check-framing.ts';
 import { checkRequest, type Target } from '#http/checks-before-body.ts';
 import { createDrain, type Drain } from '#http/drain.ts';
+import { hintFor } from '#http/foreign-paths.ts';
 import { createHandler, type HandlerDeps } from '#http/handle-request.ts';
 import { type Connections, createConnections } from '#http/pipelined-requests.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
@@ -200,13 +201,17 @@ function addSurface(
 }
 
 /**
- * Returns the error for a path without a route. Its message has a hint for clients that omitted
- * `/api`.
+ * Returns the function that makes the error for a path without a route. It has a hint for clients
+ * that omitted `/api`, if there is a route with it, or that request a Stripe path.
  */
-function nothingAt(path: string, surfaces: readonly Surface[]): Refusal {
-  const isApi = surfaces.some(({ root }) => `/api${path}/`.startsWith(`${root}/`));
-  const hint = isApi ? ` The API is under /api: send this request to /api${path}.` : '';
-  return refuse('route_missing', `There is nothing at this path.${hint}`);
+function createNothingAt(surfaces: readonly Surface[]): (path: string) => Refusal {
+  const allowed = surfaces.map(createAllowed);
+  return (path) => {
+    const full = `/api${path}`;
+    const exists = allowed.some((methodsAt) => methodsAt(full).length > 0);
+    const hint = exists ? ` The API is under /api: send this request to ${full}.` : hintFor(full);
+    return refuse('route_missing', `There is nothing at this path.${hint}`);
+  };
 }
 
 /**
@@ -219,9 +224,10 @@ function addCommonAnswers(
   { connections, drain }: { readonly connections: Connections; readonly drain: Drain },
 ): void {
   const headers = securityHeaders({ https: options.https === true });
+  const nothingAt = createNothingAt(options.surfaces);
   const notFound = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?')[0] ?? '';
-    return refuseEarly(nothingAt(path, options.surfaces), { request, reply }, options);
+    return refuseEarly(nothingAt(path), { request, reply }, options);
   };
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers);

@@ -7,6 +7,7 @@ import {
 } from '#apis/dashboard/session-cookies.ts';
 import type { EntryListener } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { isOnOwnMachine } from '#http/asked-host.ts';
 import { LATEST_API_VERSION } from '#http/choose-version.ts';
 import { addressKey } from '#http/rate-limit.ts';
 import type { Caller, Credentials } from '#http/route.ts';
@@ -45,6 +46,8 @@ export interface PersonCaller
   readonly isRealMoney: boolean;
   readonly cookies: ReadCookies;
   readonly visit: Visit;
+  /** True if a browser on this machine has sent the request, without a proxy. */
+  readonly isOnOwnMachine: boolean;
   /**
    * Called when the route's change is entered in the audit log, in order to mail the owners; `null`
    * if they get no mail.
@@ -130,6 +133,7 @@ export async function identify(
     cookies,
     onEntry: null,
     visit: { address, userAgent: header(request, 'user-agent') ?? '', now },
+    isOnOwnMachine: isOnOwnMachine({ ...request, originalUrl: request.path }),
     lastEventId: header(request, 'last-event-id') ?? null,
     tenant,
     keyId: row?.id ?? '',
@@ -198,7 +202,7 @@ function secondFactorMissing(): Refusal {
 
 function checkRole(access: Role, caller: PersonCaller, request: Credentials): Refusal | null {
   const { role } = caller;
-  const isOfOrganization = scopeOf(request.path).organizationId !== null;
+  const isOfOrganization = request.path.startsWith(`${ROOTS.merchant}/organizations/`);
   if (role === null) {
     return isOfOrganization
       ? resourceMissing('organization', 'org')

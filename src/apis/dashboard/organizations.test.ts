@@ -85,6 +85,14 @@ test('an organization of others and one that does not exist look the same', asyn
       { ...(missing.body.error as object), request_id: '' },
     );
   }
+  for (const path of ['/organizations/org_1-2/test/payments', '/organizations/x/live/totals']) {
+    const malformed = await mallory.get(path);
+    const { status, body } = malformed;
+    assert.deepEqual([status, body.error?.code], [404, 'resource_missing'], malformed.text);
+    assert.match(body.error?.message ?? '', /organization/);
+  }
+  const noMode = await olga.get(inOrganization('/prod/payments'));
+  assert.match(noMode.body.error?.message ?? '', /must be test or live/);
   const [own] = await mallory.list<{ id: string }>('/accounts');
   for (const to of [organization, 'org_0000000000000000000000']) {
     const moved = await put(mallory, own?.id ?? '', to);

@@ -49,8 +49,10 @@ export function personSurface(
     authorize: (route, caller, request) => {
       const { access } = route;
       assert(isAccess(access), `${route.operationId} does not declare who may use it`);
-      const { mode } = scopeOf(request.path);
-      if (IN_MODE.test(route.path) && mode === null) {
+      const { accountId, organizationId, mode } = scopeOf(request.path);
+      // An ID in the wrong format names nothing, and `authorizePerson` says so.
+      const hasId = accountId !== null || organizationId !== null;
+      if (IN_MODE.test(route.path) && hasId && mode === null) {
         return refuse('route_missing', 'The mode in the path must be test or live.');
       }
       const refused = authorizePerson(settings, access, { caller, request });

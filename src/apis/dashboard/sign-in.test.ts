@@ -278,6 +278,38 @@ test('sign-up and reset respond the same for known and unknown addresses', async
   }
 });
 
+/** Signs up at a sandbox with these headers, for a known address and for a new one. */
+async function signUpTwice(headers: Record<string, string>) {
+  const known = `known-${++count}@demo.test`;
+  await addOwner(server, known);
+  const ask = async (to: string) => {
+    const { status, body } = await browser().post('/sign_up', { email: to }, headers);
+    assert.equal(status, 202);
+    return Object.keys(body).toSorted();
+  };
+  return [await ask(known), await ask(`new-${count}@demo.test`)];
+}
+
+test('a sandbox shows the mailed link to a browser on its own machine', async () => {
+  assert.deepEqual(await signUpTwice({}), [
+    ['link', 'status'],
+    ['link', 'status'],
+  ]);
+});
+
+for (const [name, value] of [
+  ['X-Forwarded-For', '203.0.113.7'],
+  ['X-Forwarded-Proto', 'https'],
+  ['X-Real-Ip', '203.0.113.7'],
+  ['Forwarded', 'for=203.0.113.7'],
+  ['Via', '1.1 proxy'],
+]) {
+  test(`a sandbox behind a proxy (${name}) does not tell who has an account`, async () => {
+    const [known, unknown] = await signUpTwice({ [String(name)]: String(value) });
+    assert.deepEqual([known, unknown], [['status'], ['status']]);
+  });
+}
+
 test('a reset link sets the password once and leaves the second factor in place', async () => {
   const before = await signedIn();
   await addTotp(server, before);

@@ -21,9 +21,6 @@ const TAG = 'Sign-up';
 
 const SignUpRequest = Type.Object({ email: Email });
 
-/** Addresses of browsers on the sandbox's own machine. */
-const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
-
 const MailSent = Type.Object(
   {
     status: Type.Literal('mail_sent', { description: 'The change that was made.' }),
@@ -54,7 +51,7 @@ function requestRoute(settings: SurfaceSettings) {
       const sent = await requestSignUp(settings.people, input);
       if (isRefusal(sent)) return sent;
       const isSandbox = settings.people.factorAgeMs === 0;
-      const shows = isSandbox && sent !== null && LOOPBACK_ADDRESS.test(caller.visit.address);
+      const shows = isSandbox && sent !== null && caller.isOnOwnMachine;
       return answerWith(202, { status: 'mail_sent', ...(shows ? { link: sent } : {}) });
     },
   });

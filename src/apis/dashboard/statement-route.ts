@@ -77,7 +77,11 @@ export function statementStream(
 ): Stream {
   const { mediaType, extension, encoding, prefix = '' } = FORMATS[format];
   const { tenant, from, to } = statement;
-  const name = `${prefix}tapline-${tenant.livemode ? 'live' : 'test'}-statement-${from}-${to}`;
+  // Several formats are CSV, so the name says which one it is, unless a prefix does.
+  const isNamed = extension !== format && extension === 'csv' && prefix === '';
+  const kind = isNamed ? `-${format}` : '';
+  const mode = tenant.livemode ? 'live' : 'test';
+  const name = `${prefix}tapline-${mode}-statement${kind}-${from}-${to}`;
   const file = statementFile(db, statement, format);
   const bytes = encoding === 'utf8' ? file : encoded(file);
   return {

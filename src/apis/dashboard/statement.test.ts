@@ -88,7 +88,8 @@ test('every format is a file that can be downloaded', async () => {
       return [format, name, headers.get('content-type'), text.split(/\r?\n/)[0]] as const;
     }),
   );
-  const name = 'tapline-test-statement-2026-09-01-2026-09-30';
+  const days = '2026-09-01-2026-09-30';
+  const name = `tapline-test-statement-${days}`;
   assert.deepEqual(
     files.map(([format, file, type]) => [format, file, type]),
     [
@@ -96,9 +97,10 @@ test('every format is a file that can be downloaded', async () => {
       ['jsonl', `${name}.jsonl`, 'application/jsonl; charset=utf-8'],
       ['camt.053.001.08', `${name}.xml`, 'application/xml; charset=utf-8'],
       ['datev', `EXTF_${name}.csv`, 'text/csv; charset=windows-1252'],
-      ['xero', `${name}.csv`, 'text/csv; charset=utf-8'],
-      ['quickbooks', `${name}.csv`, 'text/csv; charset=utf-8'],
+      ['xero', `tapline-test-statement-xero-${days}.csv`, 'text/csv; charset=utf-8'],
+      ['quickbooks', `tapline-test-statement-quickbooks-${days}.csv`, 'text/csv; charset=utf-8'],
     ],
   );
+  assert.equal(new Set(files.map(([, file]) => file)).size, files.length, 'no two names are equal');
   assert.equal(files[5]?.[3], 'Date,Description,Amount');
 });

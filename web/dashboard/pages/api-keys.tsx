@@ -38,12 +38,16 @@ const columns = (): readonly Column<ApiKey>[] => [
   },
 ];
 
+/** Polling interval. Colleagues add and revoke keys too, and no event tells of them. */
+const WATCH_MS = 5_000;
+
 export function ApiKeys(): ReactNode {
   const { may, mode } = useMerchant();
   const [isCreating, setIsCreating] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const query = useRead('GET /accounts/{account}/{mode}/api_keys', undefined, {
     enabled: may('admin'),
+    everyMs: WATCH_MS,
   });
   if (!may('admin')) return <RoleNeeded title={t('dashboard.page.api_keys')} needs="admin" />;
   const create = (

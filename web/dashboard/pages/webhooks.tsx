@@ -24,6 +24,9 @@ import { ReceiverCheck } from '../parts/receiver-check.tsx';
 import { Undelivered } from '../parts/undelivered-events.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
+/** Polling interval. Programs and colleagues add endpoints too, and no event tells of them. */
+const WATCH_MS = 5_000;
+
 const columns = (): readonly Column<WebhookEndpoint>[] => [
   { name: t('dashboard.field.endpoint'), cell: ({ id }) => <ObjectLink id={id} /> },
   {
@@ -42,7 +45,9 @@ export function Webhooks(): ReactNode {
   const [isAdding, setIsAdding] = useState(false);
   const [made, setMade] = useState<WebhookEndpointWithSecret | null>(null);
   const [, navigate] = useLocation();
-  const query = useRead('GET /accounts/{account}/{mode}/webhook_endpoints');
+  const query = useRead('GET /accounts/{account}/{mode}/webhook_endpoints', undefined, {
+    everyMs: WATCH_MS,
+  });
   const add = may('admin') ? (
     <Button kind="primary" onClick={() => setIsAdding(true)}>
       {t('dashboard.button.add_endpoint')}
