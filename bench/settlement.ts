@@ -12,7 +12,7 @@ import { applySettlements } from '#payments/apply-settlements.ts';
 import { type Hex, requestPayments } from '#settlement/chain-requests.ts';
 import { settleCall } from '#settlement/contract/contract-calls.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
-import { batchGasLimit } from '#settlement/relayer/send/gas-limits.ts';
+import { FULL_BATCH_GAS } from '#settlement/relayer/send/gas-limits.ts';
 import { signerOf } from '#settlement/remote-signer.ts';
 import { createSettlementNumbers } from '#settlement/settlement-numbers.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -257,7 +257,7 @@ async function oneByOne(bench: Bench): Promise<{ perSecond: number; gas: number 
       nonce: nonce++,
       to: config.settlement,
       data: settleCall([payment], Math.floor(Date.now() / 1000) + 600),
-      gas: batchGasLimit(1),
+      gas: FULL_BATCH_GAS,
       maxFeePerGas: 20_000_000_000n,
       maxPriorityFeePerGas: 1_000_000n,
     });

@@ -22,9 +22,10 @@ library BatchRange {
     uint256 internal constant PEAK_HEIGHT = 7;
 
     /// @dev Fills the ring, so that no batch pays for a new slot. No proof leads to this value.
+    /// Leaves the nodes of batches that have settled already.
     function fillRing(bytes32[RANGE_NODES] storage nodes) internal {
         for (uint256 i = 0; i < RING; ++i) {
-            nodes[i] = bytes32(uint256(1));
+            if (nodes[i] == 0) nodes[i] = bytes32(uint256(1));
         }
     }
 

@@ -51,10 +51,6 @@ abstract contract Batches is Payouts {
         return SettledWord.has(_settledNumbers[SettledWord.indexOf(number)], number);
     }
 
-    constructor() {
-        BatchRange.fillRing(_nodes);
-    }
-
     /// @notice A node of the Merkle range over all batches (see {BatchRange}).
     function rangeNode(uint256 index) external view returns (bytes32) {
         return _nodes[index];
@@ -114,6 +110,11 @@ abstract contract Batches is Payouts {
                 charges.withBatch(batch.ledger.batches() + 1)
             );
         }
+    }
+
+    /// @dev Makes the slots that all batches share, so that no batch pays for a new one.
+    function _prepareStorage() internal {
+        BatchRange.fillRing(_nodes);
     }
 
     /// @dev Writes the batch's state back. A batch in which nothing settled changes no storage and

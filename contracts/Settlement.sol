@@ -53,8 +53,8 @@ contract Settlement is Refunds {
 
     /// @notice The exact gas for each transfer from a payer, so that a payment can fail by the
     /// token's response, but never by the transaction's gas limit. Circle's USDC needs less than
-    /// 60,000.
-    uint256 public constant PULL_GAS = 200_000;
+    /// 60,000, and at the prices of Glamsterdam less than 270,000 (docs/gas-rules.md).
+    uint256 public constant PULL_GAS = 350_000;
 
     /// @dev The same for an authorization, which a contract wallet may verify.
     uint256 private constant AUTHORIZED_PULL_GAS = PULL_GAS + SIGNATURE_GAS;
@@ -64,8 +64,14 @@ contract Settlement is Refunds {
         "bytes8 orderId,bytes32 salt)"
     );
 
+    /// @dev This contract's first and second creation ({deployPlanned}), and the hashes of their
+    /// creation code with its arguments.
+    address private immutable _LENS;
     Timelock private immutable _TIMELOCK;
+    bytes32 private immutable _LENS_CODE_HASH;
+    bytes32 private immutable _TIMELOCK_CODE_HASH;
 
+    error NotPlanned(bytes32 codeHash);
     error GasTooLow(uint256 available, uint256 needed);
     error PaymentsTooLate(uint256 attemptedAt, uint256 validUntil);
 
@@ -80,9 +86,35 @@ contract Settlement is Refunds {
         if (address(token).code.length == 0) revert AddressInvalid(address(token));
         // Without a proposer, no role and no rate could ever change.
         if (setup.proposers.length == 0) revert AddressInvalid(address(0));
-        new SettlementLens(token);
-        _TIMELOCK = new Timelock(setup.governanceDelay, setup.proposers);
+        _LENS = _creation(0x01);
+        _TIMELOCK = Timelock(payable(_creation(0x02)));
+        _LENS_CODE_HASH =
+            keccak256(bytes.concat(type(SettlementLens).creationCode, abi.encode(token)));
+        _TIMELOCK_CODE_HASH = keccak256(
+            bytes.concat(
+                type(Timelock).creationCode, abi.encode(setup.governanceDelay, setup.proposers)
+            )
+        );
         _grantRole(DEFAULT_ADMIN_ROLE, address(_TIMELOCK));
+    }
+
+    /// @notice Completes the deployment: creates the {SettlementLens}, which also prepares the
+    /// storage for batches, and after it the {Timelock}. Anyone may call this, because the
+    /// constructor has fixed both codes and their addresses.
+    /// @dev Not in the constructor, because one transaction may not be able to pay for that much
+    /// state (docs/gas-rules.md). The name was chosen for its selector, one of the highest, so that
+    /// no other function costs more (see {settlePaymentSeparately}).
+    /// @param creationCode The contract's creation code, followed by its encoded arguments.
+    function deployPlanned(bytes memory creationCode) external returns (address planned) {
+        bytes32 codeHash = keccak256(creationCode);
+        bool isLens = codeHash == _LENS_CODE_HASH;
+        if (!isLens && codeHash != _TIMELOCK_CODE_HASH) revert NotPlanned(codeHash);
+        assembly ("memory-safe") {
+            planned := create(0, add(creationCode, 0x20), mload(creationCode))
+        }
+        // Another address means that the creation failed, is repeated, or is out of order.
+        if (planned != (isLens ? _LENS : address(_TIMELOCK))) revert NotPlanned(codeHash);
+        if (isLens) _prepareStorage();
     }
 
     /// @inheritdoc Governance
@@ -190,6 +222,12 @@ contract Settlement is Refunds {
         return keccak256(
             abi.encode(AUTHORIZATION_TYPEHASH, merchant, amount, number, orderId, salt)
         );
+    }
+
+    /// @dev The address of this contract's creation with this nonce, which is below 128.
+    function _creation(bytes1 nonce) private view returns (address) {
+        bytes32 rlpHash = keccak256(bytes.concat(hex"d694", bytes20(address(this)), nonce));
+        return address(uint160(uint256(rlpHash)));
     }
 
     function _requireInTime(uint40 validUntil) private view {

@@ -57,8 +57,8 @@ struct AnnouncedWallet {
 }
 
 /// @title Decodes the settlement contract's packed words for clients.
-/// @notice Holds no money and no state. Each settlement contract creates its own lens in its
-/// constructor, at the address of its first creation (nonce 1).
+/// @notice Holds no money and no state. Each settlement contract creates its own lens, at the
+/// address of its first creation (nonce 1).
 contract SettlementLens {
     ILensSource public immutable SETTLEMENT;
     IERC20 public immutable TOKEN;

@@ -8,8 +8,8 @@ import {TimelockController} from "@openzeppelin/contracts/governance/TimelockCon
 /// within bounds even if an operation sets another one. Proposers schedule, anyone executes after
 /// the delay, and only the settlement contract cancels, when one of its guardians calls it.
 /// Proposers cannot cancel; otherwise a stolen proposer's key could cancel its own removal forever.
-/// @dev The settlement contract creates it in its constructor, at the address of its second
-/// creation (nonce 2). It is its own admin, so its roles change by operations only.
+/// @dev The settlement contract creates it, at the address of its second creation (nonce 2). It is
+/// its own admin, so its roles change by operations only.
 contract Timelock is TimelockController {
     /// @notice The time after which an executable operation expires.
     uint256 public constant OPERATION_LIFE = 7 days;

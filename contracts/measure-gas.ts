@@ -26,6 +26,7 @@ import { settlementLensAbi } from './artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from './artifacts/TestUSDC.ts';
 import { nodeIndexOf, peaksOf } from './batch-range.ts';
 import { compileContract } from './compile.ts';
+import { plannedCreations, settlementCreation } from './deployment.ts';
 import { packPayment, paymentLeaf, paymentProof, splitPayments } from './payment-tree.ts';
 import { deployFiatToken, FIAT_TOKEN_MISSING } from './test/fiat-token.ts';
 import { startTestNode, type TestNode } from './test/test-node.ts';
@@ -84,8 +85,8 @@ const AMOUNT = 2_500_000n;
 /** Looks random like a real reference, because the price of calldata depends on its bytes. */
 const REFERENCE = `0x${keccak256('0x').slice(-32)}` as const;
 
-const ADMIN = numberToHex(0xad_0000, { size: 20 });
-const OPERATOR = numberToHex(0x0b_0000, { size: 20 });
+export const ADMIN = numberToHex(0xad_0000, { size: 20 });
+export const OPERATOR = numberToHex(0x0b_0000, { size: 20 });
 
 /** Deploys real USDC, whose proxy makes its deployer the admin. */
 const DEPLOYER = numberToHex(0xde_0000, { size: 20 });
@@ -93,7 +94,7 @@ const DEPLOYER = numberToHex(0xde_0000, { size: 20 });
 /** A model of real sales: the number of merchants, and how many of ten intents are paid. */
 const SALES = { merchants: 16, paidOfTen: 6, batches: 8 };
 
-type Stage = {
+export type Stage = {
   node: TestNode;
   settlement: Hex;
   token: Hex;
@@ -245,6 +246,20 @@ function bySlot(a: Sale, b: Sale): number {
 }
 
 async function prepare(node: TestNode, deployToken: DeployToken, bytecode: Hex): Promise<Stage> {
+  const stage = await createStage(node, deployToken, bytecode);
+  for (let i = 1; i <= SALES.merchants; i++) await registerMerchant(stage, i);
+  for (const payer of stage.payers) await preparePayer(stage, payer);
+  // Settles a payment for each merchant first, so that every word and balance is nonzero.
+  for (let i = 1; i <= SALES.merchants; i++) await settle(stage, 1, () => i);
+  return stage;
+}
+
+/** Deploys the token and the settlement contract. */
+export async function createStage(
+  node: TestNode,
+  deployToken: DeployToken,
+  bytecode: Hex = settlementBytecode,
+): Promise<Stage> {
   for (const address of [ADMIN, OPERATOR, DEPLOYER]) await fund(node, address);
   const token = await deployToken(node);
   const setup = {
@@ -261,20 +276,15 @@ async function prepare(node: TestNode, deployToken: DeployToken, bytecode: Hex):
     hourlyCeiling: 2 ** 24 - 1,
     rates: { acquirer: 30, protocol: 20, cashback: 5 },
   };
-  const settlement = await deploy(
-    node,
-    encodeDeployData({ abi: settlementAbi, bytecode, args: [token, setup] }),
-  );
+  const args = [token, setup] as const;
+  const settlement = await deploy(node, settlementCreation(args, bytecode));
+  const { lens, timelock } = plannedCreations(args);
+  for (const data of [lens, timelock]) await node.send({ from: ADMIN, to: settlement, data });
   const payers = Array.from({ length: PAYERS }, (_, i) => payerAddress(i));
-  const stage: Stage = { node, settlement, token, payers, next: 1n };
-  for (let i = 1; i <= SALES.merchants; i++) await registerMerchant(stage, i);
-  for (const payer of payers) await preparePayer(stage, payer);
-  // Settles a payment for each merchant first, so that every word and balance is nonzero.
-  for (let i = 1; i <= SALES.merchants; i++) await settle(stage, 1, () => i);
-  return stage;
+  return { node, settlement, token, payers, next: 1n };
 }
 
-function deployRealUsdc(node: TestNode): Promise<Hex> {
+export function deployRealUsdc(node: TestNode): Promise<Hex> {
   const chain = {
     deploy: (data: Hex) => deploy(node, data, DEPLOYER),
     call: (to: Hex, data: Hex) => node.send({ from: ADMIN, to, data }),
@@ -291,21 +301,21 @@ function payerAddress(index: number): Hex {
   return `0x${keccak256(numberToHex(index)).slice(-40)}`;
 }
 
-async function fund(node: TestNode, address: Hex): Promise<void> {
+export async function fund(node: TestNode, address: Hex): Promise<void> {
   await node.client.setBalance({ address, value: 10n ** 20n });
 }
 
-async function deploy(node: TestNode, data: Hex, from = ADMIN): Promise<Hex> {
+export async function deploy(node: TestNode, data: Hex, from = ADMIN): Promise<Hex> {
   const { contractAddress } = await node.send({ from, data });
   if (!contractAddress) throw new Error('nothing was deployed');
   return contractAddress;
 }
 
-function merchantWallet(index: number) {
+export function merchantWallet(index: number) {
   return privateKeyToAccount(numberToHex(0x5eed + index, { size: 32 }));
 }
 
-async function registerMerchant(stage: Stage, index: number): Promise<void> {
+export async function registerMerchant(stage: Stage, index: number): Promise<void> {
   const account = merchantWallet(index);
   const reference = keccak256(numberToHex(index));
   const message = { reference, wallet: account.address, deadline: maxUint256 };
@@ -334,7 +344,7 @@ async function registerMerchant(stage: Stage, index: number): Promise<void> {
   await stage.node.send({ from: ADMIN, to: stage.settlement, data });
 }
 
-async function preparePayer(stage: Stage, payer: Hex): Promise<void> {
+export async function preparePayer(stage: Stage, payer: Hex): Promise<void> {
   const { node, settlement, token } = stage;
   await fund(node, payer);
   const mint = { abi: testUsdcAbi, functionName: 'mint', args: [payer, 10n ** 13n] } as const;
@@ -373,7 +383,7 @@ function settle(
   return settleExactly(stage, sales);
 }
 
-async function settleExactly(stage: Stage, sales: readonly Sale[]): Promise<Settled> {
+export async function settleExactly(stage: Stage, sales: readonly Sale[]): Promise<Settled> {
   const payments = concat(
     sales.map(({ number, merchant }, i) =>
       packPayment({

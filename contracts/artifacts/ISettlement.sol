@@ -38,6 +38,7 @@ interface ISettlement {
     error NoWalletProposed(uint32 merchant);
     error NotMerchantWallet(address attempted, address allowed);
     error NotOnePayment(uint256 attempted);
+    error NotPlanned(bytes32 codeHash);
     error NumberZero();
     error OutflowCeilingReached(uint256 attempted, uint256 available);
     error PaymentNotProved(uint64 number, uint256 nodeIndex);
@@ -104,6 +105,7 @@ interface ISettlement {
     function cancelOperations(bytes32[] calldata ids) external;
     function cancelWallet(uint32 merchant) external;
     function collectFees(address to, uint64 acquirerFees, uint64 protocolFees) external;
+    function deployPlanned(bytes calldata creationCode) external returns (address planned);
     function dropWalletChanges() external;
     function dropWalletChangesOf(address registrar) external;
     function eip712Domain() external view returns (bytes1 fields, string memory name, string memory version, uint256 chainId, address verifyingContract, bytes32 salt, uint256[] memory extensions);

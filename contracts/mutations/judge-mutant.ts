@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Judgment } from '../../test/mutations/judge.ts';
 import { type Mutation, mutate } from '../../test/mutations/mutation.ts';
-import { compileContract } from '../compile.ts';
+import { compileContract, hashSources } from '../compile.ts';
 import { contractsFolder, runForge } from '../forge.ts';
 
 /** Enough fuzz runs to detect every mutation; contracts.test.ts runs the full campaign. */
@@ -24,15 +24,20 @@ export async function judge(mutation: Mutation, likelyKiller?: string): Promise<
   const folder = mkdtempSync(join(tmpdir(), 'tapline-mutation-'));
   // Writes into contracts/, the only folder that forge may read. In a new clone, the subfolder does
   // not exist yet.
-  const artifactPath = join(contractsFolder, 'out', `mutation-${process.pid}.json`);
+  const artifactPath = (contract: string) =>
+    join(contractsFolder, 'out', `mutation-${process.pid}-${contract}.json`);
   mkdirSync(join(contractsFolder, 'out'), { recursive: true });
   try {
     copySources(folder);
     const path = join(folder, mutation.file);
     writeFileSync(path, mutate(readFileSync(path, 'utf8'), mutation));
-    const complaint = writeArtifact(folder, artifactPath);
-    if (complaint !== null) return { verdict: 'caught by types', by: complaint };
-    const environment = { ...SHORT_CAMPAIGN, ARTIFACT_Settlement: artifactPath };
+    const environment: Record<string, string> = { ...SHORT_CAMPAIGN };
+    for (const contract of CONTRACTS) {
+      if (!isChanged(contract, folder)) continue;
+      const complaint = writeArtifact(contract, folder, artifactPath(contract));
+      if (complaint !== null) return { verdict: 'caught by types', by: complaint };
+      environment[`ARTIFACT_${contract}`] = artifactPath(contract);
+    }
     const likely = likelyKiller === undefined ? [] : [['--match-test', likelyKiller]];
     for (const tests of [...likely, []]) {
       const { passed, output } = await runForge(['--fail-fast', ...tests], environment);
@@ -40,7 +45,7 @@ export async function judge(mutation: Mutation, likelyKiller?: string): Promise<
     }
     return { verdict: 'survived', by: '' };
   } finally {
-    rmSync(artifactPath, { force: true });
+    for (const contract of CONTRACTS) rmSync(artifactPath(contract), { force: true });
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -53,10 +58,17 @@ export function copySources(folder: string): void {
   });
 }
 
+/** The settlement contract deploys the others, whose code it has fixed. */
+const CONTRACTS = ['Settlement', 'SettlementLens', 'Timelock'];
+
+function isChanged(contract: string, root: string): boolean {
+  return hashSources(contract, root) !== hashSources(contract);
+}
+
 /** Compiles the mutant and writes its artifact. @returns the compiler's error, or null. */
-function writeArtifact(root: string, path: string): string | null {
+function writeArtifact(contract: string, root: string, path: string): string | null {
   try {
-    const artifact = compileContract('Settlement', { root, warningsAllowed: true });
+    const artifact = compileContract(contract, { root, warningsAllowed: true });
     writeFileSync(path, JSON.stringify(artifact));
     return null;
   } catch (error) {

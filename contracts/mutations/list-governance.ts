@@ -216,6 +216,36 @@ export const GOVERNANCE_MUTATIONS: readonly Mutation[] = [
       '        _payOut(merchant, wallet, amount, number);',
   },
   {
+    name: 'any code may be deployed as a part of the contract',
+    file: 'Settlement.sol',
+    from: 'if (!isLens && codeHash != _TIMELOCK_CODE_HASH) revert NotPlanned(codeHash);',
+    to: '',
+  },
+  {
+    name: 'the lens and the timelock may be deployed again, and in any order',
+    file: 'Settlement.sol',
+    from: 'if (planned != (isLens ? _LENS : address(_TIMELOCK))) revert NotPlanned(codeHash);',
+    to: '',
+  },
+  {
+    name: 'the first batches pay for new slots',
+    file: 'Settlement.sol',
+    from: 'if (isLens) _prepareStorage();',
+    to: '',
+  },
+  {
+    name: 'the last step of a deployment overwrites batches',
+    file: 'BatchRange.sol',
+    from: 'if (nodes[i] == 0) nodes[i]',
+    to: 'nodes[i]',
+  },
+  {
+    name: "the planned timelock does not depend on the deployment's delay",
+    file: 'Settlement.sol',
+    from: 'abi.encode(setup.governanceDelay, setup.proposers)',
+    to: 'abi.encode(setup.walletDelay, setup.proposers)',
+  },
+  {
     name: 'an authorized pull gets no gas for a signature',
     file: 'Settlement.sol',
     from: 'AUTHORIZED_PULL_GAS = PULL_GAS + SIGNATURE_GAS;',

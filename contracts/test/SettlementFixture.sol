@@ -59,8 +59,21 @@ abstract contract SettlementFixture is TestBase {
         payer = _goodPayer(PAYER_KEY);
     }
 
-    function _deploy(address token_) internal returns (ISettlement) {
-        return ISettlement(deploy("Settlement", abi.encode(token_, _setup())));
+    function _deploy(address token_) internal returns (ISettlement deployed) {
+        deployed = ISettlement(deploy("Settlement", abi.encode(token_, _setup())));
+        deployed.deployPlanned(_lensCode(token_));
+        deployed.deployPlanned(_timelockCode());
+    }
+
+    function _lensCode(address token_) internal view returns (bytes memory) {
+        return bytes.concat(codeOf("SettlementLens"), abi.encode(token_));
+    }
+
+    function _timelockCode() internal view returns (bytes memory) {
+        ISettlement.Setup memory setup = _setup();
+        return bytes.concat(
+            codeOf("Timelock"), abi.encode(setup.governanceDelay, setup.proposers)
+        );
     }
 
     function lens() internal view returns (ISettlementLens) {

@@ -46,16 +46,19 @@ abstract contract TestBase {
     error NotEqual(uint256 actual, uint256 expected, string what);
     error NotTrue(string what);
 
-    /// @dev Deploys the committed artifact, or the one that the environment names. With that,
-    /// mutations.ts runs the same tests on a changed contract.
+    /// @dev The creation code of the committed artifact, or of the one that the environment names.
+    /// With that, mutations.ts runs the same tests on a changed contract.
+    function codeOf(string memory artifact) internal view returns (bytes memory) {
+        string memory path = string.concat("contracts/artifacts/", artifact, ".json");
+        path = vm.envOr(string.concat("ARTIFACT_", artifact), path);
+        return vm.parseJsonBytes(vm.readFile(path), ".bytecode");
+    }
+
     function deploy(string memory artifact, bytes memory arguments)
         internal
         returns (address deployed)
     {
-        string memory path = string.concat("contracts/artifacts/", artifact, ".json");
-        path = vm.envOr(string.concat("ARTIFACT_", artifact), path);
-        bytes memory code = vm.parseJsonBytes(vm.readFile(path), ".bytecode");
-        bytes memory creation = bytes.concat(code, arguments);
+        bytes memory creation = bytes.concat(codeOf(artifact), arguments);
         assembly ("memory-safe") {
             deployed := create(0, add(creation, 0x20), mload(creation))
             if iszero(deployed) {
@@ -65,7 +68,7 @@ abstract contract TestBase {
         }
     }
 
-    /// @dev The address of the first contract that `creator` creates, in its constructor.
+    /// @dev The address of the first contract that `creator` creates.
     function firstCreationOf(address creator) internal pure returns (address) {
         bytes memory rlp = abi.encodePacked(hex"d694", creator, hex"01");
         return address(uint160(uint256(keccak256(rlp))));

@@ -218,8 +218,9 @@ interface Machine {
 function noteCall(pc: number, op: number, { stack, memory, pop, run }: Machine): void {
   const name = CALLS[op] ?? 'call';
   if (name === 'create' || name === 'selfdestruct') {
-    run.found({ pc, op: name, target: 'any', value: 'any', selector: 'any' });
-    for (let i = 0; i < (op === 0xff ? 1 : op === 0xf0 ? 3 : 4); i++) pop();
+    const [first] = Array.from({ length: op === 0xff ? 1 : op === 0xf0 ? 3 : 4 }, pop);
+    const value = name === 'create' && typeof first === 'bigint' ? first : 'any';
+    run.found({ pc, op: name, target: 'any', value, selector: 'any' });
     if (op !== 0xff) stack.push('any');
     return;
   }

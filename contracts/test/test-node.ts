@@ -34,10 +34,10 @@ export interface TestNode extends AsyncDisposable {
 }
 
 /** Starts a node on a free port; `await using` stops it. */
-export async function startTestNode(): Promise<TestNode> {
+export async function startTestNode(more: readonly string[] = []): Promise<TestNode> {
   // Anvil's automine sometimes leaves a transaction unmined, so the test requests each block.
   const clock = ['--timestamp', String(CHAIN_START)];
-  const options = ['--port', '0', '--auto-impersonate', '--no-mining', ...clock];
+  const options = ['--port', '0', '--auto-impersonate', '--no-mining', ...clock, ...more];
   const child = spawn(foundryBinary('anvil'), options, {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

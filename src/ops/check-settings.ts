@@ -4,6 +4,7 @@ import { checkPeers } from '#cells/check-peers.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { describeError, type Log, silentLog } from '#core/log.ts';
 import { NETWORKS, type Network } from '#core/mode.ts';
+import { StartError } from '#core/start-error.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { requireSameDirect, requireSessionSettings } from '#db/direct-connection.ts';
 import { requireDurability } from '#db/durability.ts';
@@ -17,7 +18,8 @@ import { configuredSenders, requireRoles } from '#settlement/chain/configure-sen
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { describeProfile } from '#settlement/chain-profiles.ts';
 import { requireCell } from '#settlement/database-cell.ts';
-import type { NetworkSettings } from '#settlement/network-config.ts';
+import type { NetworkSettings, SenderRole } from '#settlement/network-config.ts';
+import { mostGasOf } from '#settlement/relayer/send/gas-limits.ts';
 import { checkSigner, type SigningKey } from '#settlement/remote-signer.ts';
 import { isLow, paymentsLeftOf, presentPrice } from '#settlement/status/low-gas-balance.ts';
 
@@ -194,12 +196,21 @@ async function lookAtChain(
 /** Checks the keys held by signers; the keys in the settings need no such check. */
 async function lookAtSigners(
   network: Network,
-  keys: readonly (SigningKey | null)[],
+  keys: readonly (readonly [SenderRole, SigningKey | null])[],
 ): Promise<Finding[]> {
-  const elsewhere = keys.filter((key) => key !== null && typeof key !== 'string');
+  const elsewhere = keys.flatMap(([role, key]) =>
+    key === null || typeof key === 'string' ? [] : [{ role, key }],
+  );
   if (elsewhere.length === 0) return [];
   const look = async () => {
-    for (const key of elsewhere) await checkSigner(key);
+    for (const { role, key } of elsewhere) {
+      const [signed, needed] = [await checkSigner(key), mostGasOf(role)];
+      if (signed === null || signed >= needed) continue;
+      throw new StartError(
+        `the signer of ${key.address} signs at most ${signed} gas, and this release needs ` +
+          `${needed}: raise max_gas in the signer's settings`,
+      );
+    }
     return `the signers have the keys of ${elsewhere.length} addresses`;
   };
   return [await finding(`${network}: signer`, look)];
@@ -276,7 +287,13 @@ export async function checkSettings(envs: EnvOfRole): Promise<Finding[]> {
       const check = `${network}: separate keys`;
       findings.push(await finding(check, async () => requireSeparateKeys(worker, registrar)));
     }
-    const keys = [...relayerKeys, registrarKey, sponsorKey];
+    const keys = [
+      ...relayerKeys.map((key) => ['operator', key] as const),
+      ...([
+        ['registrar', registrarKey],
+        ['sponsor', sponsorKey],
+      ] as const),
+    ];
     findings.push(...(await lookAtSigners(network, keys)));
   }
   const { smtpUrl, redisUrl, publicUrl } = config;

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import {
+  concat,
   createTestClient,
   createWalletClient,
   encodeDeployData,
@@ -17,14 +18,21 @@ import {
   zeroAddress,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { silentLog } from '#core/log.ts';
 import { CREATE2_FACTORY, newKey } from '#ops/deploy-contract.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import { openChain } from '#settlement/chain/open-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { type RoleName, roleId } from '#settlement/contract/contract-roles.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
+import {
+  gasOfContract,
+  NETWORK_DEFAULTS,
+  type NetworkSettings,
+} from '#settlement/network-config.ts';
 import { testDatabase } from '#testing/database.ts';
 import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
-import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 import {
@@ -196,7 +204,9 @@ describe('npm run chain -- deploy', () => {
     const expected = await told({});
     const first = await deployed({});
     assert.equal(first.settlement, expected);
-    assert.equal(BigInt(first.block), await walletOf(PAYING.key).getBlockNumber());
+    const steps = 3n;
+    const newest = await walletOf(PAYING.key).getBlockNumber();
+    assert.equal(BigInt(first.block), newest - steps + 1n, 'the block of the first step');
     const after = await nonce();
     assert.deepEqual(await deployed({}), first, 'a second call finds it, and the block it came in');
     assert.equal(await nonce(), after, 'and sends nothing');
@@ -206,6 +216,38 @@ describe('npm run chain -- deploy', () => {
     const others = [salted, await told({ 'hourly-ceiling': '1001' }), await told({ salt: '8' })];
     assert.equal(new Set([expected, ...others]).size, 4, 'salt and arguments are part of it');
     assert.match((await run('address', { ...options, salt: '0x07' })).out, /--salt=0x07 must be/);
+  });
+
+  it('continues a deployment that was interrupted, and no service starts before', async () => {
+    const { network: _network, 'rpc-url': _rpcUrl, ...options } = inOrder();
+    Object.assign(options, { salt: '77' });
+    const { out: told } = await run('address', options);
+    const line = (name: string) =>
+      (new RegExp(`^${name}=(0x[0-9a-fA-F]+)$`, 'm').exec(told)?.[1] ?? assert.fail(told)) as Hex;
+    const code = concat([settlementBytecode, line('constructor_arguments')]);
+    await send(PAYING.key, CREATE2_FACTORY, concat([line('salt'), code]));
+    const settings: NetworkSettings = {
+      ...NETWORK_DEFAULTS,
+      ...({ network: 'testnet', livemode: false, chainId: CHAIN_ID, usdc } as const),
+      ...{ rpcUrls: [chain.rpcUrl], settlement: line('settlement') },
+      ...{ relayerKeys: [], registrarKey: null },
+    };
+    await assert.rejects(openChain(settings, silentLog), /the deployment is incomplete, so repeat/);
+    const sent = await nonce();
+    const { code: exit, out } = await deploy({ ...inOrder(), ...NAMED, ...options });
+    assert.equal(exit, 0, out);
+    assert.ok(out.includes(`CHAIN_TESTNET_SETTLEMENT=${line('settlement')}`), out);
+    assert.equal(await nonce(), sent + 2, 'the lens and the timelock');
+    for (const part of ['lens', 'timelock']) {
+      assert.ok(await walletOf(PAYING.key).getCode({ address: line(part) }), part);
+    }
+    const opened = await openChain(settings, silentLog);
+    const { settlement } = settings;
+    assert.deepEqual(gasOfContract(opened.config, settlement), {
+      pull: 350_000n,
+      signature: 500_000n,
+    });
+    await opened.close();
   });
 
   it('names the factory that the chain lacks', async () => {

@@ -3,7 +3,6 @@ import {
   createPublicClient,
   createWalletClient,
   encodeAbiParameters,
-  encodeDeployData,
   getCreate2Address,
   http,
   isHex,
@@ -18,10 +17,12 @@ import {
 } from '#settlement/chain/check-contract.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { isCurrentContract } from '#settlement/contract/contract-code.ts';
+import { completingSteps, deployInSteps } from '#settlement/contract/deploy-in-steps.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { checksummed } from '#settlement/evm-address.ts';
-import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
+import { settlementCreation } from '../../contracts/deployment.ts';
 
 /** The roles of a new settlement contract, and its fees (contracts/README.md). */
 export interface Deployment {
@@ -158,15 +159,10 @@ function argumentsOf(deployment: Omit<Deployment, 'rpcUrl'>) {
   return [deployment.usdc, setupOf(deployment)] as const;
 }
 
-function creationCode(deployment: Omit<Deployment, 'rpcUrl'>): Hex {
-  const args = argumentsOf(deployment);
-  return encodeDeployData({ abi: settlementAbi, bytecode: settlementBytecode, args });
-}
-
 /** Computes the address without a node, before or after the deployment. */
 export function addressOf(deployment: Omit<Deployment, 'rpcUrl'>) {
   const { salt = NO_SALT } = deployment;
-  const code = creationCode(deployment);
+  const code = settlementCreation(argumentsOf(deployment));
   const settlement = getCreate2Address({ from: CREATE2_FACTORY, salt, bytecode: code });
   const [inputs] = settlementAbi.flatMap((one) => (one.type === 'constructor' ? [one.inputs] : []));
   if (inputs === undefined) throw new Error('the artifact has no constructor');
@@ -178,21 +174,20 @@ export function addressOf(deployment: Omit<Deployment, 'rpcUrl'>) {
 }
 
 /**
- * Deploys the settlement contract; `key` pays for gas and gets no role. If the contract is already
- * deployed, nothing is sent. The address depends on the code and the arguments, so the deployed
- * contract is the same, whoever deployed it.
+ * Deploys the settlement contract, its lens and its timelock, each in a transaction; `key` pays for
+ * gas and gets no role. Sends only what is missing, so that an interrupted deployment continues.
+ * The addresses depend on the code and the arguments, so the deployed contracts are the same,
+ * whoever deployed them.
  */
 export async function deployContract(deployment: Deployment, key: Hex): Promise<Deployed> {
   const transport = http(deployment.rpcUrl);
   const reader = createPublicClient({ transport, pollingInterval: POLL_MS });
   const { settlement, salt } = addressOf(deployment);
+  const args = argumentsOf(deployment);
   const chainId = await reader.getChainId();
-  const isThere = async () => {
-    const code = await reader.getCode({ address: settlement });
-    return code !== undefined && isCurrentContract(code);
-  };
-  if (await isThere()) {
-    return { chainId, settlement, blockNumber: await firstBlockWith(reader, settlement) };
+  const code = await reader.getCode({ address: settlement });
+  if (code !== undefined && !isCurrentContract(code)) {
+    throw new StartError(`the code at ${settlement} is not this release's contract`);
   }
   if ((await reader.getCode({ address: CREATE2_FACTORY })) === undefined) {
     throw new StartError(
@@ -200,15 +195,15 @@ export async function deployContract(deployment: Deployment, key: Hex): Promise<
         'transaction first (github.com/Arachnid/deterministic-deployment-proxy)',
     );
   }
-  const account = privateKeyToAccount(key);
-  const data = concatHex([salt, creationCode(deployment)]);
-  const wallet = createWalletClient({ account, transport });
-  const hash = await wallet.sendTransaction({ chain: null, to: CREATE2_FACTORY, data });
-  const receipt = await reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_TIMEOUT_MS });
-  if (receipt.status !== 'success' && !(await isThere())) {
-    throw new StartError(`the deployment ${hash} was reverted`);
-  }
-  return { chainId, settlement, blockNumber: receipt.blockNumber };
+  const wallet = createWalletClient({ account: privateKeyToAccount(key), transport });
+  const data = concatHex([salt, settlementCreation(args)]);
+  const steps = [
+    { name: 'settlement contract', address: settlement, to: CREATE2_FACTORY, data } as const,
+    ...completingSteps(settlement, args),
+  ];
+  const deployer = { reader, wallet, receiptTimeoutMs: RECEIPT_TIMEOUT_MS };
+  const [block = null] = await deployInSteps(deployer, steps);
+  return { chainId, settlement, blockNumber: block ?? (await firstBlockWith(reader, settlement)) };
 }
 
 /** Finds the contract's first block by bisection; `null` if the node does not keep old states. */

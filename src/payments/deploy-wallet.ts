@@ -14,9 +14,10 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { readCodeSize } from '#settlement/chain/code-size.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { type DeployFirst, notDeployed } from '#settlement/chain/signature-refusals.ts';
-import { DEPLOYMENT_GAS, type Deployment } from '#settlement/chain/verify-signature.ts';
+import type { Deployment } from '#settlement/chain/verify-signature.ts';
 import { type Hex, requestOnChain } from '#settlement/chain-requests.ts';
 import { selectDeployment } from '#settlement/deployment-queries.ts';
+import { DEPLOYMENT_GAS } from '#settlement/gas-ceilings.ts';
 import { checkSettles, WORKER_GONE_MS } from '#settlement/network-readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
 

@@ -14,10 +14,11 @@ import { isLive, type Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import type { ChainNode } from '#sandbox/chain-node.ts';
 import { senderKeys, wallet, walletKey } from '#sandbox/derive-wallets.ts';
-import { isCurrentContract } from '#settlement/contract/contract-code.ts';
+import { isCurrentContract, knownContract } from '#settlement/contract/contract-code.ts';
+import { completingSteps, deployInSteps } from '#settlement/contract/deploy-in-steps.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/network-config.ts';
-import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
+import { type DeploymentArguments, settlementCreation } from '../../contracts/deployment.ts';
 
 /** The fees of behavior.md 6.2, in basis points. */
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
@@ -61,30 +62,21 @@ async function fund(clients: Clients, addresses: readonly Hex[]): Promise<void> 
   );
 }
 
-/** Sends both deployments at the same time, so that they fit into one block. */
-async function deployContracts(clients: Clients, usdc: Hex, setup: object): Promise<bigint> {
-  const { reader, deployer } = clients;
-  const from = deployer.account.address;
-  const token = encodeDeployData({ abi: testUsdcAbi, bytecode: testUsdcBytecode, args: [from] });
-  const settlement = encodeDeployData({
-    abi: settlementAbi,
-    bytecode: settlementBytecode,
-    args: [usdc, setup as never],
-  });
-  // The gas limits must add up to less than a block's 30 million.
-  const hashes = [
-    await deployer.sendTransaction({ data: token, nonce: 0, gas: 12_000_000n }),
-    await deployer.sendTransaction({ data: settlement, nonce: 1, gas: 16_000_000n }),
+/** Deploys what is missing of the token and the settlement contract. */
+async function deployContracts(
+  { reader, deployer }: Clients,
+  settlement: Hex,
+  args: DeploymentArguments,
+): Promise<void> {
+  const [usdc] = args;
+  const owner = [deployer.account.address] as const;
+  const token = encodeDeployData({ abi: testUsdcAbi, bytecode: testUsdcBytecode, args: owner });
+  const steps = [
+    { name: 'token', address: usdc, to: null, data: token },
+    { name: 'settlement contract', address: settlement, to: null, data: settlementCreation(args) },
+    ...completingSteps(settlement, args),
   ];
-  const receipts = await Promise.all(
-    hashes.map((hash) =>
-      reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_TIMEOUT_MS, confirmations: 1 }),
-    ),
-  );
-  if (receipts.some((receipt) => receipt.status !== 'success')) {
-    throw new Error('deploying the contracts of the sandbox failed');
-  }
-  return receipts[0]?.blockNumber ?? 0n;
+  await deployInSteps({ reader, wallet: deployer, receiptTimeoutMs: RECEIPT_TIMEOUT_MS }, steps);
 }
 
 /**
@@ -118,8 +110,8 @@ export async function prepareNetwork(
   const settlement = getContractAddress({ from, nonce: 1n });
   await fund(clients, [from, role('registrar'), role('sponsor'), role('watcher'), ...operators]);
   const code = await clients.reader.getCode({ address: settlement });
-  if (code === undefined) {
-    await deployContracts(clients, usdc, {
+  if (code === undefined || isCurrentContract(code)) {
+    const setup = {
       proposers: [from],
       steward: from,
       operators,
@@ -131,9 +123,10 @@ export async function prepareNetwork(
       ...delays,
       hourlyCeiling: SANDBOX_CEILING,
       rates: RATES,
-    });
-    await node.saveState();
-  } else if (!isCurrentContract(code)) {
+    };
+    await deployContracts(clients, settlement, [usdc, setup]);
+    if (code === undefined) await node.saveState();
+  } else if (knownContract(code) === null) {
     throw new StartError(
       `The ${network} chain of this data folder has the settlement contract of an earlier ` +
         'release: move the folder away, or set TAPLINE_DATA_DIR to another one, and start again.',

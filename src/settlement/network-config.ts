@@ -3,6 +3,7 @@ import { type ChainProfile, CUSTOM } from '#settlement/chain-profiles.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Contracts } from '#settlement/contract-versions.ts';
 import type { SigningKey } from '#settlement/remote-signer.ts';
+import { RpcUnavailable } from '#settlement/rpc-unavailable.ts';
 
 /** Payments of at least `from` wait for additional confirmations. */
 export interface CountsRule {
@@ -57,6 +58,8 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   /** The token's EIP-712 name and version, for which permits are signed. */
   readonly usdcDomain: { readonly name: string; readonly version: string };
   readonly token: TokenFacts;
+  /** By settlement contract, in lower case. Empty until the contracts have been read. */
+  readonly contractGas: Map<string, ContractGas>;
   /**
    * Keys with the contract's operator role; each has its own sender. Empty if only other processes
    * settle.
@@ -107,11 +110,33 @@ export interface TokenFacts {
   readonly domainProblem: string | null;
 }
 
+/** The exact gas that a settlement contract gives to the calls that it makes for a payment. */
+export interface ContractGas {
+  /** For the token's transfer from the payer (`PULL_GAS`). */
+  readonly pull: bigint;
+  /** For a contract wallet's check of a signature, in addition (`SIGNATURE_GAS`). */
+  readonly signature: bigint;
+}
+
+/**
+ * Returns what this settlement contract allows; its versions differ.
+ * @throws RpcUnavailable if no node has answered yet.
+ */
+export function gasOfContract(
+  { contractGas }: Pick<NetworkConfig, 'contractGas'>,
+  settlement: Hex,
+): ContractGas {
+  const known = contractGas.get(settlement.toLowerCase());
+  if (known !== undefined) return known;
+  throw new RpcUnavailable('a settlement contract has not been read yet');
+}
+
 /**
  * The settings as configured. Values that are `null` here are read from the token's contract, as
  * are its functions.
  */
-export interface NetworkSettings extends Omit<NetworkConfig, 'usdcDomain' | 'token'> {
+export interface NetworkSettings
+  extends Omit<NetworkConfig, 'usdcDomain' | 'token' | 'contractGas'> {
   readonly usdcDomain: { readonly name: string | null; readonly version: string | null };
 }
 
@@ -128,6 +153,7 @@ export const NETWORK_DEFAULTS = {
   /** The name and version of TestUSDC. Circle's token is named "USD Coin" or "USDC", version 2. */
   usdcDomain: { name: 'Test USD Coin', version: '1' },
   token: { hasPermit: true, domainProblem: null },
+  contractGas: new Map(),
   deployedAtBlock: 0n,
   formerSettlements: [],
   /**

@@ -43,10 +43,13 @@ export class SignerRefused extends Error {
   override readonly name = 'SignerRefused';
   /** Set for refusals that callers must distinguish; otherwise `null`. */
   readonly code: typeof OFFERS_TOO_LITTLE | typeof NO_TRANSACTION | null;
+  /** The most gas that the signer signs for this key; `null` if it does not say. */
+  readonly maxGas: bigint | null;
 
-  constructor(reason: string, code: unknown) {
+  constructor(reason: string, code: unknown, maxGas: unknown = null) {
     super(`the signer refused: ${reason}`);
     this.code = code === OFFERS_TOO_LITTLE || code === NO_TRANSACTION ? code : null;
+    this.maxGas = /^\d{1,18}$/.test(String(maxGas)) ? BigInt(String(maxGas)) : null;
   }
 }
 
@@ -80,13 +83,18 @@ export function readRemoteKey(text: string, token: string | null, name: string):
 
 /**
  * Checks that the signer answers, accepts the token, and knows the account. Signs nothing.
+ * @returns the most gas that it signs for; `null` if it does not say.
  * @throws SignerUnavailable, SignerRefused
  */
-export async function checkSigner(key: RemoteKey): Promise<void> {
+export async function checkSigner(key: RemoteKey): Promise<bigint | null> {
   const { address } = key;
-  await ask(key, { address, unsigned: '0x00' }).catch((error) => {
+  try {
+    await ask(key, { address, unsigned: '0x00' });
+    return null;
+  } catch (error) {
     if (!(error instanceof SignerRefused) || error.code !== NO_TRANSACTION) throw error;
-  });
+    return error.maxGas;
+  }
 }
 
 /** Returns the account of a key, whether local or remote. */
@@ -120,10 +128,10 @@ async function ask(key: RemoteKey, request: SignRequest): Promise<Hex> {
   const { isOk, status, answer } = await post(key, request).catch((cause) => {
     throw new SignerUnavailable(`the signer did not respond: ${describeError(cause)}`, { cause });
   });
-  const { signed, error, code } = answer;
+  const { signed, error, code, max_gas: maxGas } = answer;
   if (isOk && typeof signed === 'string' && /^0x[0-9a-f]+$/i.test(signed)) return signed as Hex;
   if (typeof error !== 'string') throw new SignerUnavailable(`the signer answered ${status}`);
-  throw new SignerRefused(error, code);
+  throw new SignerRefused(error, code, maxGas);
 }
 
 async function post({ url, token }: RemoteKey, request: SignRequest) {

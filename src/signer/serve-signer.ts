@@ -27,7 +27,9 @@ const FAILED = 502;
 
 interface Answer {
   readonly status: number;
-  readonly body: { readonly signed: Hex } | { readonly error: string; readonly code?: string };
+  readonly body:
+    | { readonly signed: Hex }
+    | { readonly error: string; readonly code?: string; readonly max_gas?: string };
 }
 
 interface Desk {
@@ -140,7 +142,11 @@ async function signAt(desk: Desk, { unsigned }: SignRequest): Promise<Answer> {
   const { account, memory } = desk;
   const { address, limits, source } = account;
   const checked = check(unsigned, address, limits);
-  if (!checked.ok) return refuse(REFUSED, checked.reason, checked.code);
+  if (!checked.ok) {
+    const { status, body } = refuse(REFUSED, checked.reason, checked.code);
+    // A check of the settings asks for no transaction. It compares this with what it will need.
+    return { status, body: { ...body, max_gas: String(limits.maxGas) } };
+  }
   const { nonce = 0, maxFeePerGas = 0n } = checked.transaction;
   const now = Date.now();
   const asked = { nonce, unsigned, maxFeePerGas };

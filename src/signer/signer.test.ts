@@ -23,13 +23,15 @@ import { present } from '#core/assert.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { permitCall, transferCall } from '#settlement/contract/contract-calls.ts';
-import { gasCapOf } from '#settlement/relayer/send/gas-limits.ts';
+import { SENDER_ROLES } from '#settlement/network-config.ts';
+import { cancellationGasLimit, gasCapOf, mostGasOf } from '#settlement/relayer/send/gas-limits.ts';
 import { checkSigner, readRemoteKey, signerOf } from '#settlement/remote-signer.ts';
 import { serveSigner } from '#signer/serve-signer.ts';
 import { readSettings } from '#signer/signer-settings.ts';
 import { FUNCTIONS } from '#signer/signing-rules.ts';
 import { sendRaw } from '#testing/http-kit.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
+import { WATCH_GAS } from '#watch/pause-contract.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /**
@@ -215,14 +217,28 @@ describe('npm run signer', () => {
     assert.deepEqual(FUNCTIONS.get('transferWithAuthorization'), calls.map(selectorOf));
   });
 
-  it('its example settings let a sponsor send what a contract wallet signed', async () => {
+  it("its example settings sign the highest limit of each role, and a watchtower's", async () => {
     const { accounts } = JSON.parse(await readFile(EXAMPLE, 'utf8')) as Example;
-    const sponsor = accounts.find(({ key_file: file }) => file === 'sponsor.key');
+    const keys = { operator: 'relayer-1.key', registrar: 'registrar.key', sponsor: 'sponsor.key' };
+    for (const role of SENDER_ROLES) {
+      const account = accounts.find(({ key_file: file }) => file === keys[role]);
+      const most = mostGasOf(role);
+      assert.ok(most <= BigInt(account?.max_gas ?? 0), `${role}: ${most}`);
+    }
+    for (const { max_gas: most } of accounts) {
+      assert.ok(most >= Math.max(Number(WATCH_GAS), Number(cancellationGasLimit(10n ** 9n))));
+    }
     const signature = concat(Array<Hex>(LONG_SIGNATURE_WORDS).fill(numberToHex(1, { size: 32 })));
     const moved = { from: fileAddress, to: zeroAddress, amount: '1', validBefore: '1' };
     const data = transferCall({ ...moved, nonce: numberToHex(1, { size: 32 }), signature });
-    const most = present(gasCapOf('transfer', { to: SETTLEMENT, data }), 'a cap');
-    assert.ok(most <= BigInt(sponsor?.max_gas ?? 0), `${most} gas`);
+    assert.ok(
+      present(gasCapOf('transfer', { to: SETTLEMENT, data }), 'a cap') <= mostGasOf('sponsor'),
+    );
+  });
+
+  it('says how much gas it signs to one who asks for no transaction', async () => {
+    const key = { url, address: fileAddress, token: TOKEN };
+    assert.equal(await checkSigner(key), 200_000n);
   });
 
   it('responds 400 to an invalid Host, for any token and path', async () => {

@@ -21,12 +21,18 @@ import {
   scheduleCall,
   timelockOf,
 } from '#settlement/contract/timelock-calls.ts';
-import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/network-config.ts';
+import { gasOfContract, NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/network-config.ts';
 import { signerOf } from '#settlement/remote-signer.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { signRegistration } from '#testing/wallet-consents.ts';
-import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
+import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
+import {
+  type DeploymentArguments,
+  plannedCreations,
+  settlementCreation,
+} from '../../contracts/deployment.ts';
+import version1 from '../../contracts/test/settlement-version-1.json' with { type: 'json' };
 
 export const TEST_CHAIN_ID = 31_400;
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
@@ -119,6 +125,8 @@ export interface PayerOptions {
 export interface ContractTerms {
   /** Seconds after its registration during which a merchant gets no payouts. */
   readonly payoutHold: number;
+  /** Default: the newest. Version 1 creates its lens and timelock itself. */
+  readonly version?: 1;
 }
 
 export type Overrides = (
@@ -152,7 +160,7 @@ export async function startTestNetwork(
     registrarKey: generatePrivateKey(),
     relayerKeys: Array.from({ length: 4 }, generatePrivateKey),
   };
-  const config: NetworkConfig = {
+  const settings: NetworkConfig = {
     ...NETWORK_DEFAULTS,
     network: 'testnet',
     livemode: false,
@@ -170,16 +178,21 @@ export async function startTestNetwork(
     ...(await overrides(node.rpcUrl)),
   };
   const sender = createSender(rpc);
-  await deploy(sender, config, { ...roles, ...terms });
-  const chain = await openChain(config, silentLog);
+  await deploy(sender, settings, { ...roles, ...terms });
+  const chain = await openChain(settings, silentLog);
+  const { config } = chain;
   const network = assemble({ config, rpc, chain, node, sender });
   const addContract = async () => {
     const nonce = await rpc.call('eth_getTransactionCount', [roles.admin.address, 'latest']);
     const { address: from } = roles.admin;
     const settlement = getContractAddress({ from, nonce: BigInt(String(nonce)) });
-    await network.send(roles.admin, null, deploymentOf(config, { ...roles, ...terms }));
+    const args = argumentsOf(config, { ...roles, ...terms });
+    await network.send(roles.admin, null, settlementCreation(args));
+    await complete(sender, roles.admin, settlement, args);
     const deployedAtBlock = present(await chain.block('latest'), 'newest block').number;
-    return { ...config, settlement, deployedAtBlock, formerSettlements: [config] };
+    const gas = gasOfContract(config, config.settlement);
+    const contractGas = new Map([...config.contractGas, [settlement.toLowerCase(), gas]]);
+    return { ...config, settlement, deployedAtBlock, contractGas, formerSettlements: [config] };
   };
   const govern = async (data: Hex, target = config.settlement) => {
     const call = { target, data };
@@ -199,7 +212,13 @@ function createSender(rpc: Rpc) {
   const mine = async (blocks = 1) => {
     for (let i = 0; i < blocks; i++) await rpc.call('evm_mine', []);
   };
-  const post = async (account: PrivateKeyAccount, to: Hex | null, data: Hex, nonce?: number) => {
+  const post = async (
+    account: PrivateKeyAccount,
+    to: Hex | null,
+    data: Hex,
+    nonce?: number,
+    gas = to === null ? GAS_LIMIT : 1_000_000n,
+  ) => {
     const pending = () => rpc.call('eth_getTransactionCount', [account.address, 'pending']);
     const raw = await account.signTransaction({
       type: 'eip1559',
@@ -207,7 +226,7 @@ function createSender(rpc: Rpc) {
       nonce: nonce ?? Number(await pending()),
       ...(to === null ? {} : { to }),
       data,
-      gas: to === null ? GAS_LIMIT : 1_000_000n,
+      gas,
       maxFeePerGas: GAS_PRICE,
       maxPriorityFeePerGas: 1_000_000n,
     });
@@ -238,7 +257,25 @@ async function deploy(
   await fund([...ours, ...operators, ...sponsors]);
   const token = { abi: testUsdcAbi, bytecode: testUsdcBytecode, args: [admin.address] } as const;
   await post(admin, null, encodeDeployData(token));
-  await post(admin, null, deploymentOf(config, wanted));
+  const args = argumentsOf(config, wanted);
+  if (wanted.version === 1) {
+    await post(admin, null, settlementCreation(args, version1.bytecode as Hex));
+    return mine();
+  }
+  await post(admin, null, settlementCreation(args));
+  await mine();
+  await complete({ mine, post }, admin, config.settlement, args);
+}
+
+/** Deploys the lens and the timelock of a settlement contract. */
+async function complete(
+  { mine, post }: Pick<Sender, 'mine' | 'post'>,
+  admin: PrivateKeyAccount,
+  settlement: Hex,
+  args: DeploymentArguments,
+): Promise<void> {
+  const { lens, timelock } = plannedCreations(args);
+  for (const data of [lens, timelock]) await post(admin, settlement, data, undefined, GAS_LIMIT);
   await mine();
 }
 
@@ -249,7 +286,7 @@ function keysOf(config: NetworkConfig) {
   };
 }
 
-function deploymentOf(config: NetworkConfig, wanted: Wanted): Hex {
+function argumentsOf(config: NetworkConfig, wanted: Wanted): DeploymentArguments {
   const { admin, guardian, watcher, payoutHold } = wanted;
   const setup = {
     proposers: [admin.address],
@@ -264,8 +301,7 @@ function deploymentOf(config: NetworkConfig, wanted: Wanted): Hex {
     hourlyCeiling: MAX_CEILING,
     rates: RATES,
   };
-  const args = [config.usdc, setup] as const;
-  return encodeDeployData({ abi: settlementAbi, bytecode: settlementBytecode, args });
+  return [config.usdc, setup];
 }
 
 /**

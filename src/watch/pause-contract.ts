@@ -25,8 +25,8 @@ import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 /** One chain client per provider. */
 type Providers = readonly Chain[];
 
-/** Gas limit: three times what a pause or a drop uses. */
-const GAS = 200_000n;
+/** Gas limit of a pause or a drop (docs/gas-rules.md). */
+export const WATCH_GAS = 200_000n;
 /** Minimum priority fee, in wei: more than an idle chain requires. */
 const LEAST_TIP = 1_000_000n;
 /** Multiple of the base fee that the first try offers. Each retry offers a quarter more. */
@@ -214,12 +214,12 @@ async function affordable(
   address: Hex,
   actions: readonly Action[],
 ): Promise<{ readonly action: Action; readonly fees: Fees }[]> {
-  const price = GAS * (await feesOf(chains, 0)).maxFeePerGas;
+  const price = WATCH_GAS * (await feesOf(chains, 0)).maxFeePerGas;
   let coin = await coinOf(chains, address);
   const chosen = [];
   for (const action of actions) {
     const fees = await feesOf(chains, Math.max(...action.steps.map(({ tries }) => tries)));
-    const cost = GAS * fees.maxFeePerGas;
+    const cost = WATCH_GAS * fees.maxFeePerGas;
     if (!action.isPause && coin !== null && coin - cost < PAUSES_KEPT * price) continue;
     if (coin !== null) coin -= cost;
     chosen.push({ action, fees });
@@ -243,7 +243,7 @@ async function send(
     const what = { network: config.network, step: action.steps[0]?.step ?? '' };
     const unsigned = {
       ...({ type: 'eip1559', chainId: config.chainId, nonce: Number(first) + place } as const),
-      ...{ to: action.to, data: action.data, gas: GAS, ...fees },
+      ...{ to: action.to, data: action.data, gas: WATCH_GAS, ...fees },
     };
     const raw = await account.signTransaction(unsigned).catch((error: unknown) => {
       // The signer is unreachable or refuses to sign. The next poll tries again.
@@ -342,7 +342,7 @@ export async function checkCoin(
   const { address } = signerOf(key);
   const coin = await coinOf(chains, address);
   if (coin === null) return;
-  const price = GAS * (await feesOf(chains, 0)).maxFeePerGas;
+  const price = WATCH_GAS * (await feesOf(chains, 0)).maxFeePerGas;
   if (coin >= ALERT_BELOW_TRANSACTIONS * price) return;
   const transactions = Number(coin / price);
   log.warn('the watchtower is running low on gas funds', { network, address, transactions });

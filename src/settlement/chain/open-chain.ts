@@ -1,18 +1,26 @@
-import { formatGwei } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, formatGwei } from 'viem';
 import { SECOND_MS } from '#core/durations.ts';
 import { describeError, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readCodeSize } from '#settlement/chain/code-size.ts';
-import { quantity, type RawBlock, toBlock } from '#settlement/chain/decode-call-answers.ts';
+import {
+  decodeView,
+  quantity,
+  type RawBlock,
+  toBlock,
+} from '#settlement/chain/decode-call-answers.ts';
 import { independentProviders } from '#settlement/chain/provider-quorum.ts';
 import { readChain } from '#settlement/chain/read-chain.ts';
 import { createTokenRefresh, readToken } from '#settlement/chain/read-token-facts.ts';
 import { connectRpc, type ProbedAddress, type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { isCurrentContract } from '#settlement/contract/contract-code.ts';
+import { knownContract } from '#settlement/contract/contract-code.ts';
+import { lensOf } from '#settlement/contract/lens-address.ts';
+import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
-import type { NetworkConfig, NetworkSettings } from '#settlement/network-config.ts';
+import type { ContractGas, NetworkConfig, NetworkSettings } from '#settlement/network-config.ts';
+import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
  * The name and version of Circle's token on most chains, used if no node is reachable at startup.
@@ -29,6 +37,7 @@ function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain'])
     ...settings,
     usdcDomain: { name: name ?? told.name, version: version ?? told.version },
     token: { hasPermit: settings.profile.usdc?.permit !== false, domainProblem: null },
+    contractGas: new Map(),
   };
 }
 
@@ -58,7 +67,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   };
   const chain = { ...reads, refreshToken: createTokenRefresh(reads, config, log) };
   const check = async () => {
-    await requireContracts(chain, setting);
+    const contractGas = await requireContracts(chain, setting);
     await requireFee(chain);
     const { domain, hasPermit } = await readToken(chain, config, USUAL_DOMAIN);
     for (const { settlement } of config.formerSettlements) {
@@ -67,6 +76,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
     // Changes these objects in place, because other code holds references to them.
     Object.assign(chain.config.usdcDomain, domain);
     Object.assign(chain.config.token, { hasPermit });
+    for (const [address, gas] of contractGas) chain.config.contractGas.set(address, gas);
     if (!hasPermit)
       log.info('the token has no permit: payers approve it with a transaction', { network });
   };
@@ -214,31 +224,60 @@ async function isMissing(rpc: Rpc, address: Hex): Promise<boolean> {
 }
 
 /**
- * Checks that each address has the right contract.
+ * Checks that each address has the right contract, and reads what the settlement contracts allow
+ * their calls.
  * @throws StartError if an address has no contract, or the wrong one.
  * @throws RpcUnavailable also if a single provider says that USDC is missing
  */
 async function requireContracts(
-  { config, rpc }: { readonly config: NetworkConfig; readonly rpc: Rpc },
+  chain: Pick<Chain, 'config' | 'rpc' | 'calls'>,
   setting: string,
-): Promise<void> {
-  const settlements = contractsOf(config).map(({ settlement }) => settlement);
-  for (const address of [...settlements, config.usdc]) {
-    const code = await rpc.call('eth_getCode', [address, 'latest']);
-    if (code === '0x') {
-      if ((await readCodeSize(rpc, address)) > 0n) {
-        throw new RpcUnavailable('a node returned no code for a contract that exists');
-      }
-      const missing = `there is no contract at ${address} on the chain of ${setting}`;
-      if (address === config.usdc && !(await isMissing(rpc, address))) {
-        throw new RpcUnavailable(`${missing}, as a single provider says`);
-      }
-      throw new StartError(missing);
+): Promise<(readonly [address: string, gas: ContractGas])[]> {
+  const { usdc } = chain.config;
+  const found: (readonly [string, ContractGas])[] = [];
+  for (const { settlement } of contractsOf(chain.config)) {
+    const known = knownContract(await requireCode(chain, settlement, setting));
+    if (known === null) {
+      throw new StartError(
+        `the contract at ${settlement} on the chain of ${setting} is not a settlement contract ` +
+          'of this release: deploy one with npm run chain -- deploy',
+      );
     }
-    if (!settlements.includes(address) || isCurrentContract(code as Hex)) continue;
-    throw new StartError(
-      `the contract at ${address} on the chain of ${setting} is not a settlement contract of ` +
-        'this release: deploy one with npm run chain -- deploy',
-    );
+    for (const part of [lensOf(settlement), timelockOf(settlement)]) {
+      await requireCode(chain, part, setting, INCOMPLETE);
+    }
+    const pull = await readPullGas(chain, settlement);
+    found.push([settlement.toLowerCase(), { pull, signature: known.signatureGas }]);
   }
+  await requireCode(chain, usdc, setting);
+  return found;
+}
+
+/** Another step of the deployment creates the lens and the timelock. */
+const INCOMPLETE =
+  ': the deployment is incomplete, so repeat npm run chain -- deploy with the same options';
+
+async function requireCode(
+  { config, rpc }: { readonly config: NetworkConfig; readonly rpc: Rpc },
+  address: Hex,
+  setting: string,
+  remedy = '',
+): Promise<Hex> {
+  const code = await rpc.call('eth_getCode', [address, 'latest']);
+  if (code !== '0x') return code as Hex;
+  if ((await readCodeSize(rpc, address)) > 0n) {
+    throw new RpcUnavailable('a node returned no code for a contract that exists');
+  }
+  const missing = `there is no contract at ${address} on the chain of ${setting}`;
+  if (address === config.usdc && !(await isMissing(rpc, address))) {
+    throw new RpcUnavailable(`${missing}, as a single provider says`);
+  }
+  throw new StartError(`${missing}${remedy}`);
+}
+
+const PULL_GAS = { abi: settlementAbi, functionName: 'PULL_GAS' } as const;
+
+async function readPullGas(chain: Pick<Chain, 'calls'>, to: Hex): Promise<bigint> {
+  const [answer] = await chain.calls([{ to, data: encodeFunctionData(PULL_GAS), words: 1 }]);
+  return decodeView(answer, (data) => decodeFunctionResult({ ...PULL_GAS, data }));
 }

@@ -224,10 +224,17 @@ describe('JSON-RPC over several nodes', () => {
   it('concludes nothing from an invalid result', async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     b.reply = () => ({ body: { result: '0x5208' } });
-    for (const result of [null, '0x', '5208', 21_000, {}, '0x1']) {
+    for (const result of [null, '0x', '5208', 21_000, {}, '0x0']) {
       a.reply = () => ({ body: { result } });
       assert.equal(await connect(a, b).call('eth_estimateGas', []), '0x5208');
     }
+  });
+
+  it('accepts an estimate below 21,000, which later chains give', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    a.reply = () => ({ body: { result: '0x2ee0' } });
+    assert.equal(await connect(a, b).call('eth_estimateGas', []), '0x2ee0');
+    assert.deepEqual(b.calls, []);
   });
 
   it("asks the next node when one answers with another transaction's receipt", async () => {

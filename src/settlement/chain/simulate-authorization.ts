@@ -1,4 +1,4 @@
-import { decodeFunctionResult, encodeFunctionData, size } from 'viem';
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { CallAnswer, Chain } from '#settlement/chain/chain.ts';
 import type { CheckResult } from '#settlement/chain/check-payment.ts';
 import { decodeView, quantity } from '#settlement/chain/decode-call-answers.ts';
@@ -24,6 +24,8 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
+import { withCallData } from '#settlement/gas-ceilings.ts';
+import { gasOfContract } from '#settlement/network-config.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
@@ -36,10 +38,8 @@ export interface AuthorizedPayment {
   readonly deployment?: Deployment;
 }
 
-/** The gas that the contract gives the token for the pull (`PULL_GAS` and `SIGNATURE_GAS`). */
-const TOKEN_GAS = 700_000n;
+/** The cost of any transaction. */
 const CALL_GAS = 21_000n;
-const BYTE_GAS = 40n;
 const URGENT = { urgent: true } as const;
 
 /** Reasons for which the contract refuses a payment however it was authorized. */
@@ -70,19 +70,20 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
   const { payment, rates, deployment } = authorized;
   const { usdc } = chain.config;
   const { pulled } = chargesOf(payment.amount, rates);
-  const lens = lensOf(contractOf(chain.config, payment.merchantNumber));
+  const settlement = contractOf(chain.config, payment.merchantNumber);
+  const lens = lensOf(settlement);
   const pull = pullCall(chain, authorized, pulled);
+  const given = gasOfContract(chain.config, settlement);
+  const gas = given.pull + given.signature;
   const calls = [
     { to: lens, data: preflightCall([payment]), words: 3 },
     { to: lens, data: ratesCall(), words: RATES_WORDS },
     { to: usdc, data: balanceCall(payment), words: 1 },
-    { ...pull, gas: quantity(TOKEN_GAS + CALL_GAS + BigInt(size(pull.data)) * BYTE_GAS), words: 0 },
+    { ...pull, gas: quantity(withCallData(gas + CALL_GAS, pull.data)), words: 0 },
   ];
   const [[judged, charged, balance, pulledNow], pulledThen] = await Promise.all([
     chain.calls(calls, 'latest', URGENT),
-    deployment === undefined
-      ? null
-      : simulateDeployed(chain, deployment, { ...pull, gas: TOKEN_GAS }),
+    deployment === undefined ? null : simulateDeployed(chain, deployment, { ...pull, gas }),
   ]);
   // The contract is paused, which says nothing about the payment (see network-readiness.ts).
   if (isPaused(judged)) return { status: 'unavailable' };

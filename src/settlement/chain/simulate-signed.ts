@@ -1,19 +1,10 @@
-import { size } from 'viem';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { quantity } from '#settlement/chain/decode-call-answers.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { type Deployment, simulateDeployed } from '#settlement/chain/verify-signature.ts';
 import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';
 import { enrolmentCall, transferCall } from '#settlement/contract/contract-calls.ts';
-
-/**
- * Gas for a transfer of the token, including a contract wallet's check of its signature. The
- * settlement contract allows the same amount.
- */
-const TRANSFER_GAS = 700_000n;
-/** Gas for a permit and a policy, and for a contract wallet that checks both signatures. */
-const ENROLMENT_GAS = 1_400_000n;
-const BYTE_GAS = 60n;
+import { ENROLMENT_GAS, TRANSFER_GAS, withCallData } from '#settlement/gas-ceilings.ts';
 
 interface Simulated {
   readonly status: 'accepted' | 'refused' | 'unavailable';
@@ -56,7 +47,7 @@ async function simulate(
   { to, data, gas: least }: SignedCall,
   deployment: Deployment | null,
 ): Promise<Simulated> {
-  const gas = least + BigInt(size(data)) * BYTE_GAS;
+  const gas = withCallData(least, data);
   try {
     if (deployment !== null) {
       const isAccepted = await simulateDeployed(chain, deployment, { to, data, gas });

@@ -14,6 +14,8 @@ import { isWord, readCodeSize } from '#settlement/chain/code-size.ts';
 import { quantity } from '#settlement/chain/decode-call-answers.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
+import { DEPLOYMENT_GAS, withCallData } from '#settlement/gas-ceilings.ts';
+import { gasOfContract } from '#settlement/network-config.ts';
 
 /** The result of a check; never thrown. */
 export type SignatureVerdict =
@@ -66,22 +68,10 @@ const ERC1271 = parseAbi([
 /** A contract wallet's response to a valid signature: the function's four bytes, then zeros. */
 const ERC1271_YES: Hex = `0x1626ba7e${'0'.repeat(56)}`;
 /**
- * The gas that the settlement contract allows a wallet for checking its signature
- * (`SIGNATURE_GAS`).
+ * Gas for the wallet's check, the share that EIP-150 withholds, a contract creation with the state
+ * that it makes, and some memory.
  */
-const SIGNATURE_GAS = 500_000n;
-/**
- * Gas for the wallet's check, the share that EIP-150 withholds, a contract creation, and some
- * memory.
- */
-const PROGRAM_GAS = 700_000n;
-/**
- * Gas limit for the deployment of a wallet: several times what known wallets need, and the most
- * that an operator pays for.
- */
-export const DEPLOYMENT_GAS = 1_000_000n;
-/** Gas per byte of call data: the higher price (EIP-7623) plus the cost of init code. */
-const BYTE_GAS = 50n;
+const PROGRAM_GAS = 1_000_000n;
 /** The last precompile of the EVM: BLS12_MAP_FP2_TO_G2 (EIP-2537). */
 const LAST_PRECOMPILE = 0x11n;
 /** P256VERIFY (EIP-7951). */
@@ -202,10 +192,11 @@ async function askWallet(
   deployment: Deployment | null = null,
 ): Promise<SignatureVerdict> {
   const before = deployment === null ? [] : [deploymentCall(deployment)];
+  const { signature: signatureGas } = gasOfContract(chain.config, chain.config.settlement);
   const calls = digests.map((digest) => {
     const args = [digest, signature] as const;
     const question = encodeFunctionData({ abi: ERC1271, functionName: 'isValidSignature', args });
-    const asked = { to: signer, data: question, gas: SIGNATURE_GAS };
+    const asked = { to: signer, data: question, gas: signatureGas };
     const data = callProgram([...before, asked], { expected: ERC1271_YES });
     const gas = quantity(gasOfProgram(data) + (deployment === null ? 0n : 2n * DEPLOYMENT_GAS));
     return { method: 'eth_call', params: [{ data, gas }, 'latest'], accepts: isWord };
@@ -219,7 +210,7 @@ async function askWallet(
 }
 
 function gasOfProgram(program: Hex): bigint {
-  return PROGRAM_GAS + BigInt(size(program)) * BYTE_GAS;
+  return withCallData(PROGRAM_GAS, program);
 }
 
 function deploymentCall({ factory, data }: Deployment): ProgramCall {

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { bytesToHex, hexToBytes } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { isCurrentContract } from '#settlement/contract/contract-code.ts';
+import { isCurrentContract, knownContract } from '#settlement/contract/contract-code.ts';
+import version1 from '../../../contracts/test/settlement-version-1.json' with { type: 'json' };
 
 const artifact = new URL('../../../contracts/artifacts/Settlement.json', import.meta.url);
 const { deployedBytecode, immutables } = JSON.parse(readFileSync(artifact, 'utf8')) as {
@@ -39,4 +40,12 @@ it('a changed, additional or missing byte makes it a different contract', () => 
   assert.equal(isCurrentContract(`${deployedBytecode}00`), false);
   assert.equal(isCurrentContract(deployedBytecode.slice(0, -2) as Hex), false);
   assert.equal(isCurrentContract('0x'), false);
+});
+
+it('version 1 is known, and is not the current contract', () => {
+  const code = version1.deployedBytecode as Hex;
+  assert.equal(knownContract(code)?.signatureGas, 500_000n);
+  assert.equal(isCurrentContract(code), false);
+  assert.equal(knownContract(`${code}00`), null);
+  assert.equal(knownContract(deployedBytecode)?.signatureGas, 500_000n);
 });

@@ -9,7 +9,10 @@ import { configuredSenders } from '#settlement/chain/configure-senders.ts';
 import { SenderLost } from '#settlement/relayer/jobs/sender-queries.ts';
 import { startReporter } from '#settlement/relayer/report-worker-state.ts';
 import { startPayments, startUnbatched } from '#settlement/relayer/send/send-loops.ts';
-import { readFees } from '#settlement/relayer/senders/check-sender-balances.ts';
+import {
+  readCancellationGas,
+  readFees,
+} from '#settlement/relayer/senders/check-sender-balances.ts';
 import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';
 import {
   createState,
@@ -110,6 +113,8 @@ export function createFollower(
     const first = relayer.fees === null;
     await readFees(relayer, block);
     if (first) wake.keeper();
+    // Not awaited: a cancellation never waits for this.
+    void readCancellationGas(relayer);
     const isDue =
       block.number - final.number >= FINALITY_BLOCKS && performance.now() - final.at > finalityMs;
     if (isDue) Object.assign(final, { number: block.number, at: performance.now() });

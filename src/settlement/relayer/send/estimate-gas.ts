@@ -27,7 +27,8 @@ async function heightAfter({ chain, head }: RelayerState, looks: number): Promis
 }
 
 type Estimate =
-  | { readonly ok: true; readonly gasLimit: bigint }
+  /** `gasLimit`: the estimate and a reserve. */
+  | { readonly ok: true; readonly gas: bigint; readonly gasLimit: bigint }
   | { readonly ok: false; readonly revertData: unknown };
 
 /**
@@ -54,7 +55,8 @@ async function estimateAt(
   const params = [{ from, to, data }, quantity(height)];
   const [answer] = await relayer.chain.rpc.batch([{ method: 'eth_estimateGas', params }]);
   if (answer?.ok === true) {
-    return { ok: true, gasLimit: singleGasLimit(BigInt(answer.result as Hex)) };
+    const gas = BigInt(answer.result as Hex);
+    return { ok: true, gas, gasLimit: singleGasLimit(gas) };
   }
   return toRevert(answer?.refusal ?? new RpcUnavailable('no answer'));
 }

@@ -1,65 +1,85 @@
-import { size } from 'viem';
 import { atMost } from '#settlement/chain/gas-fees.ts';
-import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
 import type { RequestKind } from '#settlement/chain-requests.ts';
+import {
+  BATCH_GAS,
+  BYTE_GAS,
+  CALL_RESERVE_GAS,
+  CANCELLATION_GAS_LIMIT,
+  DEPLOYMENT_GAS,
+  ENROLMENT_GAS,
+  MERCHANT_GAS,
+  NUMBER_WORD_GAS,
+  PAYMENT_GAS,
+  REGISTRATION_GAS,
+  TRANSACTION_GAS_CAP,
+  TRANSFER_GAS,
+  withCallData,
+} from '#settlement/gas-ceilings.ts';
+import type { ContractGas, SenderRole } from '#settlement/network-config.ts';
 import type { TargetCall } from '#settlement/relayer/jobs/request-kinds.ts';
 
 // Gas limits from measurements (contracts/README.md). They are generous, because unused gas costs
 // nothing. Estimating each batch would cost a simulation, and the estimate would be too low if
 // another batch is mined first.
 
-/** EIP-7825: the highest gas limit of a transaction. */
-const TRANSACTION_GAS_CAP = 16_777_216n;
-
-/**
- * One payment costs 21,500 gas with a plain token, and less than 60,000 with Circle's token, which
- * is behind a proxy.
- */
-const GAS_PER_PAYMENT = 75_000n;
-
-/**
- * Gas for the transaction, the bitmap word, the ledger and the batch's node (2,250 per merged
- * node). The contract also requires 215,000 to be left at each pull, so that a payment may fail
- * because the token refuses it, but never because gas has run out.
- */
-const GAS_PER_BATCH = 21_000n + 100_000n + 215_000n;
-
-export function batchGasLimit(payments: number): bigint {
-  return GAS_PER_BATCH + BigInt(payments) * GAS_PER_PAYMENT;
+/** What the payments of a transaction have in common, and the contract that settles them. */
+export interface BatchSize {
+  readonly payments: number;
+  /** Words of the replay guard (256 numbers each) and merchants that they belong to. */
+  readonly words: number;
+  readonly merchants: number;
+  readonly contract: ContractGas;
 }
 
 /**
- * Gas for the token's check of a contract wallet's signature, including the share that EIP-150
- * withholds.
+ * A full batch of many merchants. A sender that cannot pay for its limit takes no payments, and a
+ * batch that needs more, because its numbers are far apart, is split.
  */
-const SIGNATURE_GAS = 510_000n;
-/**
- * Gas for a byte of call data at the higher of its two prices (EIP-7623), and for the copies of the
- * byte.
- */
-const GAS_PER_BYTE = 60n;
+const FULL_BATCH = { payments: 100, words: 4, merchants: 24 } as const;
+
+/** As for the newest contract, whose pulls require the most. */
+export const FULL_BATCH_GAS = batchGasLimit({
+  ...FULL_BATCH,
+  contract: { pull: 350_000n, signature: 500_000n },
+});
+
+export function batchGasLimit({ payments, words, merchants, contract }: BatchSize): bigint {
+  return (
+    BATCH_GAS +
+    requiredFor(contract.pull) +
+    BigInt(payments) * PAYMENT_GAS +
+    BigInt(words) * NUMBER_WORD_GAS +
+    BigInt(merchants) * MERCHANT_GAS
+  );
+}
+
+/** What the contract requires to be left before a pull with this much gas, and a fifth more. */
+function requiredFor(pull: bigint): bigint {
+  return ((pull + pull / 63n + CALL_RESERVE_GAS) * 6n) / 5n;
+}
 
 /** Returns the limit for a payment whose authorization has a signature of this many bytes. */
-export function authorizedGasLimit(signatureBytes: number): bigint {
-  const limit = batchGasLimit(1) + SIGNATURE_GAS + BigInt(signatureBytes) * GAS_PER_BYTE;
-  return atMost(limit, TRANSACTION_GAS_CAP);
+export function authorizedGasLimit(signatureBytes: number, contract: ContractGas): bigint {
+  const pull = contract.pull + contract.signature;
+  const size = { payments: 1, words: 1, merchants: 1, contract: { ...contract, pull } };
+  return atMost(batchGasLimit(size) + BigInt(signatureBytes) * BYTE_GAS, TRANSACTION_GAS_CAP);
 }
 
-/**
- * Gas for up to two checks of the payer's signatures, by token and contract, and one move of USDC.
- */
-const GAS_OF_SIGNED_CALL = 400_000n + 2n * SIGNATURE_GAS;
+const CEILINGS: { readonly [kind in RequestKind]?: bigint } = {
+  enrolment: ENROLMENT_GAS,
+  transfer: TRANSFER_GAS,
+  wallet_deployment: DEPLOYMENT_GAS,
+};
 
 /**
- * Returns the highest gas limit for a call that a payer signs and the operator pays for, including
- * the reserve that {@link singleGasLimit} adds to an estimate; `null` for other kinds. The token
- * gives a contract wallet all gas for its signature check, so without this limit the wallet could
- * make each call as expensive as a block.
+ * Returns the highest gas limit for a call that a payer signs and the operator pays for; `null` for
+ * other kinds. The token gives a contract wallet all gas for its signature check, so without this
+ * limit the wallet could make each call as expensive as a block.
  */
 export function gasCapOf(kind: RequestKind, { data }: TargetCall): bigint | null {
-  if (kind === 'wallet_deployment') return singleGasLimit(DEPLOYMENT_GAS);
-  if (kind !== 'enrolment' && kind !== 'transfer') return null;
-  return singleGasLimit(GAS_OF_SIGNED_CALL + BigInt(size(data)) * GAS_PER_BYTE);
+  const ceiling = CEILINGS[kind];
+  if (ceiling === undefined) return null;
+  return kind === 'wallet_deployment' ? ceiling : withCallData(ceiling, data);
 }
 
 /**
@@ -70,5 +90,27 @@ export function singleGasLimit(estimate: bigint): bigint {
   return atMost((estimate * 3n) / 2n + 30_000n, TRANSACTION_GAS_CAP);
 }
 
-/** Gas of an empty transfer to the sender's own address. */
-export const CANCELLATION_GAS_LIMIT = 21_000n;
+/** A passkey's signature has about 700 bytes, and a Safe's 65 for each owner. */
+const LONG_SIGNATURE_BYTES = 2_048n;
+
+/** Returns the highest limit for which a sender of this role usually asks its signer. */
+export function mostGasOf(role: SenderRole): bigint {
+  const limits = {
+    operator: FULL_BATCH_GAS,
+    registrar: singleGasLimit(REGISTRATION_GAS),
+    sponsor: TRANSFER_GAS + 2n * LONG_SIGNATURE_BYTES * BYTE_GAS,
+  };
+  return limits[role];
+}
+
+/** The most that a cancellation may cost, in those of most chains. */
+const MOST_CANCELLATIONS = 20n;
+
+/**
+ * Returns the limit for a cancellation, of which a node says that it needs this much: a fifth more,
+ * at least what most chains want, and at most twenty times that, because a node may be wrong.
+ */
+export function cancellationGasLimit(estimate: bigint): bigint {
+  if (estimate <= CANCELLATION_GAS_LIMIT) return CANCELLATION_GAS_LIMIT;
+  return atMost((estimate * 6n) / 5n, MOST_CANCELLATIONS * CANCELLATION_GAS_LIMIT);
+}

@@ -8,13 +8,19 @@ import {
   settleWithAuthorizationCall,
 } from '#settlement/contract/contract-calls.ts';
 import { contractOf, contractVersionOf } from '#settlement/contract-versions.ts';
+import { type ContractGas, gasOfContract } from '#settlement/network-config.ts';
 import {
   authorizationOf,
   paymentOf,
   type TargetCall,
 } from '#settlement/relayer/jobs/request-kinds.ts';
 import { validUntil } from '#settlement/relayer/jobs/settlement-deadlines.ts';
-import { authorizedGasLimit, batchGasLimit } from '#settlement/relayer/send/gas-limits.ts';
+import {
+  authorizedGasLimit,
+  type BatchSize,
+  batchGasLimit,
+  FULL_BATCH_GAS,
+} from '#settlement/relayer/send/gas-limits.ts';
 import { chainTime } from '#settlement/relayer/state-machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
 import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
@@ -57,15 +63,17 @@ export function planPayments(relayer: RelayerState, requests: readonly OpenReque
   const seconds = until.getTime() / SECOND_MS;
   const payments = requests.map(paymentOf).sort(bySlot);
   const payment = present(payments[0], 'payment of a batch');
+  const to = contractOf(relayer.chain.config, payment.merchantNumber);
+  const contract = gasOfContract(relayer.chain.config, to);
   const [only, ...others] = requests;
   const authorization = only && others.length === 0 ? authorizationOf(only) : null;
   const [data, gasLimit] = authorization
     ? [
         settleWithAuthorizationCall(payment, authorization, seconds),
-        authorizedGasLimit(size(authorization.signature)),
+        authorizedGasLimit(size(authorization.signature), contract),
       ]
-    : [settleCall(payments, seconds), batchGasLimit(payments.length)];
-  const call = { to: contractOf(relayer.chain.config, payment.merchantNumber), data };
+    : [settleCall(payments, seconds), batchGasLimit(sizeOf(payments, contract))];
+  const call = { to, data };
   return { kind: 'payment', call, gasLimit, requests, validUntil: until };
 }
 
@@ -73,6 +81,35 @@ export function planPayments(relayer: RelayerState, requests: readonly OpenReque
 export function groupByContract(requests: readonly OpenRequest[]): OpenRequest[][] {
   const groups = Map.groupBy(requests, (one) => contractVersionOf(paymentOf(one).merchantNumber));
   return [...groups.values()];
+}
+
+function sizeOf(payments: readonly PaymentCall[], contract: ContractGas): BatchSize {
+  return {
+    payments: payments.length,
+    words: new Set(payments.map(({ number }) => number / NUMBERS_PER_SLOT)).size,
+    merchants: new Set(payments.map(({ merchantNumber }) => merchantNumber)).size,
+    contract,
+  };
+}
+
+/**
+ * Splits payments on one contract into batches, none of which may cost more than a full one. Only
+ * payments whose numbers are far apart need more than one batch.
+ */
+export function groupByGas(
+  { chain: { config } }: Pick<RelayerState, 'chain'>,
+  requests: readonly OpenRequest[],
+): OpenRequest[][] {
+  const groups: OpenRequest[][] = [];
+  for (const request of requests.toSorted((a, b) => bySlot(paymentOf(a), paymentOf(b)))) {
+    const last = groups.at(-1);
+    const payments = [...(last ?? []), request].map(paymentOf);
+    const to = contractOf(config, paymentOf(request).merchantNumber);
+    const size = sizeOf(payments, gasOfContract(config, to));
+    if (last !== undefined && batchGasLimit(size) <= FULL_BATCH_GAS) last.push(request);
+    else groups.push([request]);
+  }
+  return groups;
 }
 
 /**

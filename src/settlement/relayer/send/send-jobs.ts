@@ -2,11 +2,12 @@ import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable, type Tx } from '#db/database.ts';
 import { groupByRule } from '#settlement/chain/extra-wait-by-amount.ts';
+import { atMost } from '#settlement/chain/gas-fees.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { DEPLOYMENT_GAS } from '#settlement/chain/verify-signature.ts';
 import type { RequestKind } from '#settlement/chain-requests.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 import { DEPLOY_WITHIN_MS } from '#settlement/deployment-queries.ts';
+import { DEPLOYMENT_GAS } from '#settlement/gas-ceilings.ts';
 import { WORKER_GONE_MS } from '#settlement/network-readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
 import {
@@ -29,6 +30,7 @@ import { estimateGas } from '#settlement/relayer/send/estimate-gas.ts';
 import { gasCapOf } from '#settlement/relayer/send/gas-limits.ts';
 import {
   groupByContract,
+  groupByGas,
   MAX_BATCH_PAYMENTS,
   planPayments,
 } from '#settlement/relayer/send/plan-batches.ts';
@@ -72,7 +74,8 @@ export async function sendPayments(sender: HeldSender) {
     const plans = [
       ...groupByRule(chain.config, batched.filter(isSendable))
         .flatMap((group) => groupByDeadline(group, relayer.clock.now()))
-        .flatMap(groupByContract),
+        .flatMap(groupByContract)
+        .flatMap((group) => groupByGas(relayer, group)),
       ...authorized.filter(isSendable).map((request) => [request]),
     ].map((group) => planPayments(relayer, group));
     const stored = await signAndStore(tx, sender, nonce, plans);
@@ -260,10 +263,11 @@ async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepar
   const estimate = await estimateGas(sender, call);
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
   const most = gasCapOf(request.kind, call);
-  if (most !== null && estimate.gasLimit > most) return refusedBy(relayer, request, null);
+  if (most !== null && estimate.gas > most) return refusedBy(relayer, request, null);
   // Use the maximum instead of an estimate. With the minimum gas that an estimate finds, the
   // factory's call may succeed although the creation within it fails.
-  const gasLimit = request.kind === 'wallet_deployment' ? DEPLOYMENT_GAS : estimate.gasLimit;
+  const withReserve = atMost(estimate.gasLimit, most ?? estimate.gasLimit);
+  const gasLimit = request.kind === 'wallet_deployment' ? DEPLOYMENT_GAS : withReserve;
   const planned = payment ?? { kind: request.kind, call, gasLimit, requests: [request] };
   return { status: 'ready', planned };
 }

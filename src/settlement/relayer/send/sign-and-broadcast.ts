@@ -14,7 +14,6 @@ import {
   insertTransactions,
   upsertUnsigned,
 } from '#settlement/relayer/jobs/transaction-queries.ts';
-import { CANCELLATION_GAS_LIMIT } from '#settlement/relayer/send/gas-limits.ts';
 import type { Planned } from '#settlement/relayer/send/plan-batches.ts';
 import { heightNow } from '#settlement/relayer/state-machine/chain-view.ts';
 import {
@@ -58,7 +57,8 @@ export async function storeCancellations(
   nonces: readonly bigint[],
 ): Promise<void> {
   const call = { to: sender.address, data: '0x' } as const;
-  const same = { kind: 'cancellation', call, gasLimit: CANCELLATION_GAS_LIMIT, requests: [] };
+  const gasLimit = sender.relayer.cancellationGas;
+  const same = { kind: 'cancellation', call, gasLimit, requests: [] };
   const calls = nonces.map((nonce) => ({ ...same, nonce }));
   await storeCalls(tx, { sender, nextNonce, cancels: true }, calls);
 }
@@ -104,7 +104,7 @@ async function sign({ sender, transaction, offer }: Signing): Promise<Attempt> {
   const { cancels, fees } = offer;
   // A call to the sender's own address has no effect except that it uses the nonce.
   const call = cancels
-    ? { to: sender.address, data: '0x' as const, gas: CANCELLATION_GAS_LIMIT }
+    ? { to: sender.address, data: '0x' as const, gas: sender.relayer.cancellationGas }
     : { to: target, data: input, gas: gasLimit };
   const { chainId } = sender.relayer.chain.config;
   const place = { type: 'eip1559', chainId, nonce: Number(nonce), value: 0n } as const;

@@ -1,8 +1,7 @@
 import type { Block } from '#settlement/chain/chain.ts';
 import { dataFees } from '#settlement/chain/data-fee.ts';
 import { TIP_BLOCKS } from '#settlement/chain/gas-fees.ts';
-import { batchGasLimit } from '#settlement/relayer/send/gas-limits.ts';
-import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
+import { cancellationGasLimit, FULL_BATCH_GAS } from '#settlement/relayer/send/gas-limits.ts';
 import { timeoutBlocks } from '#settlement/relayer/state-machine/chain-view.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
 import {
@@ -30,6 +29,31 @@ export async function readFees(relayer: RelayerState, head: Block): Promise<void
   // next read.
   const known = tips ?? relayer.tips;
   relayer.see({ tips: known, fees: feesAt(chain, head, known) });
+}
+
+/**
+ * Most chains want 21,000 for a cancellation or less. Some charge for publishing it, too, and that
+ * price changes with their fees.
+ */
+const CANCELLATION_MS = 60_000;
+const IDLE_CANCELLATION_MS = 600_000;
+
+/** Reads what a cancellation needs, so that it is known before one is signed. Never throws. */
+export async function readCancellationGas(relayer: RelayerState): Promise<void> {
+  const { chain, configured, senders } = relayer;
+  const isIdle = [...senders.values()].every((sender) => sender.open.size === 0);
+  const maxAgeMs = isIdle ? IDLE_CANCELLATION_MS : CANCELLATION_MS;
+  const [first] = configured;
+  if (first === undefined) return;
+  const call = { from: first.address, to: first.address, data: '0x' };
+  try {
+    const gas = await chain.remember('gas of a cancellation', maxAgeMs, async () => {
+      return BigInt(String(await chain.rpc.call('eth_estimateGas', [call])));
+    });
+    relayer.see({ cancellationGas: cancellationGasLimit(gas) });
+  } catch {
+    // Without an answer, the known limit stays.
+  }
 }
 
 /**
@@ -88,7 +112,7 @@ export async function checkBalances(
     tip: fees?.maxPriorityFeePerGas ?? 0n,
     dataFee: ofOne,
   };
-  const needed = batchGasLimit(MAX_BATCH_PAYMENTS) * (fees?.maxFeePerGas ?? 0n) + ofFull;
+  const needed = FULL_BATCH_GAS * (fees?.maxFeePerGas ?? 0n) + ofFull;
   for (const [index, sender] of senders.entries()) {
     const balance = balances[index] ?? 0n;
     const paymentsLeft = paymentsLeftOf(balance, price);

@@ -3,6 +3,7 @@ import { type BlockTimes, blockInterval, NO_BLOCK_TIMES } from '#settlement/chai
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { Fees } from '#settlement/chain/gas-fees.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
+import { CANCELLATION_GAS_LIMIT } from '#settlement/gas-ceilings.ts';
 import type { Now } from '#settlement/relayer/state-machine/transaction.ts';
 
 /** This process's view of the chain. Only `see` (relayer-state.ts) changes it. */
@@ -19,6 +20,8 @@ export interface ChainView {
   /** The fees to offer now; `null` until a block is seen. */
   readonly fees: Fees | null;
   readonly tips: readonly bigint[];
+  /** The gas limit of a cancellation: what the chain wants for one, as far as it is known. */
+  readonly cancellationGas: bigint;
   /** The newest block that a node has announced; `null` if no node announces any. */
   readonly announced: bigint | null;
   /**
@@ -46,6 +49,7 @@ export const NOTHING_SEEN: ChainView = {
   spread: 0n,
   fees: null,
   tips: [],
+  cancellationGas: CANCELLATION_GAS_LIMIT,
   announced: null,
   finality: { safe: -1n, finalized: -1n, readAt: Number.NEGATIVE_INFINITY },
   blockTimes: NO_BLOCK_TIMES,
