@@ -157,7 +157,7 @@ function mayShow(route: PersonRoute, person: Person, inPath: Shop): readonly Sho
   return ofOrganization || allowed(person.roles[inPath]) ? [inPath] : [];
 }
 
-test('no person gets data of an account by any route unless the role in it allows that', async () => {
+test('no person gets data of an account by any route unless the role there allows it', async () => {
   const routes = server.dashboardRoutes.filter(
     ({ method, path }) => method === 'GET' && /^\/(accounts|organizations)\/\{/.test(path),
   );
