@@ -391,6 +391,7 @@ export interface OfflinePayment {
     | 'blocked'
     | 'limit_exceeded'
     | 'already_paid'
+    | 'wallet_refuses'
     | null;
   /** The id of a payment intent: pi_… */
   payment_intent: string | null;

@@ -1,3 +1,4 @@
+import { hashTypedData } from 'viem';
 import type { Refusal } from '#core/answer.ts';
 import { addSeconds } from '#core/clock.ts';
 import { SECOND_MS } from '#core/durations.ts';
@@ -15,7 +16,7 @@ import {
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { CheckResult } from '#settlement/chain/check-payment.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
-import { offlineNonce } from '#settlement/chain/offline-authorization.ts';
+import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authorization.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer-balance.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
@@ -23,6 +24,8 @@ import {
   checkAuthorization,
 } from '#settlement/chain/simulate-authorization.ts';
 import { isTokenStopped } from '#settlement/chain/token-paused.ts';
+import { verifySignature } from '#settlement/chain/verify-signature.ts';
+import { validityOf } from '#settlement/contract/contract-calls.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { OfflineLimits } from '#terminals/offline-limits.ts';
 
@@ -168,14 +171,34 @@ export async function judgeOnChain(
         // about the authorization.
         if (await isTokenStopped(chain, contractOf(chain.config, merchantNumber))) return 'later';
         // Checks again: the token may have been paused only during the first check.
-        return isRefused(await checkAuthorization(chain, authorized))
-          ? 'authorization_invalid'
-          : 'later';
+        if (!isRefused(await checkAuthorization(chain, authorized))) return 'later';
+        return await judgeWallet(chain, authorized);
     }
   } catch (error) {
     if (error instanceof RpcUnavailable) return 'unavailable';
     throw error;
   }
+}
+
+/**
+ * Distinguishes a wallet that delegated to a contract after it signed (EIP-7702), and whose
+ * contract refuses the signature, from an authorization that no wallet could pay with.
+ */
+async function judgeWallet(
+  chain: Chain,
+  { payment, authorization, rates }: AuthorizedPayment,
+): Promise<ChainVerdict> {
+  const { merchantNumber, amount, payer: from } = payment;
+  const { signature } = authorization;
+  const [validAfter, validBefore] = validityOf(authorization);
+  const nonce = offlineNonce({ merchantNumber, amount, salt: authorization.salt });
+  const value = chargesOf(amount, rates).pulled;
+  const terms = { from, value, validAfter, validBefore, nonce };
+  const digest = hashTypedData(offlineMessage(chain.config, merchantNumber, terms));
+  const signed = { signer: from, digests: [digest], signature, by: 'token' } as const;
+  const { status } = await verifySignature(chain, signed);
+  if (status === 'unavailable') return status;
+  return status === 'delegate_refuses' ? 'wallet_refuses' : 'authorization_invalid';
 }
 
 function isRefused(result: CheckResult): boolean {

@@ -20,6 +20,7 @@ import {
   WIDE_LIMITS,
 } from '#testing/offline-sales.ts';
 import { AMOUNT, type PayGround, PULLED, startPayGround } from '#testing/pay-ground.ts';
+import { delegate } from '#testing/pay-links.ts';
 import { addTerminal } from '#testing/store.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
@@ -240,6 +241,40 @@ test('while the token is paused nothing bounces until its authorization has expi
     await pauseToken(false);
   }
   assert.deepEqual((await settled([sale])).map(said), ['succeeded']);
+});
+
+test('a wallet that delegated after it signed is tried until its authorization ends', async () => {
+  const { network } = ground.world;
+  const [stays, returns] = [await ground.bare(PULLED), await ground.bare(PULLED)];
+  const refused = await signOffline(ground, stays, { validBefore: secondsFromNow(8) });
+  const paid = await signOffline(ground, returns);
+  // The token has no ERC-1271, so it confirms no signature.
+  for (const { address } of [stays, returns]) {
+    await delegate(network, address, { to: network.config.usdc });
+  }
+  const both = async () => itemsOf(await forward([refused, paid])).map(said);
+  assert.deepEqual(await both(), ['processing', 'processing']);
+  assert.ok(await waitUntil(async () => (await both())[0] !== 'processing', 30_000));
+  assert.ok(Number(refused.authorization.valid_before) <= secondsFromNow(0));
+  assert.deepEqual(await both(), ['wallet_refuses', 'processing']);
+  await network.rpc.call('anvil_setCode', [returns.address, '0x']);
+  assert.deepEqual((await settled([paid])).map(said), ['succeeded']);
+});
+
+test('a delegated wallet whose sale ran out for another reason has expired', async () => {
+  const { network } = ground.world;
+  const wallet = await ground.bare(PULLED);
+  const sale = await signOffline(ground, wallet, { validBefore: secondsFromNow(6) });
+  await pauseToken(true);
+  try {
+    assert.deepEqual(itemsOf(await forward([sale])).map(said), ['processing']);
+    await delegate(network, wallet.address, { key: wallet.address });
+    const ended = async () => said(itemsOf(await forward([sale]))[0]) !== 'processing';
+    assert.ok(await waitUntil(ended, 30_000));
+  } finally {
+    await pauseToken(false);
+  }
+  assert.deepEqual(itemsOf(await forward([sale])).map(said), ['authorization_expired']);
 });
 
 test('a sale that cannot be decided holds up no other', async () => {

@@ -237,7 +237,7 @@ async function judge(
   if (verdict === 'unavailable' || verdict === 'settled' || verdict === 'merchant_refused') {
     return null;
   }
-  return { ...sale, termsProblem: null, verdict };
+  return { ...sale, termsProblem: null, verdict: verdict === 'wallet_refuses' ? 'later' : verdict };
 }
 
 /**

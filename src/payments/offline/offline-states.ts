@@ -12,5 +12,6 @@ export const BOUNCE_REASONS = [
   'blocked',
   'limit_exceeded',
   'already_paid',
+  'wallet_refuses',
 ] as const;
 export type BounceReason = (typeof BOUNCE_REASONS)[number];

@@ -99,8 +99,10 @@ async function judge(
     const verdict = judged === 'merchant_refused' ? 'later' : judged;
     if (['settled', 'unavailable', 'authorization_used'].includes(verdict)) return verdict;
     const seconds = Math.floor(clock.now().getTime() / 1000);
-    if (Number(credential.validBefore) <= seconds) return 'authorization_expired';
-    if (verdict === 'later') return verdict;
+    if (Number(credential.validBefore) <= seconds) {
+      return verdict === 'wallet_refuses' ? verdict : 'authorization_expired';
+    }
+    if (verdict === 'later' || verdict === 'wallet_refuses') return 'later';
     return due.value === chargesOf(amount, rates).pulled ? verdict : 'rates_changed';
   } catch (error) {
     if (error instanceof RpcUnavailable) return 'unavailable';
@@ -118,6 +120,7 @@ const DECLINES: Readonly<Record<BounceReason, Decline>> = {
   blocked: 'risk_blocked',
   limit_exceeded: 'limit_exceeded',
   already_paid: 'authorization_refused',
+  wallet_refuses: 'authorization_refused',
 };
 
 interface Changed {

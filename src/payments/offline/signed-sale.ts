@@ -83,7 +83,8 @@ export function toPaymentAuthorization({ sale, authorization }: Signed): Payment
 /**
  * The chain's verdict on a sale. `later`: the hourly ceiling has too little room, or the token is
  * paused. `settled`: the contract has already settled this number. `merchant_refused`: the contract
- * settles nothing for this merchant now.
+ * settles nothing for this merchant now. `wallet_refuses`: the wallet's contract refuses its own
+ * signature now; the sale bounces only when the authorization ends, because the wallet may change.
  */
 export type ChainVerdict =
   | BounceReason

@@ -21,6 +21,7 @@ const REASONS: Readonly<Record<Reason, true>> = {
   blocked: true,
   limit_exceeded: true,
   already_paid: true,
+  wallet_refuses: true,
 };
 
 /**

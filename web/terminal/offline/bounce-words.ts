@@ -30,6 +30,7 @@ const REASONS: Readonly<Record<string, TextKey>> = {
   rates_changed: 'till.offline_sale.reason.rates_changed',
   blocked: 'till.offline_sale.reason.blocked',
   limit_exceeded: 'till.offline_sale.reason.limit_exceeded',
+  wallet_refuses: 'till.offline_sale.reason.wallet_refuses',
 };
 
 /** Returns the text for a bounce reason; a general one for an unknown reason. */
