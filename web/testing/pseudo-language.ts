@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { directionOf, languageTag, PSEUDO_LANGUAGE } from '#core/languages.ts';
 import type { TestWindow } from './browser.ts';
 import { englishLeftIn } from './english-left.ts';
+import { BAD_LINES } from './japanese-lines.ts';
 import { TESTED_LANGUAGE } from './tested-language.ts';
 
 /** Matches English letters, which the catalog's texts do not contain in the pseudo-language. */
@@ -108,6 +109,7 @@ export async function checkPseudoLanguage(
   const untranslated = TESTED_LANGUAGE === PSEUDO_LANGUAGE ? latin : englishLeftIn(latin);
   assert.deepEqual(untranslated, [], 'texts that are not in the catalog');
   assert.deepEqual(await page.evaluate(UNKEPT), [], 'sums and hashes without a direction');
+  if (TESTED_LANGUAGE === 'ja') assert.deepEqual(await page.evaluate(BAD_LINES), [], 'line breaks');
   assert.deepEqual(await page.evaluate(OVERFLOWING), [], 'what leaves the window');
   await page.evaluate(LARGE);
   assert.deepEqual(await page.evaluate(OVERFLOWING), [], 'what leaves it with large letters');

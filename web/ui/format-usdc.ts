@@ -1,5 +1,5 @@
 import { decimalText } from '#core/currency-digits.ts';
-import { textLocale } from './text/t.ts';
+import { textLanguage, textLocale } from './text/t.ts';
 
 /** The number of decimals of USDC. Amounts are bigints of atoms everywhere but on screen. */
 const DECIMALS = 6;
@@ -45,7 +45,10 @@ export function roundAtoms(atoms: bigint): string {
   return `${atoms < 0n ? '−' : ''}< ${formatAtoms(SHOWN_UNIT)}`;
 }
 
-/** Formats atoms with their unit, for example `2.50 USDC`, for a button's label. */
+/**
+ * Formats atoms with their unit, for example `2.50 USDC`, for a button's label. A Japanese sentence
+ * has few other spaces, so there the space before the unit does not break.
+ */
 export function formatUsdc(atoms: bigint): string {
-  return `${formatAtoms(atoms)} USDC`;
+  return `${formatAtoms(atoms)}${textLanguage() === 'ja' ? '\u00a0' : ' '}USDC`;
 }

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { writerFor } from '#texts/text.ts';
+import { NARROW } from '../testing/browser.ts';
+import { BAD_LINES } from '../testing/japanese-lines.ts';
+import { sharedStage } from '../testing/stage.ts';
+import { addTestTerminal } from '../testing/till.ts';
+
+const stage = sharedStage();
+
+test('Japanese lines of till, display and wallet break where a printer would break them', async () => {
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox, '二階のレジ');
+  const window = await browser.open({ ...NARROW, locale: 'ja-JP' });
+  const { page, context } = window;
+  const named = (name: string) => page.locator(`[data-name="${name}"]`);
+  const check = async (of: Page = page) => {
+    assert.equal(await of.locator('html').getAttribute('lang'), 'ja');
+    assert.deepEqual(await of.evaluate(BAD_LINES), [], of.url());
+  };
+  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
+  await named('Start shift').click();
+  await named('Amount').waitFor();
+  await check();
+  await page.locator('nav a[href="terminal/settings"]').click();
+  const opened = context.waitForEvent('page');
+  await page.getByRole('switch', { name: writerFor('ja').text('till.settings.display') }).click();
+  const display = await opened;
+  await display.setViewportSize(NARROW.viewport);
+  await check();
+  await page.locator('nav a[href="terminal"]').click();
+  await named('Amount').fill('12.50');
+  await named('Charge').click();
+  await named('Test pass').waitFor();
+  await display.getByText('12.50').first().waitFor();
+  await check();
+  await check(display);
+  await named('Test pass').selectOption('insufficient_funds');
+  await page.locator('[data-result="Declined"]').waitFor();
+  await check();
+  await check(display);
+  await named('Test pass').selectOption('ok');
+  await page.locator('[data-result="Paid"]').waitFor();
+  await check();
+  await page.locator('nav a[href="terminal/history"]').click();
+  await page.locator('a.entry').first().click();
+  await named('Refund').click();
+  await check();
+  await page.goto(`${sandbox.web_url}/wallet`);
+  await named('Create wallet').waitFor();
+  await check();
+  await window.close();
+});
