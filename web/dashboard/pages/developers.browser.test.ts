@@ -129,6 +129,21 @@ test('an endpoint is added, gets an event, and gets it again on request', async 
   server.close();
 });
 
+test('an endpoint that a program adds appears in the open list', async () => {
+  const { sandbox } = stage();
+  const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
+  await owner.post('/session', sandbox.dashboard);
+  const window = await openSignedIn(stage(), 'dashboard/webhooks');
+  await window.page.getByRole('button', { name: 'Add endpoint' }).waitFor();
+  const body = { url: 'http://127.0.0.1:65001/program', enabled_events: ['terminal.*'] };
+  const made = await owner.post(`/accounts/${sandbox.account}/test/webhook_endpoints`, body);
+  assert.equal(made.status, 201, made.text);
+  await window.page.getByText(body.url).waitFor({ timeout: 15_000 });
+  await owner.delete(`/accounts/${sandbox.account}/test/webhook_endpoints/${made.body.id}`);
+  await window.page.getByText(body.url).waitFor({ state: 'detached', timeout: 15_000 });
+  await window.closeClean();
+});
+
 test('two people edit one endpoint: the second sees both values and keeps the input', async () => {
   const { sandbox } = stage();
   const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
