@@ -174,7 +174,7 @@ final class Client
             $text = json_encode($body, JSON_THROW_ON_ERROR);
         }
         try {
-            $ask = $this->transport ?? self::overStreams(...);
+            $ask = $this->transport ?? self::overSockets(...);
             [$status, $answered, $answer] = $ask($method, $url, $headers, $text, $this->timeout);
             $parsed = json_decode($answer, true);
             if ($status >= 200 && $status < 300 && !is_array($parsed)) {
@@ -291,43 +291,106 @@ final class Client
         return "$below/" . rawurlencode($id);
     }
 
-    /** Sends a request with PHP's own HTTP streams, which need no extension. */
-    private static function overStreams(
+    /**
+     * Sends a request over PHP's own sockets, which need no extension. PHP's HTTP streams would
+     * limit each wait for bytes, not the whole attempt.
+     */
+    private static function overSockets(
         string $method,
         string $url,
         array $headers,
         ?string $body,
         float $timeout,
     ): array {
-        $lines = array_map(fn ($name, $value) => "$name: $value", array_keys($headers), $headers);
-        $http = [
-            'method' => $method,
-            'header' => $lines,
-            'timeout' => $timeout,
-            'ignore_errors' => true,
-            'follow_location' => 0,
-            'protocol_version' => 1.1,
-        ] + ($body === null ? [] : ['content' => $body]);
-        $stream = @fopen($url, 'r', false, stream_context_create(['http' => $http]));
-        if ($stream === false) {
-            throw new \RuntimeException(error_get_last()['message'] ?? 'the connection was lost');
+        $ends = microtime(true) + $timeout;
+        $to = parse_url($url);
+        $isTls = strtolower($to['scheme']) === 'https';
+        $port = $to['port'] ?? ($isTls ? 443 : 80);
+        $context = stream_context_create(['ssl' => ['peer_name' => trim($to['host'], '[]')]]);
+        $address = ($isTls ? 'tls' : 'tcp') . "://{$to['host']}:$port";
+        $socket = @stream_socket_client($address, $code, $why, $timeout, context: $context);
+        if ($socket === false) {
+            $why = $why ?: (error_get_last()['message'] ?? 'the connection failed');
+            throw new \RuntimeException($why);
         }
-        $text = stream_get_contents($stream);
-        $meta = stream_get_meta_data($stream);
-        fclose($stream);
-        if ($text === false || $meta['timed_out']) {
+        try {
+            $headers += [
+                'Host' => $to['host'] . (isset($to['port']) ? ":$port" : ''),
+                'Accept-Encoding' => 'identity',
+                'Connection' => 'close',
+            ] + ($body === null ? [] : ['Content-Length' => strlen($body)]);
+            $lines = array_map(fn ($name, $value) => "$name: $value", array_keys($headers), $headers);
+            $target = ($to['path'] ?? '/') . (isset($to['query']) ? "?{$to['query']}" : '');
+            $head = "$method $target HTTP/1.1\r\n" . implode("\r\n", $lines) . "\r\n\r\n";
+            return self::exchange($socket, $head . $body, $ends);
+        } finally {
+            fclose($socket);
+        }
+    }
+
+    /** @param resource $socket */
+    private static function exchange($socket, string $request, float $ends): array
+    {
+        while ($request !== '') {
+            self::limit($socket, $ends);
+            $written = @fwrite($socket, $request);
+            if (!$written) {
+                throw new \RuntimeException('the connection was lost');
+            }
+            $request = substr($request, $written);
+        }
+        $answer = '';
+        do {
+            self::limit($socket, $ends);
+            $piece = (string) fread($socket, 65_536);
+            $answer .= $piece;
+            // Interim responses precede the response.
+            $answer = preg_replace('#^HTTP/\S+ 1\d\d .*?\r\n\r\n#s', '', $answer);
+            $parts = explode("\r\n\r\n", $answer, 2);
+            $isWhole = preg_match('/^Content-Length: *(\d+) *\r?$/mi', $parts[0], $length) === 1
+                && strlen($parts[1] ?? '') >= (int) $length[1];
+            $meta = stream_get_meta_data($socket);
+            if ($meta['timed_out']) {
+                throw new \RuntimeException('no response arrived in time');
+            }
+        } while (!$isWhole && !($piece === '' && $meta['eof']));
+        if (!$isWhole && $length !== []) {
+            throw new \RuntimeException('the response was truncated');
+        }
+        return self::parse($parts[0], $parts[1] ?? '');
+    }
+
+    /** Limits the next wait to the rest of the attempt's time. */
+    private static function limit($socket, float $ends): void
+    {
+        $left = $ends - microtime(true);
+        if ($left <= 0) {
             throw new \RuntimeException('no response arrived in time');
         }
-        $answered = [];
-        $status = 0;
-        foreach ($meta['wrapper_data'] as $line) {
-            if (preg_match('#^HTTP/\S+ (\d{3})#', $line, $found) === 1) {
-                $status = (int) $found[1];
-            } elseif (str_contains($line, ':')) {
-                [$name, $value] = explode(':', $line, 2);
-                $answered[strtolower($name)] = trim($value);
-            }
+        stream_set_timeout($socket, (int) $left, (int) (fmod($left, 1) * 1_000_000));
+    }
+
+    private static function parse(string $head, string $body): array
+    {
+        if (preg_match('#^HTTP/\S+ (\d{3})#', $head, $found) !== 1) {
+            throw new \RuntimeException('the connection was lost');
         }
-        return [$status, $answered, $text];
+        $answered = [];
+        foreach (array_slice(explode("\r\n", $head), 1) as $line) {
+            [$name, $value] = explode(':', $line, 2) + [1 => ''];
+            $answered[strtolower($name)] = trim($value);
+        }
+        if (strtolower($answered['transfer-encoding'] ?? '') === 'chunked') {
+            if (!str_ends_with($body, "\r\n\r\n")) {
+                throw new \RuntimeException('the response was truncated');
+            }
+            $chunks = fopen('php://temp', 'w+');
+            fwrite($chunks, $body);
+            rewind($chunks);
+            stream_filter_append($chunks, 'dechunk', STREAM_FILTER_READ);
+            $body = stream_get_contents($chunks);
+            fclose($chunks);
+        }
+        return [(int) $found[1], $answered, $body];
     }
 }

@@ -19,11 +19,14 @@ import base64
 import binascii
 import hashlib
 import hmac
+import functools
 import http.client
+import io
 import json
 import os
 import random
 import re
+import socket
 import time
 import urllib.error
 import urllib.parse
@@ -217,6 +220,83 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None  # Following a redirect would send the key to another URL.
 
 
+class _Ending(io.RawIOBase):
+    """A connection's input that ends at a deadline, however many bytes arrive before then."""
+
+    def __init__(self, sock: socket.socket, ends: float) -> None:
+        # The connection closes the socket before the response is read, but not this input.
+        self._sock, self._ends, self._input = sock, ends, sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._sock.settimeout(_seconds_until(self._ends))
+        return self._input.readinto(buffer)
+
+    def close(self) -> None:
+        self._input.close()
+        super().close()
+
+
+class _Response(http.client.HTTPResponse):
+    def __init__(self, sock: Any, *args: Any, ends: float, **named: Any) -> None:
+        super().__init__(sock, *args, **named)
+        self.fp.close()
+        self.fp = io.BufferedReader(_Ending(sock, ends))
+
+
+class _Connection(http.client.HTTPConnection):
+    """A connection whose timeout limits the whole attempt. A socket's limits each wait alone."""
+
+    response_class: Any
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._ends = time.monotonic() + (self.timeout or 0)
+        self.response_class = functools.partial(_Response, ends=self._ends)
+        self._create_connection = self._open
+
+    def _open(self, address: Tuple[str, int], *_: Any) -> socket.socket:
+        failure: OSError = OSError(f"{address[0]} has no address")
+        for *_family, place in socket.getaddrinfo(*address, type=socket.SOCK_STREAM):
+            try:
+                sock = socket.create_connection(place[:2], _seconds_until(self._ends))
+                sock.settimeout(_seconds_until(self._ends))
+                return sock
+            except OSError as error:
+                failure = error
+        raise failure
+
+
+class _TLSConnection(_Connection, http.client.HTTPSConnection):
+    pass
+
+
+class _HTTPHandler(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(_Connection, req)
+
+
+class _HTTPSHandler(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> Any:
+        return self.do_open(_TLSConnection, req)
+
+
+def _seconds_until(end: float) -> float:
+    left = end - time.monotonic()
+    if left <= 0:
+        raise socket.timeout("timed out")
+    return left
+
+
+def _proxies(base_url: str) -> Dict[str, str]:
+    """The environment's proxy for https, through a tunnel. Other proxies would read the key."""
+    if re.match(r"https?://(localhost|127([.][0-9]+){3}|\[::1\])(:|/|$)", base_url, re.I):
+        return {}
+    return {name: url for name, url in urllib.request.getproxies().items() if name == "https"}
+
+
 class Tapline:
     """A client for one account and mode.
 
@@ -250,7 +330,9 @@ class Tapline:
         own = "http://(localhost|127([.][0-9]+){3}|\\[::1\\])(:[0-9]+)?(/.*)?"
         if found[1] == "live" and not re.fullmatch(f"https:.*|{own}", self._base_url, re.I):
             raise UsageError(f"A live key is sent over https only, not to {self._base_url}.")
-        self._opener = urllib.request.build_opener(_NoRedirect)
+        self._opener = urllib.request.build_opener(
+            _NoRedirect, _HTTPHandler, _HTTPSHandler,
+            urllib.request.ProxyHandler(_proxies(self._base_url)))
         self.payment_intents = _PaymentIntents(self, "/payment_intents")
         self.payments = _Readable(self, "/payments")
         self.refunds = _Refunds(self, "/refunds")
@@ -311,7 +393,10 @@ class Tapline:
                 answer: Json = json.loads(response.read())
                 return answer
         except urllib.error.HTTPError as error:
-            return self._refused(error, keyed)
+            try:
+                return self._refused(error, error.read(), keyed)
+            except (OSError, http.client.HTTPException) as lost:
+                return self._lost(lost, keyed)
         except (OSError, ValueError, http.client.HTTPException) as error:
             return self._lost(error, keyed)
 
@@ -320,10 +405,10 @@ class Tapline:
         lost.__cause__ = error
         return _Failure(lost, keyed)
 
-    def _refused(self, response: urllib.error.HTTPError, keyed: bool) -> _Failure:
+    def _refused(self, response: urllib.error.HTTPError, body: bytes, keyed: bool) -> _Failure:
         status = response.code
         try:
-            error = json.loads(response.read())["error"]
+            error = json.loads(body)["error"]
             refusal = TaplineError(error["message"], status, error["type"], error["code"],
                                    error["param"], error["request_id"])
         except Exception:

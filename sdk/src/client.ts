@@ -1,4 +1,5 @@
 import { UsageError } from './error-classes.ts';
+import { fromEnvironment } from './node-fetch.ts';
 import * as resources from './resources.ts';
 import type { ClientOptions, Connection } from './send-with-retries.ts';
 
@@ -76,20 +77,4 @@ function connect(given: string | undefined, options: ClientOptions): Connection 
     throw new UsageError(`A live key is sent over https only, not to ${baseUrl}.`);
   }
   return { apiKey, baseUrl, options, watching: null };
-}
-
-interface Runtime {
-  readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
-}
-
-/**
- * Returns an environment variable. `undefined` if there is no environment (workers), or if it may
- * not be read (Deno).
- */
-function fromEnvironment(name: string): string | undefined {
-  try {
-    return (globalThis as Runtime).process?.env?.[name] || undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import { TaplineError } from './base-error.ts';
 import { errorOf } from './error-classes.ts';
+import { fetchFor } from './node-fetch.ts';
 import { ask, type Connection, headersOf, queryOf, sleep } from './send-with-retries.ts';
 import type { WebhookEvent } from './types.ts';
 
@@ -111,7 +112,10 @@ async function* streamed(to: Connection, { types, last, signal }: From) {
       Accept: 'text/event-stream',
       ...(last === null ? {} : { 'Last-Event-ID': last }),
     };
-    const response = await (to.options.fetch ?? fetch)(url, { headers, signal: control.signal });
+    const response = await (to.options.fetch ?? fetchFor(url))(url, {
+      headers,
+      signal: control.signal,
+    });
     if (!response.ok || response.body === null) {
       throw errorOf(response, await response.json().catch(() => null));
     }

@@ -1,6 +1,7 @@
 import { type ErrorDetails, TaplineError } from './base-error.ts';
 import { type Answered, Call } from './call-promise.ts';
 import { ConnectionError, errorOf, OutcomeUnknownError, UsageError } from './error-classes.ts';
+import { fetchFor } from './node-fetch.ts';
 import { API_VERSION, USER_AGENT } from './version.ts';
 
 export interface ClientOptions {
@@ -149,6 +150,8 @@ function prepare(to: Connection, asked: Asked, options: RequestOptions): Prepare
 export function headersOf({ apiKey }: Connection): Record<string, string> {
   return {
     Authorization: `Bearer ${apiKey}`,
+    // Node's `fetch` decodes whatever the server compresses.
+    'Accept-Encoding': 'identity',
     'User-Agent': USER_AGENT,
     'Service-Version': API_VERSION,
   };
@@ -190,7 +193,10 @@ async function attemptOnce<T>(request: Prepared): Promise<Answered<T> | Failed> 
   const timer = setTimeout(giveUp, timeoutMs);
   signal?.addEventListener('abort', giveUp);
   try {
-    const response = await (to.options.fetch ?? fetch)(url, { ...init, signal: control.signal });
+    const response = await (to.options.fetch ?? fetchFor(url))(url, {
+      ...init,
+      signal: control.signal,
+    });
     const body = parse(await response.text());
     const requestId = response.headers.get('Request-Id');
     if (!response.ok) return failureOf(asked, response, body);

@@ -26,14 +26,10 @@ interface Manifest {
 /** Removes comments; nothing is renamed or joined. */
 const WITHOUT_COMMENTS = { compress: false, mangle: false, codegen: { removeWhitespace: false } };
 /**
- * Minifies as much as possible, because receivers at the edge load only `tapline/webhooks`, which
- * must stay within its size budget. An error's name is the name of its class, so class names are
- * kept.
+ * Minifies `tapline` as much as possible, because it must stay within its size budget, above all
+ * for receivers at the edge. An error's name is the name of its class, so class names are kept.
  */
 const SMALL = { compress: true, mangle: { keepNames: { class: true, function: false } } };
-/** Packages whose built programs have no comments; the comments are in the sources. */
-const BARE: ReadonlySet<string> = new Set(['sdk', 'cli']);
-
 /**
  * The bundle of the MCP SDK in the command line's package, so that installing it needs no registry.
  */
@@ -58,8 +54,9 @@ function scriptOf(place: string, name: string, text: string): string {
     typescript: { onlyRemoveTypeImports: true, rewriteImportExtensions: 'rewrite' },
   });
   requireNone(file, errors);
-  if (file === 'sdk/webhooks.ts') return minified(file, code, SMALL);
-  return BARE.has(place) ? minified(file, code, WITHOUT_COMMENTS) : code;
+  if (place === 'sdk') return minified(file, code, SMALL);
+  // The comments are in the sources.
+  return place === 'cli' ? minified(file, code, WITHOUT_COMMENTS) : code;
 }
 
 function declarationsOf(place: string, name: string, text: string): string {

@@ -64,7 +64,12 @@ const final: readonly (readonly [string, Step])[] = [
 const left: readonly (readonly [string, Step])[] = [
   ['a lost response', 'cut'],
   ['a time-out', 'hang'],
+  ['headers that arrive a byte at a time', { drips: 'headers' }],
+  ['a body that arrives a byte at a time', { drips: 'chunks' }],
+  ['an error page that arrives a byte at a time', { drips: 'error page' }],
   ['500', BROKEN],
+  ['a proxy’s own 502', { status: 502, body: '<html>Bad Gateway</html>' }],
+  ['a proxy’s own 503', { status: 503, body: '<html>Service Unavailable</html>' }],
   ['a proxy’s own 504', { status: 504, body: '<html>Gateway Timeout</html>' }],
 ];
 

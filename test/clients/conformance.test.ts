@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ConnectionError, OutcomeUnknownError, Tapline, TaplineError } from 'tapline';
 import { sign, verify } from 'tapline/webhooks';
+import { listen } from '#testing/listen.ts';
 import { testFolder } from '#testing/test-folder.ts';
 import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
 import { CASES, type Call, type Case, INTENT, type Outcome } from './cases.ts';
@@ -18,10 +20,14 @@ const run = promisify(execFile);
 const DOCUMENT = path.join(import.meta.dirname, '../../docs/clients.md');
 const MARKERS = /(<!-- made by test\/clients -->\n)[\s\S]*?(<!-- end -->)/;
 
+const LIVE_KEY = KEY.replace('test', 'live');
+
 interface Asked {
   readonly call: Call;
   readonly retries: number;
   readonly key?: string | undefined;
+  readonly apiKey?: string;
+  readonly baseUrl?: string;
 }
 
 interface Came {
@@ -49,11 +55,13 @@ interface Message {
 }
 
 const TIMEOUT_S = 0.3;
-/**
- * Returns a short time-out if the server hangs, because the test waits for it. Otherwise returns
- * one that no request reaches.
- */
-const timeoutFor = ({ script }: Case) => (script.includes('hang') ? TIMEOUT_S : 5);
+/** A client must end an attempt this long after its time-out at the latest. */
+const LATE_MS = 1_000;
+/** True if the server never finishes its response, so that the time-out ends the attempt. */
+const isSlow = ({ script }: Case) =>
+  script.some((step) => step === 'hang' || (typeof step === 'object' && 'drips' in step));
+/** Returns a short time-out for a slow server; otherwise one that no request reaches. */
+const timeoutFor = (one: Case) => (isSlow(one) ? TIMEOUT_S : 5);
 
 let api: ScriptedApi;
 let timeout = TIMEOUT_S;
@@ -61,6 +69,9 @@ const clients: Client[] = [];
 const folder = testFolder();
 const isHere = (program: string) => spawnSync(program, ['version']).error === undefined;
 const programs = ['python3', 'php', 'go'];
+/** Without the curl extension, Guzzle's time-out limits each wait for bytes, not the attempt. */
+const hasGuzzle = () =>
+  existsSync(GUZZLE) && spawnSync('php', ['-r', 'curl_version();']).status === 0;
 
 before(async () => {
   api = await startScriptedApi();
@@ -69,7 +80,7 @@ before(async () => {
     clients.push(pythonClient('Python', 'sync'), pythonClient('Python, async', 'async'));
   }
   if (isHere('php')) clients.push(phpClient('PHP'));
-  if (isHere('php') && existsSync(GUZZLE)) clients.push(phpClient('PHP, PSR-18', 'psr18'));
+  if (hasGuzzle()) clients.push(phpClient('PHP, PSR-18', 'psr18'));
   if (isHere('go')) clients.push(await goClient());
 });
 
@@ -115,30 +126,33 @@ function nodeClient(): Client {
   };
 }
 
-function pythonClient(language: string, way: 'sync' | 'async'): Client {
-  const child = spawn('python3', ['-B', path.join(import.meta.dirname, 'drive.py'), way]);
+function pythonClient(language: string, way: 'sync' | 'async', env = process.env): Client {
+  const file = path.join(import.meta.dirname, 'drive.py');
+  const child = spawn('python3', ['-B', file, way], { env });
   return drivenClient(child, { language, agent: /^tapline-python\/\d/ });
 }
 
-function phpClient(language: string, ...args: readonly string[]): Client {
-  const child = spawn('php', [path.join(import.meta.dirname, 'drive.php'), ...args]);
+function phpClient(language: string, way = 'own', env = process.env): Client {
+  const child = spawn('php', [path.join(import.meta.dirname, 'drive.php'), way], { env });
   return drivenClient(child, { language, agent: /^tapline-php\/\d/ });
 }
 
-/** Returns the Go client, compiled once from local sources without a module proxy. */
-async function goClient(): Promise<Client> {
+/** Returns the Go client, compiled from local sources without a module proxy. */
+async function goClient(own = process.env): Promise<Client> {
   const program = path.join(folder, 'drive');
   const env = { ...process.env, GOPROXY: 'off', GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' };
   const cwd = path.join(import.meta.dirname, 'go');
   await run('go', ['build', '-o', program, '.'], { cwd, env });
-  return drivenClient(spawn(program), { language: 'Go', agent: /^tapline-go\/\d/ });
+  const child = spawn(program, { env: own });
+  return drivenClient(child, { language: 'Go', agent: /^tapline-go\/\d/ });
 }
 
 function drivenClient(child: ChildProcess, who: Pick<Client, 'language' | 'agent'>): Client {
   const { tell, close } = driven(child);
   return {
     ...{ ...who, close },
-    call: (asked) => tell({ ...asked, timeout, api_key: KEY, base_url: api.baseUrl }),
+    call: ({ apiKey = KEY, baseUrl = api.baseUrl, ...asked }) =>
+      tell({ ...asked, timeout, api_key: apiKey, base_url: baseUrl }),
     resolve: () => tell({ resolve: true }),
     verify: (message) => tell({ verify: message }),
   };
@@ -181,8 +195,11 @@ function checkRequests(client: Client, one: Case): void {
 async function hold(client: Client, one: Case): Promise<void> {
   timeout = timeoutFor(one);
   api.script(...one.script);
+  const started = performance.now();
   const came = await client.call({ call: one.call, retries: one.retries ?? 3, key: one.key });
+  const tookMs = performance.now() - started;
   assert.equal(came.outcome, one.outcome);
+  if (isSlow(one)) assert.ok(tookMs < TIMEOUT_S * 1_000 + LATE_MS, `${tookMs} ms`);
   if (came.outcome === 'ok') assert.equal(came.id, INTENT.id);
   if (came.outcome === 'unknown') {
     const key = String(api.seen[0]?.headers['idempotency-key']);
@@ -272,7 +289,7 @@ for (const [name, headersOf, outcome] of SIGNATURES) {
 /** `UPDATE=1` writes the table into docs/clients.md. */
 test('docs/clients.md shows the results of each client', (t) => {
   const missing = programs.filter((program) => !isHere(program));
-  if (!existsSync(GUZZLE)) missing.push('php-guzzlehttp-guzzle');
+  if (!hasGuzzle()) missing.push('php-guzzlehttp-guzzle and php-curl');
   if (missing.length > 0) return t.skip(`${missing.join(', ')}: not on this machine`);
   const languages = clients.map(({ language }) => language);
   const rows = CASES.map(({ name }) => {
@@ -305,4 +322,60 @@ test('the PHP client sends a live key over plain HTTP to this machine only', asy
   }
   assert.equal(await takes('tlsk_live_x', 'https://x/api'), 'taken');
   assert.equal(await takes('tlsk_test_x', 'http://x/api'), 'taken');
+});
+
+/** Records everything that it receives, and opens no tunnel. */
+async function startProxy() {
+  const proxy = { received: '' };
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => {})
+      .on('data', (bytes) => {
+        proxy.received += bytes;
+        socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+      });
+  });
+  const { url, close } = await listen(server);
+  return Object.assign(proxy, { url, close });
+}
+
+test('a live key goes past the proxies of the environment, except through a tunnel', async (t) => {
+  const proxy = await startProxy();
+  t.after(proxy.close);
+  const names = [
+    'HTTP_PROXY',
+    'http_proxy',
+    'HTTPS_PROXY',
+    'https_proxy',
+    'ALL_PROXY',
+    'all_proxy',
+  ];
+  const set = Object.fromEntries(names.map((name) => [name, proxy.url]));
+  const env = { ...process.env, ...set, NO_PROXY: '', no_proxy: '', NODE_USE_ENV_PROXY: '1' };
+  const node = spawn(process.execPath, [path.join(import.meta.dirname, 'drive.mjs')], { env });
+  const behind = [drivenClient(node, { language: 'Node', agent: /^tapline-js/ })];
+  if (isHere('python3')) {
+    behind.push(pythonClient('Python', 'sync', env), pythonClient('Python, async', 'async', env));
+  }
+  if (isHere('php')) behind.push(phpClient('PHP', 'own', env));
+  if (isHere('go')) behind.push(await goClient(env));
+  t.after(() => Promise.all(behind.map(({ close }) => close())));
+  for (const client of behind) {
+    await t.test(client.language, async () => {
+      api.script({ status: 200, body: INTENT });
+      proxy.received = '';
+      const asked = { call: 'retrieve', retries: 0, apiKey: LIVE_KEY } as const;
+      for (const host of ['127.0.0.1', 'localhost']) {
+        const baseUrl = api.baseUrl.replace('127.0.0.1', host);
+        assert.equal((await client.call({ ...asked, baseUrl })).outcome, 'ok', host);
+      }
+      assert.equal(proxy.received, '');
+      const elsewhere = { ...asked, baseUrl: 'https://pay.example/api' };
+      assert.equal((await client.call(elsewhere)).outcome, 'no_answer');
+      for (const line of proxy.received.split('\r\n\r\n').filter(Boolean)) {
+        assert.match(line, /^CONNECT pay\.example:443 /);
+      }
+      assert.doesNotMatch(proxy.received, /tlsk_/);
+    });
+  }
 });

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Tapline } from 'tapline';
 import { listen } from '#testing/listen.ts';
@@ -18,7 +19,9 @@ export type Step =
       readonly headers?: Readonly<Record<string, string>>;
     }
   | 'cut'
-  | 'hang';
+  | 'hang'
+  /** From this part on, sends the response one byte at a time, and cuts it after seconds. */
+  | { readonly drips: 'headers' | 'chunks' | 'error page' };
 
 /** A service with scripted faults that are too rare on a real one to test. */
 export interface ScriptedApi {
@@ -37,6 +40,25 @@ export function refusal(status: number, type: string, code: string, headers = {}
   return { status, body: { error: { ...error, doc_url: '/docs' } }, headers };
 }
 
+const DRIP_MS = 100;
+const DRIPS = 40;
+const DRIPPED = {
+  headers: ['', 'HTTP/1.1 200 OK\r\nX-Long: '],
+  chunks: ['HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n400\r\n', '{"id": "pi_1"'],
+  'error page': ['HTTP/1.1 400 Bad Request\r\nContent-Length: 600\r\n\r\n', '<html>'],
+} as const;
+
+function drip(socket: Socket, part: keyof typeof DRIPPED): void {
+  const [first, slow] = DRIPPED[part];
+  socket.on('error', () => {}).write(first);
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (sent < DRIPS) socket.write(slow[sent++] ?? ' ');
+    else socket.destroy();
+  }, DRIP_MS);
+  socket.on('close', () => clearInterval(timer));
+}
+
 export async function startScriptedApi(): Promise<ScriptedApi> {
   const seen: Seen[] = [];
   let steps: Step[] = [];
@@ -45,6 +67,7 @@ export async function startScriptedApi(): Promise<ScriptedApi> {
     seen.push({ method, url, headers, body: await text(request) });
     const step = steps.length > 1 ? steps.shift() : steps[0];
     if (step === 'hang') return;
+    if (typeof step === 'object' && 'drips' in step) return drip(request.socket, step.drips);
     if (step === undefined || step === 'cut') return request.socket.destroy();
     const sent = typeof step.body === 'string' ? step.body : JSON.stringify(step.body);
     response.writeHead(step.status, { 'Content-Type': 'application/json', ...step.headers });
