@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, RegExp>> = {
   'pages and settings': /^(\.env\.example|docs\/settings\.md|docs\/guides\/api-changes\.md)$/,
 };
 const MOST_LINES = 42_000;
-const MOST_BYTES = 2_200_000;
+const MOST_BYTES = 2_300_000;
 /** A longer line is unreadable in a diff. */
 const COLUMNS = 400;
 /**
@@ -47,7 +47,7 @@ function filesOf(kind: RegExp): File[] {
     });
 }
 
-test('generated files have at most 42,000 lines and 2.2 MB', (t) => {
+test('generated files have at most 42,000 lines and 2.3 MB', (t) => {
   let lines = 0;
   let bytes = 0;
   for (const [name, kind] of Object.entries(KINDS)) {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
+import { nodeFetch } from 'tapline/node-fetch';
 
 /** The list of packages that the network serves: `/packages/index.json`. */
 interface Served {
@@ -45,7 +46,7 @@ function differing(archive: Uint8Array): string[] {
 }
 
 async function read(url: URL): Promise<Response | null> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const response = await nodeFetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   return response.ok ? response : null;
 }
 
@@ -70,7 +71,8 @@ export async function compareWithServed(
     const detail = `${served.file} does not match the network's checksum: do not use it`;
     return { ok: false, detail };
   }
-  const install = `npm i ${place}${served.stable ?? served.file}`;
+  const name = served.stable ?? served.file;
+  const install = `curl -O ${place}${name} && npm i ./${name}`;
   if (served.version !== own.version) {
     const detail = `this is ${own.version}, the network serves ${served.version}: ${install}`;
     return { ok: true, detail };

@@ -41,7 +41,8 @@ if (program !== null) {
   const { TAPLINE_BASE_URL: address = '' } = process.env;
   const at = URL.canParse(address) ? new URL(address).origin : 'https://<your network>';
   process.stderr.write(
-    `The command is the package tapline-cli: npm i ${at}/packages/tapline-cli.tgz\n`,
+    `The command is the package tapline-cli: curl -O ${at}/packages/tapline-cli.tgz && ` +
+      'npm i ./tapline-cli.tgz\n',
   );
   process.exitCode = 2;
 }

@@ -54,7 +54,8 @@ export function createOperations(deps: ApiDeps): ApiOperations {
     },
     addTo: async (app, documents) => {
       addOperationalRoutes(app, health, deps.config);
-      addPackagesRoutes(app, packagesIn(deps.config.dataDir));
+      const { dataDir, publicUrl } = deps.config;
+      addPackagesRoutes(app, { publicUrl, own: packagesIn(dataDir) });
       await addReferenceRoutes(app, documents, { isSandbox: deps.sandboxLinks != null });
       app.addHook('preClose', async () => {
         health.serves = false;

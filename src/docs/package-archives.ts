@@ -21,7 +21,7 @@ const NPM: Readonly<Record<string, readonly string[]>> = {
   sdk: [],
   cli: ['tapline', 'commander'],
   x402: ['tapline'],
-  reader: ['ws', '@noble/curves', '@noble/hashes'],
+  reader: ['tapline', 'ws', '@noble/curves', '@noble/hashes'],
   'integrations/medusa': ['tapline'],
 };
 
@@ -33,10 +33,10 @@ export interface Archive {
   readonly name: string;
   readonly version: string;
   /**
-   * The command that installs the archive from its URL. PHP archives are downloaded instead,
-   * because Composer installs from a folder of archives.
+   * The command that installs the downloaded archive: from version 12 on, npm refuses URLs. `null`
+   * if a download is all, because Composer, for example, installs from a folder of archives.
    */
-  readonly install: 'npm i' | 'pip install' | 'curl -O';
+  readonly install: 'npm i' | 'pip install' | null;
   readonly description: string;
   /** For example `tapline-0.1.0.tgz`. The bytes under this name never change. */
   readonly file: string;
@@ -247,7 +247,7 @@ async function phpArchive(): Promise<Archive> {
     return { name: `src/Model/${file}`, bytes: Buffer.from(text) };
   });
   return archive({
-    ...{ name, version, description, install: 'curl -O', type: ZIP },
+    ...{ name, version, description, install: null, type: ZIP },
     file: `tapline-php-${version}.zip`,
     stable: 'tapline-php.zip',
     bytes: zip([...(await Promise.all(files)), ...models]),
@@ -267,7 +267,7 @@ async function goArchive(): Promise<Archive> {
   const program = entries.find(({ name }) => name === 'client.go')?.bytes.toString() ?? '';
   const version = /^const Version = "([\d.]+)"$/m.exec(program)?.[1] ?? '0';
   return archive({
-    ...{ name: 'tapline-go', version, description: GO_ABOUT, install: 'curl -O', type: ZIP },
+    ...{ name: 'tapline-go', version, description: GO_ABOUT, install: null, type: ZIP },
     file: `tapline-go-${version}.zip`,
     stable: 'tapline-go.zip',
     bytes: zip(entries),
@@ -280,14 +280,14 @@ async function collections(): Promise<readonly Archive[]> {
   const { version } = await manifestOf(ROOT);
   return [
     archive({
-      ...{ name: 'tapline-postman', version, install: 'curl -O', type: 'application/json' },
+      ...{ name: 'tapline-postman', version, install: null, type: 'application/json' },
       description: 'The merchant API as a collection for Postman.',
       file: `tapline-postman-${version}.json`,
       stable: 'tapline-postman.json',
       bytes: postmanCollection(document),
     }),
     archive({
-      ...{ name: 'tapline-bruno', version, install: 'curl -O', type: ZIP },
+      ...{ name: 'tapline-bruno', version, install: null, type: ZIP },
       description: 'The merchant API as a collection for Bruno.',
       file: `tapline-bruno-${version}.zip`,
       stable: 'tapline-bruno.zip',

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { escapeHtml } from '#core/escape-html.ts';
 import { type Archive, archivesOf, sumsOf } from '#docs/package-archives.ts';
+import { isAskedAt, isOwnName } from '#http/asked-host.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 
 const LISTED = 'SHA512SUMS';
@@ -60,10 +61,12 @@ function send(request: FastifyRequest, reply: FastifyReply, file: Served): Fasti
   return reply.type(file.type).send(file.bytes);
 }
 
-/** Lists the packages for humans, with the commands that install them. */
+/** Lists the packages for people, with the commands that download and install them. */
 function listing(archives: readonly Archive[], origin: string): string {
   const items = archives.map(({ description, install, file, stable }) => {
-    const command = `${install} ${origin}/packages/${stable ?? file}`;
+    const name = stable ?? file;
+    const download = `curl -O ${origin}/packages/${name}`;
+    const command = install === null ? download : `${download} && ${install} ./${name}`;
     return `<li><p>${escapeHtml(description)}</p>
 <p><code translate="no">${escapeHtml(command)}</code></p>
 <p><a href="/packages/${file}">${file}</a></p></li>`;
@@ -80,11 +83,26 @@ repository. <a href="/docs/quickstart">Quickstart</a></p>`,
 }
 
 /**
+ * Returns the network's origin. A request's host is used only if no stranger can choose it: the
+ * page's commands would otherwise install what that host serves.
+ */
+function originOf(request: FastifyRequest, publicUrl: string | null): string {
+  if (publicUrl !== null) return new URL(publicUrl).origin;
+  const isOwn = isAskedAt(request, isOwnName(null));
+  return isOwn ? `${request.protocol}://${request.headers.host}` : 'https://<this network>';
+}
+
+interface PackagesOptions {
+  readonly publicUrl: string | null;
+  /** As in `ensurePackages`. */
+  readonly own?: string;
+}
+
+/**
  * Adds the routes for the network's own packages, which are built at the first request. Only known
  * names are served: no part of a path reaches the file system.
- * @param own As in `ensurePackages`.
  */
-export function addPackagesRoutes(app: FastifyInstance, own?: string): void {
+export function addPackagesRoutes(app: FastifyInstance, { publicUrl, own }: PackagesOptions): void {
   let filled: Promise<Shelf> | undefined;
   const shelf = (): Promise<Shelf> => {
     filled ??= fill(own).catch((error) => {
@@ -95,8 +113,8 @@ export function addPackagesRoutes(app: FastifyInstance, own?: string): void {
   };
   app.get('/packages', async (_request, reply) => reply.redirect('/packages/', 308));
   app.get('/packages/', async (request, reply) => {
-    const origin = `${request.protocol}://${request.host}`;
-    return sendPage(reply, 200, listing((await shelf()).archives, origin));
+    const { archives } = await shelf();
+    return sendPage(reply, 200, listing(archives, originOf(request, publicUrl)));
   });
   app.get<{ Params: { '*': string } }>('/packages/*', async (request, reply) => {
     const file = (await shelf()).files.get(request.params['*']);

@@ -105,11 +105,11 @@ test('an order is paid at the terminal, changed, refunded and reported by webhoo
 
 test("the README's command works in an empty folder, before anything is published", async () => {
   const guide = await readFile(path.join(ROOT, 'integrations/medusa/README.md'), 'utf8');
-  const [, address = ''] = /`npm i (https:\/\/<network>\/[^`]+)`/.exec(guide) ?? [];
+  const [, commands = ''] = /^```sh\n(curl -O [\s\S]*?)```$/m.exec(guide) ?? [];
   const { web_url } = network.sandbox;
   const cwd = shop;
   await mkdir(cwd);
-  await run('npm', ['i', ...QUIET, address.replace('https://<network>', web_url)], { cwd });
+  await run('sh', ['-ec', commands.replace('https://<network>', web_url)], { cwd });
   const program = `const { default: { services } } = await import('tapline-medusa');
     console.log(services.map(({ identifier }) => identifier).join());`;
   const args = ['--input-type=module', '--eval', program];
@@ -126,7 +126,8 @@ test('an abandoned cart is canceled or ordered, and never paid without an order'
   const version = devDependencies['@medusajs/framework'];
   const medusa = ['framework', 'medusa'].map((name) => `@medusajs/${name}@${version}`);
   const client = `${network.sandbox.web_url}/packages/tapline.tgz`;
-  await run('npm', ['i', ...QUIET, client, ...medusa], { cwd: shop });
+  await run('curl', ['-sO', client], { cwd: shop });
+  await run('npm', ['i', ...QUIET, './tapline.tgz', ...medusa], { cwd: shop });
   await cp(path.join(import.meta.dirname, 'medusa/shop'), path.join(shop, 'shop'), {
     recursive: true,
   });

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import fastify, { type FastifyInstance } from 'fastify';
+import { escapeHtml } from '#core/escape-html.ts';
 import { addPackagesRoutes } from '#docs/packages-routes.ts';
 import { testFolder } from '#testing/test-folder.ts';
+import { installTool } from '#testing/tools.ts';
 import { unzip } from '#testing/unzip.ts';
 
 /** Tests the packages as a network serves them, in folders without access to this repository. */
@@ -24,7 +26,7 @@ let env: Record<string, string>;
 
 before(async () => {
   app = fastify();
-  addPackagesRoutes(app);
+  addPackagesRoutes(app, { publicUrl: null });
   origin = await app.listen({ host: '127.0.0.1', port: 0 });
   env = {
     ...{ PATH: process.env.PATH ?? '', HOME: path.join(folder, 'home') },
@@ -32,7 +34,26 @@ before(async () => {
     ...{ npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' },
   };
   await mkdir(path.join(folder, 'home'));
+  const tool = await installTool('npms', path.join(folder, 'npms'));
+  for (const version of NPMS) await linkNpm(version, tool.installed(version));
 });
+
+/** The versions of npm that the documented commands work with. */
+const NPMS = ['npm-10', 'npm-11', 'npm-12'] as const;
+const programsOf = (version: string) => path.join(folder, 'bin', version);
+
+/** Puts this npm, run by this Node, first on the path of `npmEnv`. */
+async function linkNpm(version: string, installed: string): Promise<void> {
+  const bin = programsOf(version);
+  await mkdir(bin, { recursive: true });
+  await symlink(process.execPath, path.join(bin, 'node'));
+  for (const name of ['npm', 'npx']) {
+    const text = `#!/bin/sh\nexec node ${installed}/bin/${name}-cli.js "$@"\n`;
+    await writeFile(path.join(bin, name), text, { mode: 0o755 });
+  }
+}
+
+const npmEnv = (version: string) => ({ ...env, PATH: `${programsOf(version)}:${env.PATH}` });
 
 after(() => app?.close());
 
@@ -124,7 +145,8 @@ test('the bill of materials can be piped to a program that reads its beginning o
 
 test('people find the commands; every link of the page leads to a file', async () => {
   const html = await (await get('')).text();
-  assert.ok(html.includes(`npm i ${origin}/packages/tapline.tgz`));
+  const download = `curl -O ${origin}/packages/tapline.tgz`;
+  assert.ok(html.includes(escapeHtml(`${download} && npm i ./tapline.tgz`)));
   const links = [...html.matchAll(/href="(\/packages\/[^"]+)"/g)].map(([, to = '']) => to);
   assert.equal(links.length, 11);
   for (const to of links) assert.equal((await fetch(origin + to)).status, 200, to);
@@ -132,12 +154,30 @@ test('people find the commands; every link of the page leads to a file', async (
   assert.equal(bare.headers.get('location'), '/packages/');
 });
 
-/** Sends the target verbatim, because `fetch` would resolve the dots. */
-async function statusOf(target: string): Promise<string> {
-  const socket = connect(Number(new URL(origin).port), '127.0.0.1');
-  socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-  return (await text(socket)).split('\r\n')[0] ?? '';
+/** Sends the target verbatim, because `fetch` would resolve the dots and set the host. */
+async function answerTo(target: string, headers = 'Host: x', at = origin): Promise<string> {
+  const socket = connect(Number(new URL(at).port), '127.0.0.1');
+  socket.write(`GET ${target} HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`);
+  return text(socket);
 }
+
+test('the commands name no host that a stranger chose', async (t) => {
+  const foreign = ['Host: evil.example', 'Host: 127.0.0.1\r\nX-Forwarded-Host: evil.example'];
+  const proxied = fastify({ trustProxy: true });
+  const named = fastify();
+  addPackagesRoutes(proxied, { publicUrl: null });
+  addPackagesRoutes(named, { publicUrl: 'https://pay.example.com/' });
+  t.after(() => Promise.all([proxied.close(), named.close()]));
+  for (const server of [proxied, named]) {
+    const at = await server.listen({ host: '127.0.0.1', port: 0 });
+    for (const headers of foreign) {
+      const page = await answerTo('/packages/', headers, at);
+      assert.match(page, /^HTTP\/1\.1 200 [\s\S]*curl -O https?:/);
+      assert.doesNotMatch(page, /evil/);
+      if (server === named) assert.match(page, /curl -O https:\/\/pay\.example\.com\/packages\//);
+    }
+  }
+});
 
 test('no other file on the disk is served, whatever the path', async () => {
   for (const target of [
@@ -150,31 +190,39 @@ test('no other file on the disk is served, whatever the path', async () => {
     '/packages/tapline-9.9.9.tgz',
     '/packages/__proto__',
   ]) {
-    assert.match(await statusOf(target), /^HTTP\/1\.1 404 /, target);
+    assert.match(await answerTo(target), /^HTTP\/1\.1 404 /, target);
   }
 });
 
-test('npm installs client, command and reader without a registry', async () => {
-  const cwd = await emptyFolder('shop');
-  const names = ['tapline', 'tapline-cli', 'tapline-reader'];
-  const addresses = names.map((name) => `${origin}/packages/${name}.tgz`);
-  await run('npm', ['install', ...addresses], { cwd, env });
-  const version = await run('npx', ['--no-install', 'tapline', '--version'], { cwd, env });
-  assert.match(version.stdout, /^\d+\.\d+\.\d+$/m);
-  const program = `
-    import { Tapline } from 'tapline';
-    import { sign, verify } from 'tapline/webhooks';
-    const headers = { 'service-signature': await sign('{"id":"evt_1"}', 'whsec_x') };
-    console.log((await verify('{"id":"evt_1"}', headers, 'whsec_x')).id, typeof Tapline);`;
-  await writeFile(path.join(cwd, 'use.mjs'), program);
-  const used = await run(process.execPath, ['use.mjs'], { cwd, env });
-  assert.equal(used.stdout, 'evt_1 function\n');
-  const manifest = JSON.parse(await readFile(path.join(cwd, 'package.json'), 'utf8'));
-  assert.deepEqual(Object.keys(manifest.dependencies).sort(), names);
-});
+for (const version of NPMS) {
+  test(`${version} installs client, command and reader without a registry`, async () => {
+    const cwd = await emptyFolder(version);
+    const own = { cwd, env: npmEnv(version) };
+    const names = ['tapline', 'tapline-cli', 'tapline-reader'];
+    const html = await (await get('')).text();
+    for (const name of names) {
+      const command = new RegExp(`<code[^>]*>(curl -O [^<]*/${name}\\.tgz[^<]*)</code>`).exec(html);
+      await run('sh', ['-ec', command?.[1]?.replaceAll('&amp;', '&') ?? 'exit 9'], own);
+    }
+    const found = await run('npx', ['--no-install', 'tapline', '--version'], own);
+    assert.match(found.stdout, /^\d+\.\d+\.\d+$/m);
+    const help = await run('npx', ['--no-install', 'tapline-reader', '--help'], own);
+    assert.match(help.stdout, /--pair XXXX-XXXX/);
+    const program = `
+      import { Tapline } from 'tapline';
+      import { sign, verify } from 'tapline/webhooks';
+      const headers = { 'service-signature': await sign('{"id":"evt_1"}', 'whsec_x') };
+      console.log((await verify('{"id":"evt_1"}', headers, 'whsec_x')).id, typeof Tapline);`;
+    await writeFile(path.join(cwd, 'use.mjs'), program);
+    const used = await run(process.execPath, ['use.mjs'], { cwd, env });
+    assert.equal(used.stdout, 'evt_1 function\n');
+    const manifest = JSON.parse(await readFile(path.join(cwd, 'package.json'), 'utf8'));
+    assert.deepEqual(Object.keys(manifest.dependencies).sort(), names);
+  });
+}
 
 test('doctor compares the installed command with the served one', async () => {
-  const cwd = path.join(folder, 'shop');
+  const cwd = path.join(folder, 'npm-12');
   const key = `tlsk_test_${'a'.repeat(30)}`;
   const known = { ...env, TAPLINE_BASE_URL: `${origin}/api`, TAPLINE_API_KEY: key };
   const packages = async () => {
@@ -197,20 +245,24 @@ test('doctor compares the installed command with the served one', async () => {
   await writeFile(installed, `${await readFile(installed, 'utf8')}// changed\n`);
   const changed = await packages();
   assert.equal(changed.ok, false);
-  assert.match(changed.detail, /^dist\/verify\.js differs from the network's copy: npm i http/);
+  assert.match(changed.detail, /^dist\/verify\.js differs from the network's copy: curl -O http/);
 });
 
 test('the client’s command alone says in one line what to install', async () => {
   const cwd = await emptyFolder('alone');
-  await run('npm', ['install', `${origin}/packages/tapline.tgz`], { cwd, env });
+  const own = { cwd, env: npmEnv('npm-12') };
+  await run('sh', ['-ec', `curl -O ${origin}/packages/tapline.tgz && npm i ./tapline.tgz`], own);
   const known = { ...env, TAPLINE_BASE_URL: `${origin}/api` };
+  let install = '';
   const command = run('npx', ['--no-install', 'tapline', 'listen'], { cwd, env: known });
   await assert.rejects(command, (error: { code: number; stderr: string }) => {
-    const install = `npm i ${origin}/packages/tapline-cli.tgz`;
-    assert.equal(error.stderr, `The command is the package tapline-cli: ${install}\n`);
+    const [, command = ''] =
+      /^The command is the package tapline-cli: (.*)\n$/.exec(error.stderr) ?? [];
+    assert.ok(command.startsWith(`curl -O ${origin}/packages/tapline-cli.tgz && npm i `));
+    install = command;
     return error.code === 2;
   });
-  await run('npm', ['install', `${origin}/packages/tapline-cli.tgz`], { cwd, env });
+  await run('sh', ['-ec', install], own);
   const { stdout } = await run('npx', ['--no-install', 'tapline', '--version'], { cwd, env });
   assert.match(stdout, /^\d+\.\d+\.\d+$/m);
 });
@@ -219,8 +271,9 @@ test('pip installs the Python client, without an index', async () => {
   const to = path.join(folder, 'python');
   const { file } = (await listed()).find(({ file }) => file.endsWith('.whl')) as Listed;
   const quiet = ['--quiet', '--no-index', '--disable-pip-version-check', '--target', to];
-  const address = `${origin}/packages/${file}`;
-  await run('python3', ['-m', 'pip', 'install', ...quiet, address], { env });
+  const cwd = await emptyFolder('wheel');
+  await run('curl', ['-O', `${origin}/packages/${file}`], { cwd, env });
+  await run('python3', ['-m', 'pip', 'install', ...quiet, `./${file}`], { cwd, env });
   const program = [
     'import tapline, typing',
     'from tapline import models',

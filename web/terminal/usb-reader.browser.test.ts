@@ -51,8 +51,10 @@ test('a card held to this computer’s USB reader pays', async () => {
   await page.goto(`${sandbox.web_url}/terminal/settings`);
   await page.getByRole('button', { name: /^Connect a USB reader/ }).click();
   const command = await page.getByRole('textbox', { name: 'Command' }).inputValue();
-  // The URL keeps npx from running a stranger's package of that name.
-  assert.ok(command.startsWith(`npx ${sandbox.web_url}/packages/tapline-reader.tgz --till `));
+  // Installing the network's own file keeps npx from running a stranger's package of that name.
+  const download = `curl -O ${sandbox.web_url}/packages/tapline-reader.tgz`;
+  const start = `${download} && npm i ./tapline-reader.tgz && npx tapline-reader --till `;
+  assert.ok(command.startsWith(start), command);
   const code = present(/--pair (\S+)/.exec(command)?.[1], 'a code');
   await page.getByText('The reader program is not running on this computer.').waitFor();
   await till.checkAccessibility();
