@@ -250,6 +250,32 @@ test('banned words and file names do not come back', () => {
   assert.deepEqual(problems, []);
 });
 
+/** What would decode a response, in the programs: the web apps run in browsers. */
+const DECODING = [
+  {
+    pattern: /(?<![\w.])fetch\(/,
+    instead: 'core/plain-fetch.ts, or nodeFetch of tapline/node-fetch',
+  },
+  { pattern: /new WebSocket\(/, without: /from 'ws'/, instead: "WebSocket of 'ws'" },
+  { pattern: /(transport:|=) http\(/, without: /fetchFn: /, instead: 'viem’s http with fetchFn' },
+];
+
+test('no program sends a request in a way that decodes the response', () => {
+  const programs = all.filter(({ name }) =>
+    /^(src\/(?!testing\/|docs\/assets\/)|cli\/src|x402\/src|reader\/src).*(?<!\.test)\.ts$/.test(
+      name,
+    ),
+  );
+  assert.ok(programs.length >= FEWEST_FILES, `only ${programs.length} files were seen`);
+  const problems = programs.flatMap(({ name, text }) =>
+    DECODING.flatMap(({ pattern, without, instead }) => {
+      const isFound = pattern.test(text.replaceAll(/`[^`]*`/g, ''));
+      return isFound && without?.test(text) !== true ? `${name}: ${instead}` : [];
+    }),
+  );
+  assert.deepEqual(problems, []);
+});
+
 test('no object of a request has a getter, which would keep it until a full collection', () => {
   const http = product.filter(({ name }) => name.startsWith('src/http/'));
   assert.ok(http.length >= 15, `only ${http.length} files were seen`);

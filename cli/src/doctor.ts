@@ -1,6 +1,8 @@
 import { TaplineError } from 'tapline';
+import { nodeFetch } from 'tapline/node-fetch';
 import { compareWithServed } from './compare-with-served.ts';
 import { checkReceiver, deliveryHeaders, listenSecret } from './forward-events.ts';
+import { knownHoles } from './node-holes.ts';
 import type { Settings } from './settings.ts';
 
 interface Finding {
@@ -28,6 +30,7 @@ const WRONG_SECRET = 'whsec_d3Jvbmc=';
 /** Checks for common problems. @returns exit code 1 if it finds one. */
 export async function doctor(settings: Settings, options: DoctorOptions): Promise<number> {
   const findings = [
+    checkNode(),
     ...(await checkAddress(settings)),
     await checkKey(settings),
     await checkTerminal(settings),
@@ -42,12 +45,18 @@ export async function doctor(settings: Settings, options: DoctorOptions): Promis
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 
+function checkNode(): Finding {
+  const { node } = process.versions;
+  const holes = knownHoles(node);
+  return { check: 'node', ok: holes === null, detail: holes ?? `${node}, no known holes` };
+}
+
 async function checkAddress({ baseUrl, source }: Settings): Promise<Finding[]> {
   const check = 'address';
   const url = new URL('/readyz', baseUrl);
   try {
     const before = Date.now();
-    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await nodeFetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     const here = (before + Date.now()) / 2;
     const { networks = {} } = (await response.json()) as { networks?: Record<string, Network> };
     const ill = Object.entries(networks).filter(([, { settles }]) => !settles);
@@ -155,7 +164,7 @@ async function checkReceiving(settings: Settings, options: DoctorOptions): Promi
   const send = async (signed: { secret: string; now: number }): Promise<number | string> => {
     const headers = await deliveryHeaders(event as never, { body, ...signed, attempt: 1 });
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    return fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal }).then(
+    return nodeFetch(url, { method: 'POST', headers, body, redirect: 'manual', signal }).then(
       ({ status }) => status,
       (error: Error & { cause?: Error }) => error.cause?.message || error.message,
     );

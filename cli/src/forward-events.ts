@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Event, WebhookEvent } from 'tapline';
+import { nodeFetch } from 'tapline/node-fetch';
 import { sign } from 'tapline/webhooks';
 import { WrongUse } from './wrong-use.ts';
 
@@ -89,7 +90,7 @@ export async function forward(
       const headers = { ...to.headers, ...own };
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const redirect = 'manual';
-      const response = await fetch(url, { method: 'POST', headers, body, redirect, signal });
+      const response = await nodeFetch(url, { method: 'POST', headers, body, redirect, signal });
       await response.body?.cancel();
       const { status } = response;
       return { status, error: null, duration_ms: Math.round(performance.now() - started) };

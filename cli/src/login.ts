@@ -3,6 +3,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { PermissionError, Tapline } from 'tapline';
+import { nodeFetch } from 'tapline/node-fetch';
 import { createOutput } from './output.ts';
 import { writeOwnJson } from './owner-only-file.ts';
 import { checkTransport, type GlobalOptions, type Login, loginFile } from './settings.ts';
@@ -29,7 +30,7 @@ async function question(words: string, secret = false): Promise<string> {
 
 /** Checks a login. A key that lacks the terminals scope is valid, too. */
 async function check(login: Login): Promise<void> {
-  const tapline = new Tapline(login.api_key, { baseUrl: login.base_url });
+  const tapline = new Tapline(login.api_key, { baseUrl: login.base_url, fetch: nodeFetch });
   await tapline.terminals.list({ limit: 1 }).page.catch((error: unknown) => {
     if (!(error instanceof PermissionError && error.code === 'scope_missing')) throw error;
   });

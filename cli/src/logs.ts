@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TaplineError } from 'tapline';
+import { nodeFetch } from 'tapline/node-fetch';
 import type { Settings } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
@@ -115,7 +116,7 @@ async function signIn(settings: Settings, options: LogsOptions): Promise<Read> {
     );
   }
   const root = `${baseUrl}/dashboard/v1`;
-  const signedIn = await fetch(`${root}/session`, {
+  const signedIn = await nodeFetch(`${root}/session`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ email, password }),
@@ -128,7 +129,7 @@ async function signIn(settings: Settings, options: LogsOptions): Promise<Read> {
     .getSetCookie()
     .map((one) => one.split(';')[0])
     .join('; ');
-  const get = async (path: string) => bodyOf(await fetch(root + path, { headers: { cookie } }));
+  const get = async (path: string) => bodyOf(await nodeFetch(root + path, { headers: { cookie } }));
   const account = options.account ?? sandbox?.account ?? (await onlyAccount(get));
   const mode = apiKey.startsWith('tlsk_live') ? 'live' : 'test';
   return async (limit) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type List, type Tapline, TaplineError } from 'tapline';
+import { nodeFetch } from 'tapline/node-fetch';
 import { type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
@@ -101,7 +102,7 @@ export async function send(
     `${value}`,
   ]);
   const asked = entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
-  const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/v1/${below}${asked}`, {
+  const response = await nodeFetch(`${baseUrl.replace(/\/+$/, '')}/v1/${below}${asked}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
       Authorization: `Bearer ${apiKey}`,

@@ -2,6 +2,7 @@ import { chmodSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { Tapline } from 'tapline';
+import { nodeFetch } from 'tapline/node-fetch';
 import { createOutput, type Output } from './output.ts';
 import { readOwnJson } from './owner-only-file.ts';
 import { WrongUse } from './wrong-use.ts';
@@ -221,7 +222,7 @@ export function readSettings(options: GlobalOptions): Settings {
   if (place.apiKey.startsWith('tlsk_live') && options.live !== true) {
     throw new WrongUse(`This is a live key, from ${place.source}. Pass --live to use real money.`);
   }
-  const tapline = new Tapline(place.apiKey, { baseUrl: place.baseUrl });
+  const tapline = new Tapline(place.apiKey, { baseUrl: place.baseUrl, fetch: nodeFetch });
   return { ...place, tapline, out: createOutput(options.json === true) };
 }
 

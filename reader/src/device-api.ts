@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { nodeFetch } from 'tapline/node-fetch';
 import type { TypedData } from './ethereum/typed-data.ts';
 import { ProtocolError } from './protocols/apdu.ts';
 import { type ProveCollector, proofFrom, proofOf } from './protocols/prove-collector.ts';
@@ -135,7 +136,7 @@ export class DeviceApi {
     const body = JSON.stringify({ code });
     const headers = { 'content-type': 'application/json' };
     const signal = AbortSignal.timeout(REQUEST_MS);
-    const response = await fetch(`${baseOf(server)}/pair`, {
+    const response = await nodeFetch(`${baseOf(server)}/pair`, {
       method: 'POST',
       headers,
       body,
@@ -237,7 +238,7 @@ export class DeviceApi {
   #clearConnections(): Promise<unknown> {
     const headers = { authorization: `Bearer ${this.#key}` };
     const ask = () =>
-      fetch(`${this.#base}/terminal`, { headers, signal: AbortSignal.timeout(CLEAR_MS) });
+      nodeFetch(`${this.#base}/terminal`, { headers, signal: AbortSignal.timeout(CLEAR_MS) });
     return Promise.allSettled(
       Array.from({ length: KEPT_CONNECTIONS }, async () => (await ask()).body?.cancel()),
     );
@@ -261,7 +262,7 @@ export class DeviceApi {
     };
     const until = [this.#awake.signal, ...(signal === undefined ? [] : [signal])];
     return within({ ms, until }, async (end) =>
-      bodyOf<T>(await fetch(`${this.#base}${path}`, { ...request, signal: end })),
+      bodyOf<T>(await nodeFetch(`${this.#base}${path}`, { ...request, signal: end })),
     );
   }
 }

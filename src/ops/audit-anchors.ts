@@ -1,6 +1,7 @@
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { type Anchor, anchorLine } from '#audit/verify-audit-log.ts';
 import { addMs } from '#core/clock.ts';
+import { plainFetch } from '#core/plain-fetch.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { openOwn } from '#files/own-files.ts';
 import {
@@ -60,7 +61,7 @@ async function sendMail(
 }
 
 async function post(url: string, body: string): Promise<void> {
-  const response = await fetch(url, {
+  const response = await plainFetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,

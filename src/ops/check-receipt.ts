@@ -7,6 +7,7 @@ import {
   parseEventLogs,
   type TransactionReceipt,
 } from 'viem';
+import { plainFetch } from '#core/plain-fetch.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { unpackCharges, unpackTerms } from '../../contracts/payment-tree.ts';
 
@@ -148,7 +149,7 @@ async function checkRefunds(client: PublicClient, receipt: ReceiptClaims): Promi
 /** Compares a receipt with the chain as this node reports it. Uses no other source. */
 export async function checkReceipt(receipt: ReceiptClaims, rpcUrl: string): Promise<Finding[]> {
   const { proof } = receipt;
-  const client = createPublicClient({ transport: http(rpcUrl) });
+  const client = createPublicClient({ transport: http(rpcUrl, { fetchFn: plainFetch }) });
   const chainId = await client.getChainId();
   const isChain = { holds: chainId === proof.chain_id, what: `chain ${proof.chain_id}` };
   if (!isChain.holds)

@@ -22,6 +22,7 @@ import type { NetworkSettings, SenderRole } from '#settlement/network-config.ts'
 import { mostGasOf } from '#settlement/relayer/send/gas-limits.ts';
 import { checkSigner, type SigningKey } from '#settlement/remote-signer.ts';
 import { isLow, paymentsLeftOf, presentPrice } from '#settlement/status/low-gas-balance.ts';
+import { knownHoles } from '../../cli/src/node-holes.ts';
 
 /** The result of one check before a start, with the remedy if it failed. */
 export interface Finding {
@@ -67,6 +68,11 @@ async function lookAtDatabase(config: Config): Promise<Finding[]> {
   const db = openDatabase({ url: databaseUrl, directUrl, maxConnections: 2, cell });
   try {
     return [
+      await finding('node', async () => {
+        const holes = knownHoles(process.versions.node);
+        if (holes !== null) throw new Error(holes);
+        return `${process.versions.node}, no known holes`;
+      }),
       await finding('database', () => describeDatabase(db, config)),
       await finding('settings of connections', () => requireSessionSettings(db)),
       ...(directUrl === null

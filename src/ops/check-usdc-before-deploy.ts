@@ -8,6 +8,7 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem';
+import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
@@ -65,7 +66,7 @@ export async function requireToken(
   place: { readonly rpcUrl: string; readonly usdc: Hex },
   expected: ExpectedToken,
 ): Promise<{ readonly name: string; readonly version: string }> {
-  const reader = createPublicClient({ transport: http(place.rpcUrl) });
+  const reader = createPublicClient({ transport: http(place.rpcUrl, { fetchFn: plainFetch }) });
   const contract = { address: place.usdc, abi: TOKEN_ABI } as const;
   const refuse = (what: string) => new StartError(`--usdc: the contract ${place.usdc} ${what}`);
   const code = await reader.getCode({ address: place.usdc });

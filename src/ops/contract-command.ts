@@ -11,6 +11,7 @@ import {
   formatUnits,
   http,
 } from 'viem';
+import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
 import {
   CONTRACT_ACTIONS,
@@ -109,7 +110,10 @@ export async function runContractCommand(name: string, args: readonly string[]):
   const rpcUrl = setting('rpc-url', 'RPC_URL')?.split(',')[0];
   if (rpcUrl === undefined) throw new StartError('--rpc-url or --network is required');
   const settlement = readAddress(setting('settlement', 'SETTLEMENT'), 'settlement');
-  const reader = createPublicClient({ transport: http(rpcUrl), pollingInterval: POLL_MS });
+  const reader = createPublicClient({
+    transport: http(rpcUrl, { fetchFn: plainFetch }),
+    pollingInterval: POLL_MS,
+  });
   const deployment = { reader, settlement, rpcUrl };
   if (isLook(name)) return LOOKS[name](deployment);
   if (!isAction(name)) throw new StartError(`unknown command: ${name}`);
@@ -300,7 +304,10 @@ async function sendAll(
   }
   console.log(`contract ${deployment.settlement}, sent by ${account.address}`);
   await requireYes(options);
-  const wallet = createWalletClient({ account, transport: http(deployment.rpcUrl) });
+  const wallet = createWalletClient({
+    account,
+    transport: http(deployment.rpcUrl, { fetchFn: plainFetch }),
+  });
   for (const call of calls) {
     const request = requestOf(deployment.settlement, call);
     const hash = await wallet.sendTransaction({ chain: null, ...request });

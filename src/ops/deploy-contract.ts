@@ -10,6 +10,7 @@ import {
   numberToHex,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
 import {
   GOVERNANCE_DELAY_SECONDS,
@@ -180,7 +181,7 @@ export function addressOf(deployment: Omit<Deployment, 'rpcUrl'>) {
  * whoever deployed them.
  */
 export async function deployContract(deployment: Deployment, key: Hex): Promise<Deployed> {
-  const transport = http(deployment.rpcUrl);
+  const transport = http(deployment.rpcUrl, { fetchFn: plainFetch });
   const reader = createPublicClient({ transport, pollingInterval: POLL_MS });
   const { settlement, salt } = addressOf(deployment);
   const args = argumentsOf(deployment);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
 import { checkReceipt, type ReceiptClaims, receiptJsonUrl } from '#ops/check-receipt.ts';
 
@@ -28,7 +29,7 @@ function readArguments(args: readonly string[]): Asked {
 }
 
 async function readReceipt(url: string): Promise<ReceiptClaims> {
-  const response = await fetch(url).catch(() => null);
+  const response = await plainFetch(url).catch(() => null);
   if (response === null) throw new StartError(`${new URL(url).origin} does not answer`);
   if (response.status === 404) throw new StartError('receipt not found');
   if (!response.ok) throw new StartError(`the server responded with status ${response.status}`);

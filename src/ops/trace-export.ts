@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describeError, type Log } from '#core/log.ts';
+import { plainFetch } from '#core/plain-fetch.ts';
 import { RELEASE } from '#core/release-version.ts';
 import { type FinishedSpan, SPAN_KINDS, type TraceSettings, traceInto } from '#core/tracing.ts';
 
@@ -66,7 +67,7 @@ export function startTraceExport(settings: TraceSettings | null, log: Log): () =
       const batch = waiting.splice(0, MAX_BATCH);
       const scopeSpans = [{ scope: { name: 'tapline' }, spans: batch.map(render) }];
       try {
-        const answer = await fetch(url, {
+        const answer = await plainFetch(url, {
           method: 'POST',
           headers: { 'content-type': 'application/json', ...headers },
           body: JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] }),

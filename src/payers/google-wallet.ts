@@ -1,4 +1,5 @@
 import { sign } from 'node:crypto';
+import { plainFetch } from '#core/plain-fetch.ts';
 import { CODE_DIGITS, STEP_MS } from '#payers/check-rotating-code.ts';
 import type { ShownPass } from '#payers/pass-files.ts';
 
@@ -131,7 +132,7 @@ function linkOf(signer: GoogleSigner, pass: ShownPass, now: Date): string {
 }
 
 async function answerOf(url: string, request: RequestInit): Promise<Response> {
-  return fetch(url, {
+  return plainFetch(url, {
     ...request,
     redirect: 'error',
     signal: AbortSignal.timeout(REQUEST_LIMIT_MS),

@@ -1,4 +1,5 @@
 import { describeError } from '#core/log.ts';
+import { plainFetch } from '#core/plain-fetch.ts';
 import { type FeedAnswer, readFeedNumber } from '#prices/combine-rate-feeds.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 
@@ -97,7 +98,7 @@ function readDocument(text: string): FeedAnswer | NoAnswer {
 
 async function askFeed(url: string): Promise<FeedAnswer | NoAnswer> {
   try {
-    const response = await fetch(url, {
+    const response = await plainFetch(url, {
       headers: { accept: 'application/json' },
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -1,5 +1,6 @@
 import { createPublicClient, http, maxUint256, type PublicClient } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { plainFetch } from '#core/plain-fetch.ts';
 import type { RequestPayloads } from '#settlement/chain-requests.ts';
 import {
   merchantConsent,
@@ -83,7 +84,9 @@ async function signPermit({ account, network, nonce, deadline }: Signing) {
 }
 
 function clientOf(network: NetworkConfig): PublicClient {
-  return createPublicClient({ transport: http(network.rpcUrls[0], { batch: true }) });
+  return createPublicClient({
+    transport: http(network.rpcUrls[0], { fetchFn: plainFetch, batch: true }),
+  });
 }
 
 /** Returns the signatures that set up a demo wallet's approval, for its current nonces. */

@@ -11,6 +11,7 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { isLive, type Network } from '#core/mode.ts';
+import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
 import type { ChainNode } from '#sandbox/chain-node.ts';
 import { senderKeys, wallet, walletKey } from '#sandbox/derive-wallets.ts';
@@ -42,7 +43,7 @@ function clientsOf(node: ChainNode, key: Hex) {
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [node.rpcUrl] } },
   });
-  const transport = http(node.rpcUrl);
+  const transport = http(node.rpcUrl, { fetchFn: plainFetch });
   return {
     reader: createPublicClient({ chain, transport, pollingInterval: RECEIPT_POLL_MS }),
     deployer: createWalletClient({ chain, transport, account: privateKeyToAccount(key) }),

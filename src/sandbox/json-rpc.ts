@@ -1,3 +1,4 @@
+import { plainFetch } from '#core/plain-fetch.ts';
 /** Calls a chain node: returns the method's result, or throws an error that names the method. */
 export type RpcCall = (method: string, params?: readonly unknown[]) => Promise<unknown>;
 
@@ -13,7 +14,7 @@ const ANSWER_MS = 15_000;
  */
 export function connectRpc(url: string): RpcCall {
   return async (method, params = []) => {
-    const response = await fetch(url, {
+    const response = await plainFetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'ws';
 import type { ChainSaver } from './chain-state.ts';
 import type { RpcCall } from './json-rpc.ts';
 
@@ -89,7 +90,7 @@ function watchPool(rpcUrl: string): PoolNews {
   let timer: NodeJS.Timeout | undefined;
   let socket: WebSocket;
   const connect = () => {
-    socket = new WebSocket(rpcUrl.replace(/^http/, 'ws'));
+    socket = new WebSocket(rpcUrl.replace(/^http/, 'ws'), { perMessageDeflate: false });
     socket.onopen = () => {
       socket.send(JSON.stringify({ ...SUBSCRIBE, params: ['newPendingTransactions'] }));
     };
@@ -98,6 +99,8 @@ function watchPool(rpcUrl: string): PoolNews {
       subscribed = true;
       came = true;
     };
+    // The connection closes afterwards.
+    socket.onerror = () => {};
     socket.onclose = () => {
       subscribed = false;
       if (!closed) timer = setTimeout(connect, RECONNECT_MS).unref();

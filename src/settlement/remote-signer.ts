@@ -8,6 +8,7 @@ import {
 } from 'viem';
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts';
 import { describeError } from '#core/log.ts';
+import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { settingAddress } from '#settlement/evm-address.ts';
@@ -135,7 +136,7 @@ async function ask(key: RemoteKey, request: SignRequest): Promise<Hex> {
 }
 
 async function post({ url, token }: RemoteKey, request: SignRequest) {
-  const response = await fetch(`${url}/sign`, {
+  const response = await plainFetch(`${url}/sign`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify(request),

@@ -1,4 +1,5 @@
 import { createPublicClient, http } from 'viem';
+import { plainFetch } from '#core/plain-fetch.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
@@ -24,7 +25,9 @@ export function usedNoncesAt(
   { address, chainId }: { readonly address: Hex; readonly chainId: number },
 ): UsedNonces {
   const clients = nodes.map((url) =>
-    createPublicClient({ transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0 }) }),
+    createPublicClient({
+      transport: http(url, { fetchFn: plainFetch, timeout: TIMEOUT_MS, retryCount: 0 }),
+    }),
   );
   return async () => {
     const answers = await Promise.allSettled(

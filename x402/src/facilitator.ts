@@ -1,4 +1,5 @@
 import { Tapline } from 'tapline';
+import { nodeFetch } from 'tapline/node-fetch';
 import type { Address, Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { TokenFacts } from './authorization.ts';
@@ -219,7 +220,7 @@ async function followToken(options: FacilitatorOptions, { domain }: TokenFacts):
 async function openSeller(options: FacilitatorOptions) {
   const { account, terminal, apiKey, rpcUrl } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
-  const merchant = new Tapline(apiKey, { baseUrl });
+  const merchant = new Tapline(apiKey, { baseUrl, fetch: nodeFetch });
   const wallet = privateKeyToAccount(options.privateKey as Hex);
   const network = await findNetwork(baseUrl, apiKey.startsWith('tlsk_live_'));
   const { settlement_timeout_seconds: timeout = 0 } = network;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nodeFetch } from 'tapline/node-fetch';
 import { type Address, getAddress, type Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
@@ -92,7 +93,7 @@ async function ask<T>(baseUrl: string, { method, path, body, token }: Asked): Pr
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const url = `${baseUrl}/payer/v1${path}`;
-  const response = await fetch(url, { method, headers, signal, ...sent });
+  const response = await nodeFetch(url, { method, headers, signal, ...sent });
   const answer = (await response.json()) as { error?: { message: string } };
   if (!response.ok) throw new PayerError(`${path}: ${answer.error?.message}`, response.status);
   return answer as T;

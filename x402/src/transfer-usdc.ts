@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nodeFetch } from 'tapline/node-fetch';
 import {
   type Address,
   BaseError,
@@ -88,7 +89,7 @@ export function openToken(
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [facts.rpcUrl] } },
   });
-  const transport = http(facts.rpcUrl, { retryCount: 2 });
+  const transport = http(facts.rpcUrl, { retryCount: 2, fetchFn: nodeFetch });
   const client = createPublicClient({ chain, transport, pollingInterval: POLL_MS });
   const { usdc } = facts;
   const read = { address: usdc, abi: ABI } as const;

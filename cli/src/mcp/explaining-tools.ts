@@ -1,3 +1,4 @@
+import { nodeFetch } from 'tapline/node-fetch';
 import {
   holds,
   inputs,
@@ -70,7 +71,7 @@ const PASSAGE_LENGTH = 2_000;
 const PASSAGES = 5;
 
 async function operations(webUrl: string): Promise<Passage[]> {
-  const response = await fetch(new URL('/openapi.json', webUrl));
+  const response = await nodeFetch(new URL('/openapi.json', webUrl));
   const { info, paths } = (await response.json()) as Document;
   return [
     ...info.description.split('\n\n').map((text) => ({ where: 'Introduction', text })),
@@ -85,10 +86,10 @@ async function operations(webUrl: string): Promise<Passage[]> {
 
 /** Returns the sections of the guides that the network's `llms.txt` lists. */
 async function guides(webUrl: string): Promise<Passage[]> {
-  const index = await (await fetch(new URL('/llms.txt', webUrl))).text();
+  const index = await (await nodeFetch(new URL('/llms.txt', webUrl))).text();
   const paths = [...index.matchAll(/\/docs\/[\w-]+\.md/g)].map(([path]) => path);
   const pages = paths.map(async (path) => {
-    const text = await (await fetch(new URL(path, webUrl))).text();
+    const text = await (await nodeFetch(new URL(path, webUrl))).text();
     return text.split(/^(?=##? )/m).map((section) => {
       const heading = /^#+ (.*)/.exec(section)?.[1] ?? '';
       return { where: `${path}: ${heading}`, text: section.slice(0, PASSAGE_LENGTH) };

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { nodeFetch } from 'tapline/node-fetch';
 import { SettingError } from '../till-settings.ts';
 import { drawerBytes, isInCodePage, type Raster, ticketBytes } from './escpos.ts';
 
@@ -104,7 +105,7 @@ export async function receiptText(
 }
 
 async function readReceipt(url: string, ms: number): Promise<Response> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(ms) });
+  const response = await nodeFetch(url, { signal: AbortSignal.timeout(ms) });
   if (!response.ok) throw new Error(`the receipt: HTTP ${response.status}`);
   return response;
 }

@@ -54,6 +54,7 @@ export function createPost(options: PostOptions): Post {
   const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
   const headers = {
     'content-type': 'application/json',
+    'accept-encoding': 'identity',
     ...(username === '' ? {} : { authorization: `Basic ${basic.toString('base64')}` }),
     ...options.headers,
   };

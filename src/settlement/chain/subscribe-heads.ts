@@ -1,3 +1,4 @@
+import { WebSocket } from 'ws';
 import type { Log } from '#core/log.ts';
 
 /** A new block, as a node announces it. */
@@ -27,6 +28,9 @@ const MAX_RECONNECT_MS = 60_000;
  * of 12 s, because Ethereum occasionally misses a slot.
  */
 const SILENT_MS = 40_000;
+
+/** Node's own WebSocket would decode a compressed response to the handshake. */
+const PLAIN = { perMessageDeflate: false };
 
 export function subscribeHeads(
   url: string,
@@ -58,7 +62,7 @@ export function subscribeHeads(
     again();
   };
   const connect = () => {
-    const own = new WebSocket(url);
+    const own = new WebSocket(url, PLAIN);
     socket = own;
     later(() => drop(own), SILENT_MS);
     own.onopen = () => {

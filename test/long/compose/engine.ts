@@ -91,7 +91,7 @@ async function clean(): Promise<void> {
 /** Builds the images that compose.yaml would fetch from Debian's packages. */
 async function makeImages(type: (command: string) => Promise<string>, folder: string) {
   const base = await makeBaseFolder(path.join(folder, 'base'));
-  await type(`tar -C ${base} -c . | docker import - docker.io/library/node:24-bookworm-slim`);
+  await type(`tar -C ${base} -c . | docker import - docker.io/library/node:24.22.3-bookworm-slim`);
   for (const [target, name] of [
     ['database', 'postgres:17'],
     ['requests', 'redis:7'],
