@@ -96,6 +96,9 @@ createServer(async (request, response) => {
   if (request.method === 'GET' && request.url === '/verify') {
     return answer(200, { entries: chain.length, first_broken: firstBroken() });
   }
+  // Another site's page could not read the answer, but its receipt would be in the chain.
+  const { origin: page } = request.headers;
+  if (page && page !== origin) return answer(403, { error: 'This page may not sign.' });
   if (request.method !== 'POST') return answer(405, { error: 'POST a receipt, or GET /verify.' });
   try {
     const receipt = await readJson(request);

@@ -53,6 +53,8 @@ const server = createServer(async (request, response) => {
   const step = Object.hasOwn(STEPS, request.url) ? STEPS[request.url] : undefined;
   const say = (status, body) =>
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  // A program calls these steps. A page that a browser on this machine shows may not.
+  if (request.headers.origin) return say(403, { error: { message: 'Not from a page.' } });
   if (step === undefined) return say(404, { error: { message: 'There is no such step.' } });
   try {
     say(200, await step(request.method === 'POST' ? await json(request) : {}));

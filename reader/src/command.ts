@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { parseArgs } from 'node:util';
 import { writeCards } from './cards-command.ts';
 import { watchSleep } from './detect-sleep.ts';
@@ -50,6 +50,8 @@ browser on this machine.
   --drawer          also open the cash drawer that is plugged into the printer
   --zvt PORT        serve a cash register with ZVT over TCP (usually ${ZVT_PORT})
   --zvt-host IP     the address at which the register reaches this machine [${LOOPBACK}]
+  --zvt-peers IP,…  the addresses of registers that may connect; required with --zvt-host
+  --zvt-password N  six digits that the register must send [any]
   --zvt-timeout S   seconds after which the register gives up [${REGISTER_TIMEOUT_MS / 1000}]
   --json            print one event per line, as JSON
   --help
@@ -71,6 +73,8 @@ const OPTIONS = {
   drawer: { type: 'boolean' },
   zvt: { type: 'string' },
   'zvt-host': { type: 'string' },
+  'zvt-peers': { type: 'string' },
+  'zvt-password': { type: 'string' },
   'zvt-timeout': { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
@@ -129,7 +133,7 @@ async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   return serve({ api, wallets, end, socket, json, printing: printingOf(values), register });
 }
 
-type Registering = Pick<RegisterOptions, 'host' | 'port' | 'timeoutMs' | 'file' | 'terminal'>;
+type Registering = Omit<RegisterOptions, 'api' | 'signal' | 'onRegister' | 'onFault'>;
 
 /** Returns the settings for a cash register, or `null` if this reader serves none. */
 function registerOf(
@@ -137,17 +141,39 @@ function registerOf(
   { file, terminal }: { readonly file: string; readonly terminal: string },
 ): Registering | null {
   const { zvt, 'zvt-host': host = LOOPBACK, 'zvt-timeout': timeout } = values;
+  const { 'zvt-password': password, 'zvt-peers': peers } = values;
   if (zvt === undefined) {
-    if (values['zvt-host'] === undefined && timeout === undefined) return null;
-    throw new SettingError('--zvt-host and --zvt-timeout need --zvt.');
+    const other = Object.keys(values).find((name) => name.startsWith('zvt-'));
+    if (other === undefined) return null;
+    throw new SettingError(`--${other} needs --zvt.`);
   }
   if (isIP(host) === 0) throw new SettingError('--zvt-host must be an IP address.');
+  if (values['zvt-host'] !== undefined && peers === undefined) {
+    throw new SettingError('--zvt-host needs --zvt-peers, the addresses of the registers.');
+  }
+  if (password !== undefined && !/^\d{6}$/.test(password)) {
+    throw new SettingError('--zvt-password must be six digits.');
+  }
   const seconds = Number(timeout ?? REGISTER_TIMEOUT_MS / 1000);
   if (!Number.isInteger(seconds) || seconds < 10 || seconds > 900) {
     throw new SettingError('--zvt-timeout must be a number of seconds from 10 to 900.');
   }
   const port = portOf(zvt, '--zvt');
-  return { host, port, timeoutMs: seconds * 1000, file: registerFile(file), terminal };
+  const timeoutMs = seconds * 1000;
+  const may = { peers: peers === undefined ? undefined : peersOf(peers), password };
+  return { host, port, timeoutMs, file: registerFile(file), terminal, ...may };
+}
+
+function peersOf(list: string): BlockList {
+  const peers = new BlockList();
+  for (const address of list.split(',')) {
+    const family = isIP(address);
+    if (family === 0 || address.includes('%')) {
+      throw new SettingError(`--zvt-peers: "${address}" is not an IP address like 192.168.1.30.`);
+    }
+    peers.addAddress(address, family === 6 ? 'ipv6' : 'ipv4');
+  }
+  return peers;
 }
 
 /** Returns the printer's settings, or `null` if no printer was named. */

@@ -334,6 +334,9 @@ test('server-driven.mjs takes each step of a server-driven terminal', async () =
     [dropped, 'canceled'],
   );
   assert.equal(await step('stop', { reader }), null, 'nothing is left to stop');
+  const headers = { Origin: 'https://page.example', 'Content-Type': 'text/plain' };
+  const page = { method: 'POST', headers, body: JSON.stringify({ intent }) };
+  assert.equal((await fetch(`${url}/refund`, page)).status, 403, 'a page refunds nothing');
   const refused = await step('sell', { reader, amount: 2.5 });
   assert.match(refused.error?.message ?? '', /received the number 2\.5.*usdc\('2\.50'\)/);
 });

@@ -51,6 +51,13 @@ test('the same receipt keeps its signature, even if the signer was killed', asyn
   assert.deepEqual(await verify(), { entries: 3, first_broken: null });
 });
 
+test('a page of another site adds nothing to the chain', async () => {
+  const headers = { Origin: 'https://page.example' };
+  const body = JSON.stringify({ id: 'fis_page', receipt_number: 'fis_page', amount: 1 });
+  assert.equal((await fetch(signer.url, { method: 'POST', headers, body })).status, 403);
+  assert.equal((await verify()).first_broken, null);
+});
+
 test('changing or removing an entry breaks the hash chain there', async () => {
   await stop();
   const lines = readFileSync(file, 'utf8').trim().split('\n');

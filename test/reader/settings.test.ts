@@ -44,6 +44,13 @@ test('wrong options for a cash register are refused before anything starts', asy
     ['--zvt', 'twenty'],
     ['--zvt', '20007', '--zvt-host', 'register.example'],
     ['--zvt', '20007', '--zvt-timeout', '5'],
+    ['--zvt', '20007', '--zvt-host', '127.0.0.1'],
+    ...['', '1', '10.1', '010.0.0.1', '0x0a000001', '10.0.0.0/8', 'register.example', '::1%lo'].map(
+      (peers) => ['--zvt', '20007', '--zvt-peers', peers],
+    ),
+    ...['12345', '1234567', 'secret'].map((given) => ['--zvt', '20007', '--zvt-password', given]),
+    ['--zvt-peers', '127.0.0.1'],
+    ['--zvt-password', '123456'],
     ['--zvt-host', '127.0.0.1'],
     ['--zvt', '20007', '--till'],
   ];

@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { REGISTER_TIMEOUT_MS } from '../../reader/src/zvt/conversation.ts';
-import { type RegisterServer, serveRegister } from '../../reader/src/zvt/server.ts';
+import {
+  type RegisterOptions,
+  type RegisterServer,
+  serveRegister,
+} from '../../reader/src/zvt/server.ts';
 import { readFrame } from '../../reader/src/zvt/zvt-frames.ts';
 import { type Make, startedTill, type Till } from './started-till.ts';
 
@@ -98,9 +102,14 @@ export interface ServedRegister {
   end(): Promise<void>;
 }
 
+interface Options extends Pick<RegisterOptions, 'peers' | 'password'> {
+  readonly make?: Make;
+  readonly timeoutMs?: number;
+}
+
 export async function serveTestRegister(
   sandbox: SandboxFile,
-  { make, timeoutMs = REGISTER_TIMEOUT_MS }: { make?: Make; timeoutMs?: number } = {},
+  { make, timeoutMs = REGISTER_TIMEOUT_MS, ...may }: Options = {},
 ): Promise<ServedRegister> {
   const till = await startedTill(sandbox, make);
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-zvt-'));
@@ -108,7 +117,7 @@ export async function serveTestRegister(
   const open = (port = 0) =>
     serveRegister({
       ...{ api: till.api, terminal: till.terminal.id, host: '127.0.0.1', port },
-      ...{ file, timeoutMs, signal: new AbortController().signal },
+      ...{ ...may, file, timeoutMs, signal: new AbortController().signal },
       onRegister: () => {},
       onFault: (error) => {
         throw error;

@@ -9,43 +9,26 @@ import {
 } from '../../reader/src/zvt/stored-results.ts';
 import { frameBytes } from '../../reader/src/zvt/zvt-frames.ts';
 import {
+  ABORTED,
+  ABORTED_RESULT,
   ACCEPTED,
+  ACK,
   ASK,
   authorization,
+  BUSY,
+  COMPLETED,
   frameOf,
+  NOT_POSSIBLE,
   PAID,
+  PAID_RESULT,
+  REFUND,
   REQUESTED,
   RETURNED,
+  registered,
+  SYSTEM_ERROR,
+  selling,
   Talk,
 } from './zvt-talk.ts';
-
-const ACK = '800000';
-const COMPLETED = '060f00';
-const SYSTEM_ERROR = '061e01ff';
-const ABORTED = '061e016c';
-const NOT_POSSIBLE = '061e0183';
-const BUSY = '849c00';
-/** The command to return 5.00 of the sale with receipt 1042. */
-const REFUND = '06310d0000000400000000050087' + '1042';
-/** The beginning of a result: paid, or aborted. */
-const PAID_RESULT = /^040f..270004000000001250/;
-const ABORTED_RESULT = /^040f..276c/;
-
-function registered(stored?: Stored, ask: string = ASK.registerPlain): Talk {
-  const talk = new Talk(stored).connect();
-  assert.deepEqual(talk.says(ask)[0], ACK);
-  assert.deepEqual(talk.acknowledges(), []);
-  return talk;
-}
-
-/** Starts a sale of 12.50 EUR, which a customer can pay. */
-function selling(ask: string = ASK.registerPlain): Talk {
-  const talk = registered(undefined, ask);
-  assert.deepEqual(talk.says(authorization(1250)), [ACK]);
-  talk.news({ status: 'open', intent: 'pi_1' });
-  talk.news({ status: 'waiting' });
-  return talk;
-}
 
 test('a registration is answered with status, terminal number and currency', () => {
   const talk = new Talk().connect();
@@ -463,8 +446,8 @@ test('after a restart an unknown sale is looked up and canceled, a known one is 
   );
   assert.equal(restarted.sold[0], before.sold[0]);
   before.news(PAID);
-  const known = new Talk(before.state.stored).connect();
-  assert.equal(known.effects.length, 0);
+  assert.equal(new Talk(before.state.stored).effects.length, 0);
+  const known = registered(before.state.stored);
   assert.match(known.says(authorization(1250))[1] ?? '', PAID_RESULT);
 });
 
@@ -475,6 +458,7 @@ const EVENTS = [
   (talk: Talk) => talk.says(authorization(1250, '0117')),
   (talk: Talk) => talk.acknowledges(),
   (talk: Talk) => talk.connect(),
+  (talk: Talk) => talk.connect('192.168.1.7'),
   (talk: Talk) => talk.observe({ type: 'cut' }),
   (talk: Talk) => talk.after(1_000),
   (talk: Talk) => talk.after(60_000),
@@ -527,8 +511,8 @@ function checkStep(effects: readonly Effect[], disk: Stored | null): Stored | nu
 test('in any order of events: stored before sold or reported, one unknown sale at a time', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(EVENTS.length - 1), { maxLength: 60 }), (order) => {
-      const talk = new Talk().connect();
-      let disk: Stored | null = null;
+      const talk = registered();
+      let disk: Stored | null = talk.state.stored;
       for (const one of order) {
         const before = talk.last;
         EVENTS[one]?.(talk);
@@ -545,7 +529,7 @@ test('in any order of events: stored before sold or reported, one unknown sale a
 test('no bytes are more than one sale: 100,000 mutated frames charge and crash nothing', () => {
   const valid = [...Object.values(ASK), authorization(1250), authorization(99, '0117')];
   const random = fc.sample(fc.nat(0xff_ffff), { numRuns: 100_000, seed: 80 });
-  let talk = new Talk().connect();
+  let talk = registered();
   let authorized = 0;
   let sold = 0;
   for (const [index, number] of random.entries()) {
@@ -556,11 +540,11 @@ test('no bytes are more than one sale: 100,000 mutated frames charge and crash n
     const cut = number % 7 === 0 ? bytes.subarray(0, Math.max(2, at)) : bytes;
     const control = (cut[0] ?? 0) * 256 + (cut[1] ?? 0);
     if (control === 0x0601) authorized += 1;
-    talk.observe({ type: 'frame', frame: { control, data: cut.subarray(2) } });
+    talk.frame({ control, data: cut.subarray(2) });
     if (isUnknownSale(talk.state.stored.sale)) talk.news({ status: 'not_paid', code: 0x6c });
     if (index % 500 !== 499) continue;
     sold += talk.sold.length;
-    talk = new Talk(talk.state.stored).connect();
+    talk = registered(talk.state.stored);
   }
   assert.ok(sold > 0 && sold <= authorized, `${sold} of ${authorized}`);
 });

@@ -115,6 +115,7 @@ test('an authorization without a whole positive amount is malformed', () => {
 test('a registration says currency, receipts, status, blocks, width and letters', () => {
   assert.deepEqual(commandIn('06 00 06 00 00 00 8e 09 78'), {
     type: 'registration',
+    password: '000000',
     known: true,
     register: {
       ...UNREGISTERED,
@@ -138,7 +139,7 @@ test('a registration says currency, receipts, status, blocks, width and letters'
 });
 
 test('a reversal and a refund name a receipt; only FFFF means the last one', () => {
-  const last = { type: 'reversal', receipt: null, amount: null };
+  const last = { type: 'reversal', password: '000000', receipt: null, amount: null };
   assert.deepEqual(commandIn('06 30 06 00 00 00 87 ff ff'), last);
   assert.deepEqual(commandIn('06 30 03 00 00 00'), last);
   assert.deepEqual(commandIn('06 30 06 00 00 00 87 00 00'), { ...last, receipt: 0 });
@@ -146,6 +147,7 @@ test('a reversal and a refund name a receipt; only FFFF means the last one', () 
   assert.deepEqual(commandIn('06 30 06 00 00 00 87 10 42'), { ...last, receipt: 1042 });
   assert.deepEqual(commandIn('06 31 0d 00 00 00 04 00 00 00 00 05 00 87 10 42'), {
     type: 'refund',
+    password: '000000',
     receipt: 1042,
     money: { amount: 500, currency: 0 },
   });

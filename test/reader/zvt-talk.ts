@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { present } from '#core/assert.ts';
 import { type Charset, encodeText } from '../../reader/src/zvt/charset.ts';
 import { newConversation, step } from '../../reader/src/zvt/conversation.ts';
-import type { Conversation, Effect, Observation } from '../../reader/src/zvt/conversation-state.ts';
+import type {
+  Conversation,
+  Effect,
+  Observation,
+  Settings,
+} from '../../reader/src/zvt/conversation-state.ts';
 import { UNREGISTERED } from '../../reader/src/zvt/read-command.ts';
 import {
   NOTHING_STORED,
@@ -28,6 +33,20 @@ export const ASK = {
   logOff: '060200',
   reverseLast: '06300600000087ffff',
 } as const;
+
+/** Frames and results that a register gets. */
+export const ACK = '800000';
+export const COMPLETED = '060f00';
+export const SYSTEM_ERROR = '061e01ff';
+export const ABORTED = '061e016c';
+export const NOT_POSSIBLE = '061e0183';
+export const BUSY = '849c00';
+export const NOT_REGISTERED = '846b00';
+/** The command to return 5.00 of the sale with receipt 1042. */
+export const REFUND = '06310d0000000400000000050087' + '1042';
+/** The beginning of a result: paid, or aborted. */
+export const PAID_RESULT = /^040f..270004000000001250/;
+export const ABORTED_RESULT = /^040f..276c/;
 
 /** Returns a request for a payment. @param number The register's own number, in hex. */
 export function authorization(cents: number, number?: string): string {
@@ -104,9 +123,14 @@ export class Talk {
   readonly effects: Effect[] = [];
   last: readonly Effect[] = [];
   #ids = 0;
+  /** The peer of a new connection, until its first frame. */
+  #peer: string | null = null;
 
-  constructor(stored: Stored = NOTHING_STORED(UNREGISTERED), timeoutMs = 180_000) {
-    const begun = newConversation(stored, { terminal: 12_345_678, timeoutMs });
+  constructor(
+    stored: Stored = NOTHING_STORED(UNREGISTERED),
+    { timeoutMs = 180_000, password = null }: Partial<Settings> = {},
+  ) {
+    const begun = newConversation(stored, { terminal: 12_345_678, timeoutMs, password });
     this.state = begun.next;
     this.#took(begun.effects);
   }
@@ -124,14 +148,22 @@ export class Talk {
     return this;
   }
 
-  connect(): this {
-    return this.observe({ type: 'connected' });
+  /** Opens a connection, on which the next frame arrives. */
+  connect(peer = '127.0.0.1'): this {
+    this.#peer = peer;
+    return this;
   }
 
   /** The register sends this frame. @returns the terminal's frames, in hex. */
   says(text: string): string[] {
-    this.observe({ type: 'frame', frame: frameOf(text) });
-    return this.sent();
+    return this.frame(frameOf(text)).sent();
+  }
+
+  frame(frame: Frame): this {
+    const peer = this.#peer;
+    this.#peer = null;
+    if (peer === null) return this.observe({ type: 'frame', frame });
+    return this.observe({ type: 'connected', peer, frame });
   }
 
   /** The register acknowledges. */
@@ -167,7 +199,7 @@ export class Talk {
 
   sent(): string[] {
     return this.last.flatMap((effect) =>
-      effect.type === 'send' ? [Buffer.from(frameBytes(effect.frame)).toString('hex')] : [],
+      'frame' in effect ? [Buffer.from(frameBytes(effect.frame)).toString('hex')] : [],
     );
   }
 
@@ -188,4 +220,21 @@ export class Talk {
   did(type: Effect['type']): number {
     return this.effects.filter((effect) => effect.type === type).length;
   }
+}
+
+/** Registers on a first connection. */
+export function registered(stored?: Stored, ask: string = ASK.registerPlain): Talk {
+  const talk = new Talk(stored).connect();
+  assert.deepEqual(talk.says(ask)[0], ACK);
+  assert.deepEqual(talk.acknowledges(), []);
+  return talk;
+}
+
+/** Starts a sale of 12.50 EUR, which a customer can pay. */
+export function selling(ask: string = ASK.registerPlain): Talk {
+  const talk = registered(undefined, ask);
+  assert.deepEqual(talk.says(authorization(1250)), [ACK]);
+  talk.news({ status: 'open', intent: 'pi_1' });
+  talk.news({ status: 'waiting' });
+  return talk;
 }

@@ -359,6 +359,14 @@ describe('the command tapline-x402', () => {
     assert.deepEqual(await once(bare, 'exit'), [2, null]);
   });
 
+  test('without a token, a page of any site is refused', async () => {
+    for (const route of ['verify', 'settle']) {
+      const headers = { Origin: 'https://page.example', 'Content-Type': 'text/plain' };
+      const answer = await fetch(`${routes.url}/${route}`, { method: 'POST', headers, body: '{}' });
+      assert.equal(answer.status, 403, route);
+    }
+  });
+
   test('refuses an empty token, which no request could carry', async () => {
     const needed = ['TAPLINE_BASE_URL', 'TAPLINE_API_KEY', 'TAPLINE_ACCOUNT', 'TAPLINE_TERMINAL'];
     const names = [...needed, 'X402_PRIVATE_KEY', 'X402_RPC_URL'];

@@ -24,6 +24,11 @@ export function routesOf(facilitator: Facilitator, options: RouteOptions = {}): 
     if (request.method !== 'POST') {
       return Response.json({ error: 'Use POST.' }, { status: 405, headers: { Allow: 'POST' } });
     }
+    // Browsers send this header, even to a name that was made to resolve to this machine. Without a
+    // token, any page could use the routes.
+    if (options.token === undefined && request.headers.has('Origin')) {
+      return Response.json({ error: 'Pages may not call this.' }, { status: 403 });
+    }
     if (!isAllowed(request, options.token)) {
       return Response.json({ error: 'Send Authorization: Bearer <token>.' }, { status: 401 });
     }

@@ -29,7 +29,7 @@ import type { Frame } from './zvt-frames.ts';
  * Money rules: a sale is stored before it is requested; the network learns of a sale only through
  * the effect `sell`, which only a stored sale can cause; a result is stored before it is reported;
  * while a result is unknown, neither a status information nor a completion is sent; when a register
- * disconnects, its unpaid sale is canceled.
+ * disconnects, its unpaid sale is canceled; only a peer address that has registered moves money.
  */
 export type Phase =
   | { readonly status: 'away' | 'idle' | 'ending' }
@@ -62,10 +62,24 @@ export type About =
   | { readonly type: 'totals' | 'line' }
   | { readonly type: 'receipt'; readonly end: Frame };
 
-export interface Conversation {
-  readonly stored: Stored;
+export interface Settings {
+  /** The eight digits of this terminal. */
   readonly terminal: number;
   readonly timeoutMs: number;
+  /** The six digits that registration, reversal and refund must carry; `null` for any digits. */
+  readonly password: string | null;
+}
+
+export interface Conversation extends Settings {
+  readonly stored: Stored;
+  /** The address of the connected register, and those that registered since the reader started. */
+  readonly peer: string | null;
+  readonly registered: readonly string[];
+  /**
+   * Time at which the register came back on a new connection while its sale waited for a result or
+   * for the acknowledgment of one, until it has asked for that sale or for something else.
+   */
+  readonly cameBackAt: number | null;
   readonly phase: Phase;
   /** The frame that the register has not acknowledged yet. */
   readonly sent: { readonly frame: Frame; readonly at: number } | null;
@@ -75,7 +89,9 @@ export interface Conversation {
 }
 
 export type Observation =
-  | { readonly type: 'connected' | 'cut' | 'tick' }
+  /** The first frame of a new connection, which has not replaced the previous one yet. */
+  | { readonly type: 'connected'; readonly peer: string; readonly frame: Frame }
+  | { readonly type: 'cut' | 'tick' }
   | { readonly type: 'frame'; readonly frame: Frame }
   | { readonly type: 'sale'; readonly key: string; readonly news: SaleNews }
   | { readonly type: 'refund'; readonly key: string; readonly news: RefundNews }
@@ -85,6 +101,10 @@ export type Observation =
 
 export type Effect =
   | { readonly type: 'send'; readonly frame: Frame }
+  /** The new connection replaces the previous one. */
+  | { readonly type: 'seat' }
+  /** Answers the new connection, and ends it. The previous one stays. */
+  | { readonly type: 'turn_away'; readonly frame: Frame }
   | { readonly type: 'save'; readonly stored: Stored }
   | { readonly type: 'sell'; readonly sale: Sale }
   /** Cancels the sale if it is not paid. */

@@ -7,13 +7,15 @@ import {
   type Observation,
   type Phase,
   quiet,
+  type Settings,
   type Stepped,
 } from './conversation-state.ts';
-import { type Command, readCommand, UNREGISTERED } from './read-command.ts';
+import { CONTROL, type Command, readCommand, UNREGISTERED } from './read-command.ts';
 import * as frames from './reply-frames.ts';
-import { carryOut, reportRefund, reportSale, startRefund } from './run-command.ts';
+import { carryOut, reportRefund, reportSale, selling, startRefund } from './run-command.ts';
 import * as stored from './stored-results.ts';
 import { RESULT, type Stored } from './stored-results.ts';
+import type { Frame } from './zvt-frames.ts';
 
 /** A register's time-out for a command without intermediate status (T4 of PA00P016). */
 export const REGISTER_TIMEOUT_MS = 180_000;
@@ -35,12 +37,10 @@ const SHOW_AGAIN_MS = 5_000;
 const AGAIN_MS = 2_000;
 const MOST_REPEATS = 30;
 
-export function newConversation(
-  state: Stored,
-  { terminal, timeoutMs }: { readonly terminal: number; readonly timeoutMs: number },
-): Stepped {
+export function newConversation(state: Stored, settings: Settings): Stepped {
+  const nothing = { sent: null, queue: [], shown: null, cameBackAt: null };
   const phase = { status: 'away' } as const;
-  const next = { stored: state, terminal, timeoutMs, phase, sent: null, queue: [], shown: null };
+  const next = { ...settings, stored: state, phase, ...nothing, peer: null, registered: [] };
   // Looks up a sale or refund that was open when the reader stopped. Cancels an unpaid sale,
   // because its register has disconnected.
   const { sale, refund } = state;
@@ -67,11 +67,8 @@ export function step(state: Conversation, observation: Observation, given: Given
 
 function observed(state: Conversation, observation: Observation, given: Given): Stepped {
   switch (observation.type) {
-    case 'connected': {
-      // A new connection ends the previous one, which may not have closed yet.
-      const { next, effects } = onCut(state);
-      return { next: { ...next, phase: { status: 'idle' }, shown: null }, effects };
-    }
+    case 'connected':
+      return onConnected(state, observation, given);
     case 'cut':
       return onCut(state);
     case 'frame':
@@ -91,12 +88,15 @@ function observed(state: Conversation, observation: Observation, given: Given): 
   }
 }
 
-/** Sends the next frame if the register has acknowledged the previous one. */
+/**
+ * Sends the next frame if the register has acknowledged the previous one. A result does not wait
+ * for a status whose acknowledgment is overdue.
+ */
 function flushed({ next, effects }: Stepped, now: number): Stepped {
   const [frame, ...queue] = next.queue;
-  if (frame === undefined || next.sent !== null || next.phase.status === 'away') {
-    return { next, effects };
-  }
+  const { sent } = next;
+  const isWaiting = sent !== null && !(isStatus(sent) && now - sent.at > ACKNOWLEDGE_MS);
+  if (frame === undefined || isWaiting || next.phase.status === 'away') return { next, effects };
   const { phase } = next;
   const isResult = phase.status === 'result' && phase.frame === frame;
   const updated =
@@ -110,8 +110,59 @@ function flushed({ next, effects }: Stepped, now: number): Stepped {
   };
 }
 
+function isStatus({ frame }: { readonly frame: Frame }): boolean {
+  return frame.control === CONTROL.intermediateStatus;
+}
+
+/**
+ * Decides whether a new connection replaces the previous one, which may not have closed yet, for
+ * example because a cable was pulled.
+ */
+function onConnected(
+  state: Conversation,
+  { peer, frame }: Observation & { type: 'connected' },
+  given: Given,
+): Stepped {
+  const command = readCommand(frame);
+  const turnedAway = (answer: Frame, ...others: Effect[]): Stepped => ({
+    next: state,
+    effects: [...others, { type: 'turn_away', frame: answer }],
+  });
+  const refusal = refusalOf(state, command, peer);
+  if (refusal !== null) return turnedAway(refusal);
+  if (!mayTakeOver(state, command, peer)) {
+    // A register that opens a connection per command aborts its sale on a second one.
+    const isAbort = command.type === 'abort' && peer === state.peer;
+    if (!isAbort || state.phase.status !== 'selling') return turnedAway(BUSY);
+    return turnedAway(frames.ACKNOWLEDGED, ...cancelUnknown(state.stored));
+  }
+  const isBack = peer === state.peer && waitsForResult(state);
+  const cut = onCut(state);
+  const cameBackAt = isBack ? given.now : null;
+  const idle: Phase = { status: 'idle' };
+  const seated = { ...cut.next, peer, phase: idle, shown: null, cameBackAt };
+  const begun = onCommand(seated, command, given);
+  const canceled = isBack ? [] : cut.effects;
+  return { next: begun.next, effects: [...canceled, { type: 'seat' }, ...begun.effects] };
+}
+
+function mayTakeOver(state: Conversation, { type }: Command, peer: string): boolean {
+  const { phase, cameBackAt } = state;
+  if (phase.status === 'away') return true;
+  if (peer === state.peer) return type === 'registration' || mayBegin(state);
+  return type === 'registration' && phase.status === 'idle' && cameBackAt === null;
+}
+
+/** True if the register waits for the result of a sale, or has not acknowledged it. */
+function waitsForResult({ phase, stored: { sale } }: Conversation): boolean {
+  if (phase.status === 'selling' || phase.status === 'earlier') return stored.isUnknownSale(sale);
+  if (phase.status !== 'result' || phase.of !== 'sale') return false;
+  return sale !== null && 'delivery' in sale && sale.delivery !== 'acknowledged';
+}
+
 function onCut(state: Conversation): Stepped {
-  const next: Conversation = { ...state, phase: { status: 'away' }, sent: null, queue: [] };
+  const away: Phase = { status: 'away' };
+  const next = { ...state, phase: away, sent: null, queue: [], cameBackAt: null };
   return { next, effects: cancelUnknown(state.stored) };
 }
 
@@ -128,6 +179,18 @@ function onCommand(state: Conversation, command: Command, given: Given): Stepped
 
 const BUSY = frames.notAcknowledged(RESULT.pleaseWait);
 const NOT_POSSIBLE = frames.notAcknowledged(RESULT.notPossible);
+const NOT_REGISTERED = frames.notAcknowledged(RESULT.notRegistered);
+const MOVES_MONEY: readonly Command['type'][] = ['authorization', 'reversal', 'refund'];
+
+/** Returns the refusal of a command that this peer address must not give, or `null`. */
+function refusalOf(state: Conversation, command: Command, peer: string | null): Frame | null {
+  const { type } = command;
+  if (type === 'unknown' || type === 'malformed') return NOT_POSSIBLE;
+  const isWrong =
+    'password' in command && (state.password ?? command.password) !== command.password;
+  const isStranger = peer === null || !state.registered.includes(peer);
+  return isWrong || (isStranger && MOVES_MONEY.includes(type)) ? NOT_REGISTERED : null;
+}
 
 /**
  * True if a new command may begin. If one arrives in place of an acknowledgment, the previous
@@ -140,6 +203,8 @@ function mayBegin({ phase, queue }: Conversation): boolean {
 
 /** Begins a command. */
 function begin(state: Conversation, command: Command, given: Given): Stepped {
+  const refusal = refusalOf(state, command, state.peer);
+  if (refusal !== null) return { next: state, effects: [{ type: 'send', frame: refusal }] };
   const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };
   switch (command.type) {
     case 'registration': {
@@ -151,7 +216,8 @@ function begin(state: Conversation, command: Command, given: Given): Stepped {
       const known = { ...state.stored, register };
       const end = frames.registered(register, state.terminal);
       const effects: Effect[] = [{ type: 'save', stored: known }, acknowledge];
-      return { next: ending({ ...state, stored: known }, end), effects };
+      const registered = [...new Set([...state.registered, state.peer ?? ''])];
+      return { next: ending({ ...state, stored: known, registered }, end), effects };
     }
     case 'log_off': {
       const { currency } = state.stored.register;
@@ -191,11 +257,21 @@ function mustWait({ sale, refund, last }: Stored, { type }: Command): boolean {
 /**
  * Begins a command that moves money. If an earlier sale or refund is unknown, the command waits.
  */
-function beginMoney(state: Conversation, command: Command, given: Given): Stepped {
+function beginMoney(before: Conversation, command: Command, given: Given): Stepped {
+  const { now } = given;
   const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };
+  const state = { ...before, cameBackAt: null };
+  const earlier: Phase = { status: 'earlier', since: now, command };
   if (mustWait(state.stored, command)) {
-    const phase = { status: 'earlier', since: given.now, command } as const;
-    return { next: { ...state, phase }, effects: [acknowledge] };
+    if (before.cameBackAt === null || command.type === 'repeat_receipt') {
+      return { next: { ...state, phase: earlier }, effects: [acknowledge] };
+    }
+    if (command.type === 'authorization' && stored.isSameAsk(state.stored, command.ask)) {
+      return { next: { ...state, phase: selling(now) }, effects: [acknowledge] };
+    }
+    // The register wants something else, so the earlier sale must not be paid any more.
+    const effects = [acknowledge, ...cancelUnknown(state.stored)];
+    return { next: { ...state, phase: earlier }, effects };
   }
   const { next, effects } = carryOut(state, command, given);
   // Stores the state before the register learns that its command was accepted.
@@ -210,7 +286,8 @@ function onAcknowledged(state: Conversation, { now }: Given): Stepped {
   if (sent === null) return quiet(state);
   const next = { ...state, sent: null };
   if (phase.status === 'ending' && next.queue.length === 0) {
-    return quiet({ ...next, phase: { status: 'idle' } });
+    const idle: Conversation = { ...next, phase: { status: 'idle' } };
+    return quiet(state.cameBackAt === null ? idle : reportBack(idle));
   }
   if (phase.status === 'result' && sent.frame === phase.frame) {
     return onResultAcknowledged(next, phase, now);
@@ -291,12 +368,12 @@ function onAbort(state: Conversation): Stepped {
       return { next: state, effects: [acknowledge, ...cancelUnknown(state.stored)] };
     case 'earlier': {
       const next = ending(state, frames.abort(RESULT.aborted));
-      return { next, effects: [acknowledge] };
+      return { next, effects: [acknowledge, ...cancelUnknown(state.stored)] };
     }
     case 'refunding':
       return { next: state, effects: [{ type: 'send', frame: NOT_POSSIBLE }] };
     default:
-      return { next: state, effects: [acknowledge] };
+      return { next: state, effects: [acknowledge, ...cancelUnknown(state.stored)] };
   }
 }
 
@@ -319,7 +396,16 @@ function onSale(
   if (state.phase.status === 'selling') {
     return { next: reportSale(next, { ofAuthorization: true }), effects: saved };
   }
+  if (state.phase.status === 'idle' && state.cameBackAt !== null) {
+    return { next: reportBack(next), effects: saved };
+  }
   return afterEarlier(next, saved, given);
+}
+
+/** Reports a known sale to the register that came back on another connection. */
+function reportBack(state: Conversation): Conversation {
+  if (stored.isUnknownSale(state.stored.sale)) return state;
+  return reportSale({ ...state, cameBackAt: null }, { ofAuthorization: true });
 }
 
 /** Updates the status that the register shows during the sale. */
@@ -410,10 +496,16 @@ function onReceipt(state: Conversation, lines: readonly string[] | null): Steppe
 }
 
 function onTick(state: Conversation, given: Given): Stepped {
-  const { phase, sent } = state;
+  const { phase, sent, cameBackAt } = state;
   const { now } = given;
   if (phase.status === 'away') return quiet(state);
-  if (sent !== null && now - sent.at > ACKNOWLEDGE_MS) {
+  if (phase.status === 'idle' && cameBackAt !== null && now - cameBackAt >= state.timeoutMs) {
+    // The register came back, and has not asked for its sale within its own time-out.
+    return { next: { ...state, cameBackAt: null }, effects: cancelUnknown(state.stored) };
+  }
+  // A status is no result, so the register has its own time-out to acknowledge one.
+  const limit = sent !== null && isStatus(sent) ? state.timeoutMs : ACKNOWLEDGE_MS;
+  if (sent !== null && now - sent.at > limit) {
     return { next: state, effects: [{ type: 'hang_up' }] };
   }
   if (phase.status === 'result' && phase.againAt !== null && now >= phase.againAt) {

@@ -4,15 +4,32 @@ import { type Fields, type Frame, fromBcd, readFields } from './zvt-frames.ts';
 
 /** A command that a register sends. */
 export type Command =
-  | { readonly type: 'registration'; readonly register: Register; readonly known: boolean }
+  | (Protected & {
+      readonly type: 'registration';
+      readonly register: Register;
+      readonly known: boolean;
+    })
   | { readonly type: 'authorization'; readonly ask: Ask }
-  | { readonly type: 'reversal'; readonly receipt: number | null; readonly amount: number | null }
-  | { readonly type: 'refund'; readonly receipt: number | null; readonly money: Money | null }
+  | (Protected & {
+      readonly type: 'reversal';
+      readonly receipt: number | null;
+      readonly amount: number | null;
+    })
+  | (Protected & {
+      readonly type: 'refund';
+      readonly receipt: number | null;
+      readonly money: Money | null;
+    })
   | { readonly type: 'log_off' | 'end_of_day' | 'repeat_receipt' | 'diagnosis' }
   | { readonly type: 'initialisation' | 'status_enquiry' | 'abort' | 'acknowledged' }
   | { readonly type: 'not_acknowledged'; readonly code: number }
   | { readonly type: 'unknown' }
   | { readonly type: 'malformed'; readonly reason: string };
+
+interface Protected {
+  /** The command's first three bytes, in hex. */
+  readonly password: string;
+}
 
 /** The preferences that a cash register states when it registers. */
 export interface Register {
@@ -98,6 +115,32 @@ const WIDE_PAPER = 48;
 /** Bits of the configuration byte. */
 const CONFIG = { receipts: 0x02, reports: 0x04, status: 0x08, printLines: 0x80 } as const;
 
+/**
+ * The commands in the documentation. The reader refuses those that it lacks with code 83. A browser
+ * can begin a connection with none of them: it sends an HTTP method, TLS (16 03) or STUN (00 01).
+ */
+const PUBLISHED: ReadonlySet<number> = new Set(
+  (
+    [
+      [0x05, [0x01]],
+      [0x06, [0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x09, 0x0a, 0x0c, 0x10, 0x12, 0x18, 0x1a]],
+      [0x06, [0x1b, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x30, 0x31, 0x50, 0x51, 0x70, 0x79]],
+      [0x06, [0x82, 0x85, 0x86, 0x87, 0x88, 0x91, 0x93, 0x95, 0xb0, 0xc0, 0xc5, 0xc6, 0xce]],
+      [0x06, [0xd1, 0xd3, 0xd8, 0xd9, 0xda, 0xdb, 0xe0, 0xe1, 0xe2, 0xe3, 0xe5, 0xe6, 0xe7]],
+      [0x06, [0xe8]],
+      [0x08, [0x01, 0x02, 0x10, 0x11, 0x12, 0x13, 0x14, 0x20, 0x21, 0x22, 0x23, 0x24, 0x30]],
+      [0x08, [0x40, 0x50]],
+    ] as const
+  ).flatMap(([group, instructions]) => instructions.map((one) => group * 256 + one)),
+);
+
+/** True if a connection that begins with these bytes may be a register's. */
+export function beginsCommand(bytes: Uint8Array): boolean {
+  const [group = 0, instruction] = bytes;
+  if (instruction === undefined) return bytes.length === 0 || [0x05, 0x06, 0x08].includes(group);
+  return PUBLISHED.has(group * 256 + instruction);
+}
+
 /** Parses a register's frame. Never throws: other frames become `unknown` or `malformed`. */
 export function readCommand({ control, data }: Frame): Command {
   switch (control) {
@@ -125,7 +168,7 @@ export function readCommand({ control, data }: Frame): Command {
     case 0x0693:
       return { type: 'initialisation' };
     case 0x06b0:
-      return { type: 'abort' };
+      return readAbort(data);
     default:
       if (control >> 8 === 0x84) return { type: 'not_acknowledged', code: control & 0xff };
       return { type: 'unknown' };
@@ -134,6 +177,17 @@ export function readCommand({ control, data }: Frame): Command {
 
 function malformed(reason: string): Command {
   return { type: 'malformed', reason };
+}
+
+/** An abort has no data but a container. Anything else is a damaged frame, which ends no sale. */
+function readAbort(data: Uint8Array): Command {
+  const fields = readFields(data);
+  const isAbort = fields.status === 'read' && [...fields.values.keys()].every(isContainer);
+  return isAbort ? { type: 'abort' } : malformed('an abort has no fields');
+}
+
+function isContainer(field: number): boolean {
+  return field === FIELD.container;
 }
 
 function readRegistration(data: Uint8Array): Command {
@@ -149,6 +203,7 @@ function readRegistration(data: Uint8Array): Command {
   const printsLines = (config & CONFIG.printLines) !== 0;
   return {
     type: 'registration',
+    password: passwordIn(data),
     known: !isNamed || isCurrency(number),
     register: {
       currency: isNamed && isCurrency(number) ? number : EUR,
@@ -213,7 +268,7 @@ function readReversal(data: Uint8Array): Command {
   const receipt = receiptIn(fields);
   const amount = numberIn(fields, FIELD.amount);
   if (receipt === 'malformed' || amount === 'malformed') return malformed(NO_DIGITS);
-  return { type: 'reversal', receipt, amount };
+  return { type: 'reversal', password: passwordIn(data), receipt, amount };
 }
 
 function readRefund(data: Uint8Array): Command {
@@ -228,5 +283,9 @@ function readRefund(data: Uint8Array): Command {
   if (amount === 0) return malformed('a refund has an amount above 0');
   // Without a currency, a refund is in the sale's currency.
   const money = amount === null ? null : { amount, currency: currency ?? 0 };
-  return { type: 'refund', receipt, money };
+  return { type: 'refund', password: passwordIn(data), receipt, money };
+}
+
+function passwordIn(data: Uint8Array): string {
+  return Buffer.from(data.subarray(0, PASSWORD_BYTES)).toString('hex');
 }

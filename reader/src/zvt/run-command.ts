@@ -56,17 +56,16 @@ function authorize(
     if (isAgain) return quiet(reportSale(state, { ofAuthorization: true }));
   }
   const known = stored.withSale(state.stored, ask, id);
-  const phase: Phase = {
-    status: 'selling',
-    since: now,
-    unknownSince: now,
-    shows: frames.SHOWN.pleaseWait,
-  };
   const effects: Effect[] = [
     { type: 'save', stored: known },
     { type: 'sell', sale: known.sale },
   ];
-  return { next: { ...state, stored: known, phase, shown: null }, effects };
+  return { next: { ...state, stored: known, phase: selling(now), shown: null }, effects };
+}
+
+/** The phase of a sale until the network answers. */
+export function selling(since: number): Phase {
+  return { status: 'selling', since, unknownSince: since, shows: frames.SHOWN.pleaseWait };
 }
 
 function reverse(

@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, type BlockList, createServer, isIPv6, type Socket } from 'node:net';
 import type { DeviceApi } from '../device-api.ts';
 import { readRegister, saveRegister } from '../till-settings.ts';
 import { newConversation, step } from './conversation.ts';
 import type { Conversation, Effect, Observation } from './conversation-state.ts';
-import { UNREGISTERED } from './read-command.ts';
+import { beginsCommand, UNREGISTERED } from './read-command.ts';
 import { Sales } from './sell-and-refund.ts';
-import { NOTHING_STORED, type Stored } from './stored-results.ts';
-import { frameBytes, readFrame } from './zvt-frames.ts';
+import { isUnknownSale, NOTHING_STORED, type Stored } from './stored-results.ts';
+import { type Frame, frameBytes, readFrame } from './zvt-frames.ts';
 
 /** The port at which registers expect a terminal. */
 export const ZVT_PORT = 20007;
@@ -18,6 +18,11 @@ const TICK_MS = 200;
 const FRAME_MS = 5_000;
 /** Maximum number of waiting observations. A register that floods the terminal is disconnected. */
 const MOST_WAITING = 1_000;
+/**
+ * Maximum number of connections without a register's frame, such as health checks. Above it, the
+ * oldest one is closed.
+ */
+const MOST_SILENT = 20;
 /** Maximum number of unsent bytes, for a register that does not read. */
 const MOST_UNSENT = 65_536;
 
@@ -31,6 +36,10 @@ export interface RegisterOptions {
   readonly file: string;
   /** The register's own time-out. */
   readonly timeoutMs: number;
+  /** The addresses that may connect; without them, all that reach the port. */
+  readonly peers?: BlockList | undefined;
+  /** The six digits that the register must send; without them, any digits will do. */
+  readonly password?: string | undefined;
   readonly signal: AbortSignal;
   readonly onRegister: (isConnected: boolean) => void;
   /** Called when the state cannot be written, after which no money may move. */
@@ -42,12 +51,15 @@ export interface RegisterServer {
   close(): Promise<void>;
 }
 
-/** Serves one cash register over TCP. A new connection replaces the previous one. */
+/**
+ * Serves one cash register over TCP. A connection counts from its first complete command on. Until
+ * then it changes nothing: a port scan, a health check or a web page is no register.
+ */
 export async function serveRegister(options: RegisterOptions): Promise<RegisterServer> {
   let desk: Desk | null = null;
   const server = createServer({ noDelay: true }, (socket) => {
     // Disconnects until the state has been read. The register connects again.
-    if (desk === null) socket.on('error', () => {}).destroy();
+    if (desk === null || !isPeer(options.peers, socket)) socket.on('error', () => {}).destroy();
     else desk.take(socket);
   });
   server.listen(options.port, options.host);
@@ -67,6 +79,12 @@ export async function serveRegister(options: RegisterOptions): Promise<RegisterS
       await closed;
     },
   };
+}
+
+function isPeer(peers: BlockList | undefined, { remoteAddress = '' }: Socket): boolean {
+  // A link-local address names its interface.
+  const address = remoteAddress.replace(/%.*/, '');
+  return peers === undefined || peers.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 async function openDesk(options: RegisterOptions): Promise<Desk> {
@@ -94,35 +112,37 @@ class Desk {
   readonly #end = new AbortController();
   readonly #ticks: NodeJS.Timeout;
   #conversation: Conversation;
-  /** The newest connection, and the connection whose observations are being handled. */
-  #socket: Socket | null = null;
+  /** All open connections, those that have not sent a frame yet, and the register's. */
+  readonly #open = new Set<Socket>();
+  readonly #silent = new Set<Socket>();
   #speaking: Socket | null = null;
   #waiting: Waiting[] = [];
   #running: Promise<void>;
 
   constructor(options: RegisterOptions, stored: Stored) {
     this.#options = options;
-    const { api, terminal, timeoutMs, signal } = options;
+    const { api, terminal, timeoutMs, password = null, signal } = options;
     signal.addEventListener('abort', () => this.#end.abort());
     if (signal.aborted) this.#end.abort();
     const report = (observation: Observation) => this.#observe(observation);
     this.#sales = new Sales({ api, signal: this.#end.signal, report });
-    const begun = newConversation(stored, { terminal: digitsOf(terminal), timeoutMs });
+    const begun = newConversation(stored, { terminal: digitsOf(terminal), timeoutMs, password });
     this.#conversation = begun.next;
     this.#running = this.#run(begun.effects);
     this.#ticks = setInterval(() => this.#observe({ type: 'tick' }), TICK_MS);
   }
 
   take(socket: Socket): void {
-    this.#socket?.destroy();
-    this.#socket = socket;
+    this.#open.add(socket);
+    this.#silent.add(socket);
+    const [oldest] = this.#silent;
+    if (this.#silent.size > MOST_SILENT) oldest?.destroy();
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
+      this.#open.delete(socket);
+      this.#silent.delete(socket);
       this.#observe({ type: 'cut' }, socket);
-      if (this.#socket === socket) this.#options.onRegister(false);
     });
-    this.#observe({ type: 'connected' }, socket);
-    this.#options.onRegister(true);
     this.#read(socket);
   }
 
@@ -130,20 +150,41 @@ class Desk {
     let bytes: Uint8Array = new Uint8Array();
     let late: NodeJS.Timeout | undefined;
     socket.once('close', () => clearTimeout(late));
+    const onLate = () => {
+      // A damaged frame ends no sale that waits.
+      if (this.#hasSale(socket)) bytes = new Uint8Array();
+      else socket.destroy();
+    };
     socket.on('data', (chunk: Buffer) => {
       if (socket.destroyed) return;
       let isNew = bytes.length === 0;
       bytes = isNew ? chunk : Buffer.concat([bytes, chunk]);
+      if (this.#silent.has(socket) && !beginsCommand(bytes)) return socket.destroy();
       for (let read = readFrame(bytes); read !== null; read = readFrame(bytes)) {
         bytes = bytes.subarray(read.length);
         isNew = true;
-        this.#observe({ type: 'frame', frame: read.frame }, socket);
-        if (this.#waiting.length > MOST_WAITING) return this.#drop(socket);
+        this.#receive(read.frame, socket);
+        if (socket.destroyed) return;
       }
       // The time limit counts from a frame's first byte, even if the other bytes arrive slowly.
       if (isNew) clearTimeout(late);
-      if (isNew && bytes.length > 0) late = setTimeout(() => socket.destroy(), FRAME_MS);
+      if (isNew && bytes.length > 0) late = setTimeout(onLate, FRAME_MS);
     });
+  }
+
+  #receive(frame: Frame, socket: Socket): void {
+    const { remoteAddress: peer = '' } = socket;
+    const isFirst = this.#silent.delete(socket);
+    this.#observe(isFirst ? { type: 'connected', peer, frame } : { type: 'frame', frame }, socket);
+    if (this.#waiting.length <= MOST_WAITING) return;
+    // A flood ends no sale that waits: the register is read again when its frames are answered.
+    if (this.#hasSale(socket)) socket.pause();
+    else this.#drop(socket);
+  }
+
+  /** True if the register at this connection waits for a sale. */
+  #hasSale(socket: Socket): boolean {
+    return this.#speaking === socket && isUnknownSale(this.#conversation.stored.sale);
   }
 
   /** Disconnects a register that floods the terminal, and drops its waiting frames. */
@@ -176,35 +217,41 @@ class Desk {
           const given = { now: Date.now(), id: randomUUID() };
           const { next: after, effects } = step(this.#conversation, next.observation, given);
           this.#conversation = after;
-          for (const effect of effects) await this.#carryOut(effect);
+          for (const effect of effects) await this.#carryOut(effect, next.socket);
         }
         this.#waiting.shift();
       }
+      this.#speaking?.resume();
     } catch (error) {
       // If the state cannot be stored, the desk reports no result and sells nothing.
       this.#end.abort();
-      this.#socket?.destroy();
+      this.#speaking?.destroy();
       this.#options.onFault(error);
     }
   }
 
-  /**
-   * Tracks the current connection.
-   * @returns false for an observation of an earlier connection.
-   */
+  /** Returns false for an observation of a connection that is not the register's. */
   #isCurrent({ observation, socket }: Waiting): boolean {
-    if (socket === null) return true;
-    if (observation.type === 'connected') {
-      this.#speaking = socket;
-      return true;
-    }
+    if (socket === null || observation.type === 'connected') return true;
     if (this.#speaking !== socket) return false;
-    if (observation.type === 'cut') this.#speaking = null;
+    if (observation.type === 'cut') this.#seat(null);
     return true;
   }
 
-  async #carryOut(effect: Effect): Promise<void> {
+  #seat(socket: Socket | null): void {
+    this.#speaking?.destroy();
+    this.#speaking = socket;
+    this.#options.onRegister(socket !== null);
+  }
+
+  /** Carries out an effect. @param from The connection whose frame caused it. */
+  async #carryOut(effect: Effect, from: Socket | null = null): Promise<void> {
     switch (effect.type) {
+      case 'seat':
+        return this.#seat(from);
+      case 'turn_away':
+        from?.end(frameBytes(effect.frame), () => from.destroy());
+        return;
       case 'save':
         return saveRegister(this.#options.file, this.#saved(effect.stored));
       case 'send':
@@ -249,7 +296,7 @@ class Desk {
   async close(): Promise<void> {
     clearInterval(this.#ticks);
     this.#end.abort();
-    this.#socket?.destroy();
+    for (const socket of this.#open) socket.destroy();
     await this.#running;
   }
 }

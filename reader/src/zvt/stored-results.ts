@@ -131,6 +131,7 @@ export type RefundNews =
 export const RESULT = {
   ok: 0x00,
   goodsNotIssued: 0x66,
+  notRegistered: 0x6b,
   aborted: 0x6c,
   wrongCurrency: 0x6f,
   notPossible: 0x83,
@@ -210,6 +211,13 @@ export function mustRepeat(sale: Sale, money: Money, now: number): boolean {
   // A sale that was not paid and never reported can simply be made.
   if (sale.status === 'not_paid' && sale.delivery === 'unsent') return false;
   return now - sale.known_at <= REPEAT_MS;
+}
+
+/** True if the register asks for the stored sale. */
+export function isSameAsk({ sale, register }: Stored, ask: Ask): boolean {
+  return (
+    sale !== null && sale.number === ask.number && isSameMoney(sale, moneyOf({ ask, register }))
+  );
 }
 
 export function isSameMoney(one: Money, other: Money): boolean {
