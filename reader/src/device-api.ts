@@ -13,6 +13,7 @@ export interface Intent {
   readonly id: string;
   readonly amount: number;
   readonly status: string;
+  readonly created: string;
   readonly expires_at: string;
   readonly last_payment_error: { readonly customer_message: string } | null;
 }

@@ -96,8 +96,11 @@ async function takePayment(till: WithoutScreen, first: Intent): Promise<void> {
   while (intent.status === OPEN && !till.signal.aborted) {
     till.onEvent({ status: 'waiting', intent });
     const tap = await tapOrChange(till, intent);
-    if (tap === null) intent = await till.api.intent(intent.id, till.signal);
-    else {
+    if ('id' in tap) {
+      // A customer may pay with a phone instead, at the tag or by a link.
+      intent = await settled(till, tap);
+      tell(till, intent);
+    } else {
       const send = sending(till, intent, tap);
       if (typeof send === 'string') till.onEvent({ status: 'not_read', message: send });
       else {
@@ -145,27 +148,36 @@ function toSignOf({ api, signal }: WithoutScreen, { id }: Intent): ToSign {
 }
 
 /**
- * Waits for a tap. @returns `null` if the intent was canceled, expired or paid in another way
- * meanwhile.
+ * Waits for a tap. @returns the intent if it was canceled, expired or paid in another way meanwhile.
  */
-async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | TwoCards | null> {
+async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | TwoCards | Intent> {
   const end = new AbortController();
   const { signal } = end;
   const stop = () => end.abort(till.signal.reason);
   till.signal.addEventListener('abort', stop);
   if (till.signal.aborted) stop();
-  const changed = (async () => {
-    for (;;) {
-      const now = await till.api.changed(intent.id, intent.status, signal);
-      if (now.status !== intent.status) return null;
-    }
-  })();
+  const changed = changeOf(till, intent, signal);
   try {
     return await Promise.race([till.taps.next(signal, toSignOf(till, intent)), changed]);
   } finally {
     till.signal.removeEventListener('abort', stop);
     end.abort();
     await changed.catch(() => undefined);
+  }
+}
+
+/** Waits until the intent's status changes, also while the network cannot be reached. */
+async function changeOf(till: WithoutScreen, { id, status }: Intent, signal: AbortSignal) {
+  for (;;) {
+    try {
+      const now = await till.api.changed(id, status, signal);
+      if (now.status !== status) return now;
+    } catch (error) {
+      const isFinal = error instanceof DeviceApiError && !mayComeAgain(error);
+      if (signal.aborted || isFinal) throw error;
+      till.onEvent({ status: 'offline' });
+      await pause(AGAIN_MS, signal);
+    }
   }
 }
 

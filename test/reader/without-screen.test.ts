@@ -50,6 +50,48 @@ test('a charge created by the API is paid by a chip held to the reader', async (
   await till.end();
 });
 
+/** Pays as a customer's phone does, without the reader. */
+async function payElsewhere(till: Till, id: unknown): Promise<void> {
+  const value = present(shared.sandbox.test.passes.ok, 'ok');
+  await till.api.tap(String(id), { type: 'nfc_id', value }, `elsewhere-${String(id)}`);
+}
+
+test('a sale that was paid with a phone is paid at the reader, too', async () => {
+  const till = await startTill();
+  const { body: intent } = await charge(till);
+  await till.until('waiting');
+  await payElsewhere(till, intent.id);
+  await till.until('paid');
+  await till.until('idle');
+  assert.ok(!till.events.some(({ status }) => status === 'ended'));
+  const { body: canceled } = await charge(till);
+  await till.until('waiting');
+  await merchant.post(`/payment_intents/${String(canceled.id)}/cancel`);
+  await till.until('ended');
+  await till.end();
+});
+
+test('a sale that was paid while the reader was offline is paid when it is back', async () => {
+  let isCut = false;
+  class Cut extends DeviceApi {
+    override async changed(...asked: Parameters<DeviceApi['changed']>) {
+      if (isCut) throw new TypeError('fetch failed');
+      const intent = await super.changed(...asked);
+      if (isCut) throw new TypeError('fetch failed');
+      return intent;
+    }
+  }
+  const till = await startTill((server, key) => new Cut(server, key));
+  const { body: intent } = await charge(till);
+  await till.until('waiting');
+  isCut = true;
+  await payElsewhere(till, intent.id);
+  await till.until('offline');
+  isCut = false;
+  await till.until('paid');
+  await till.end();
+});
+
 test('a reader reports its platform once, as soon as it reaches the network', async () => {
   let asked = 0;
   class FirstOffline extends DeviceApi {

@@ -110,6 +110,7 @@ async function sellUntilCut(port: number, cents: number, fuse: Fuse): Promise<bo
   const until = async (wanted: RegExp) => {
     const frame = await register.until(wanted);
     if (fuse.take(frame.length / 2) * 2 < frame.length || fuse.left === 0) throw new Cut();
+    return frame;
   };
   try {
     await send(ASK.registerPlain);
@@ -118,7 +119,15 @@ async function sellUntilCut(port: number, cents: number, fuse: Fuse): Promise<bo
     await send(ASK.acknowledge);
     await send(authorization(cents));
     await until(/^800000/);
-    await until(PAID);
+    // If the sale was paid before the cut, the cashier repeats its receipt.
+    if (/^040f..2783/.test(await until(/^040f..27(00|83)/))) {
+      await send(ASK.acknowledge);
+      await until(/^061e0183/);
+      await send(ASK.acknowledge);
+      await send(ASK.repeatReceipt);
+      await until(/^800000/);
+      await until(PAID);
+    }
     await send(ASK.acknowledge);
     await until(COMPLETED);
     await send(ASK.acknowledge);

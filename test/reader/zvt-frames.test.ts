@@ -168,7 +168,15 @@ test('amounts become atoms for dollars, and a local price for other currencies',
 
 test('a paid sale is reported with amount, trace, receipt and time, and no card data', () => {
   const sale = {
-    ...{ key: 'zvt-1', number: null, attempt: 0, amount: 1250, currency: 978, trace: 7 },
+    ...{
+      key: 'zvt-1',
+      number: null,
+      attempt: 0,
+      amount: 1250,
+      currency: 978,
+      trace: 7,
+      asked_at: 0,
+    },
     ...({ status: 'paid', delivery: 'unsent', known_at: 0 } as const),
     paid: {
       ...{

@@ -244,6 +244,34 @@ test('abort at the register cancels the sale, and so does a canceled intent', as
   assert.deepEqual(await paymentsOf(served), []);
 });
 
+test('a sale that was paid with a phone while the register waited is paid there', async () => {
+  const { served, register } = await open();
+  register.send(authorization(760));
+  await served.till.until('waiting');
+  const { sale } = JSON.parse(await readFile(served.file, 'utf8'));
+  const value = present(shared.sandbox.test.passes.ok, 'ok');
+  await served.till.api.tap(sale.intent, { type: 'nfc_id', value }, 'with-a-phone');
+  await resultOf(register);
+  await served.till.until('paid');
+});
+
+test('a sale that was refunded before the register heard of it is aborted, not paid', async () => {
+  const make = (server: string, key: string) => new CutOff(server, key);
+  const { served, register } = await open({ make });
+  register.send(authorization(770));
+  await served.till.until('waiting');
+  cut(served, true);
+  await served.till.tap(pass('ok'));
+  while ((await paymentsOf(served)).length < 1) await setTimeout(50);
+  const [payment] = await paymentsOf(served);
+  const { status } = await merchant.post('/refunds', { payment: payment?.id });
+  assert.equal(status, 201);
+  while ((await paymentsOf(served))[0]?.amount_refunded === 0) await setTimeout(50);
+  cut(served, false);
+  await register.until(/^061e016c/);
+  assert.ok(!register.frames.some((frame) => PAID.test(frame)));
+});
+
 test('abort at the register also cancels a sale that its customer has yet to confirm', async () => {
   const { served, register } = await open();
   register.send(authorization(700));
@@ -380,7 +408,7 @@ test('a proxy’s response refuses nothing, and a bug is not retried', async () 
     signal: new AbortController().signal,
     report: (observation) => news.push(observation),
   });
-  const stored = withSale(NOTHING_STORED(UNREGISTERED), ASKED, 'id');
+  const stored = withSale(NOTHING_STORED(UNREGISTERED), ASKED, { id: 'id', now: 0 });
   await assert.rejects(sales.sell(stored.sale), /price is not a function/);
   assert.equal(news.length, 1);
 });
@@ -415,7 +443,7 @@ test('a refund is never requested after 47 hours, when the network forgets its k
 
 const ASKED = { amount: 1250, currency: null, number: null };
 
-test('a register that is cut off gets the result of the same amount when it is back', async () => {
+test('a register that is cut off is told of its sale when it asks for the same amount', async () => {
   const { served, register } = await open();
   register.acknowledges = (frame) => !PAID.test(frame);
   register.send(authorization(900));
@@ -424,6 +452,9 @@ test('a register that is cut off gets the result of the same amount when it is b
   await register.cut();
   const again = await registered(served);
   again.send(authorization(900));
+  await again.until(/^040f..2783.*3cf[0-9]f[0-9]/);
+  await again.until(NOT_POSSIBLE);
+  again.send(ASK.repeatReceipt);
   await resultOf(again);
   assert.equal((await paymentsOf(served)).length, 1);
 });

@@ -47,6 +47,8 @@ export const REFUND = '06310d0000000400000000050087' + '1042';
 /** The beginning of a result: paid, or aborted. */
 export const PAID_RESULT = /^040f..270004000000001250/;
 export const ABORTED_RESULT = /^040f..276c/;
+/** A refusal with a text, because only the cashier knows whether this is a new sale. */
+export const DOUBT = /^040f..2783.*3cf/;
 
 /** Returns a request for a payment. @param number The register's own number, in hex. */
 export function authorization(cents: number, number?: string): string {

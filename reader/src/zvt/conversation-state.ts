@@ -1,3 +1,4 @@
+import type { Money } from './price-of-amount.ts';
 import type { Command, Paper } from './read-command.ts';
 import type { Totals } from './reply-frames.ts';
 import {
@@ -80,6 +81,8 @@ export interface Conversation extends Settings {
    * for the acknowledgment of one, until it has asked for that sale or for something else.
    */
   readonly cameBackAt: number | null;
+  /** The request that was refused because it may be for an earlier sale, and when. */
+  readonly doubted: (Money & { readonly number: string | null; readonly at: number }) | null;
   readonly phase: Phase;
   /** The frame that the register has not acknowledged yet. */
   readonly sent: { readonly frame: Frame; readonly at: number } | null;

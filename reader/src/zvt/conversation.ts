@@ -12,7 +12,7 @@ import {
 } from './conversation-state.ts';
 import { CONTROL, type Command, readCommand, UNREGISTERED } from './read-command.ts';
 import * as frames from './reply-frames.ts';
-import { carryOut, reportRefund, reportSale, selling, startRefund } from './run-command.ts';
+import { carryOut, doubt, reportRefund, reportSale, selling, startRefund } from './run-command.ts';
 import * as stored from './stored-results.ts';
 import { RESULT, type Stored } from './stored-results.ts';
 import type { Frame } from './zvt-frames.ts';
@@ -38,7 +38,7 @@ const AGAIN_MS = 2_000;
 const MOST_REPEATS = 30;
 
 export function newConversation(state: Stored, settings: Settings): Stepped {
-  const nothing = { sent: null, queue: [], shown: null, cameBackAt: null };
+  const nothing = { sent: null, queue: [], shown: null, cameBackAt: null, doubted: null };
   const phase = { status: 'away' } as const;
   const next = { ...settings, stored: state, phase, ...nothing, peer: null, registered: [] };
   // Looks up a sale or refund that was open when the reader stopped. Cancels an unpaid sale,
@@ -302,7 +302,7 @@ function onResultAcknowledged(
 ): Stepped {
   const known =
     phase.of === 'report'
-      ? { ...state.stored, closed: phase.closes ?? state.stored.closed }
+      ? stored.withClosed(state.stored, phase.closes ?? null)
       : stored.withDelivery(state.stored, phase.of, 'acknowledged');
   const effects: Effect[] = known === state.stored ? [] : [{ type: 'save', stored: known }];
   const next = { ...state, stored: known };
@@ -392,6 +392,10 @@ function onSale(
   }
   if (stored.isUnknownSale(known.sale)) {
     return { next: withStatus(next, news, given), effects: saved };
+  }
+  if (news.status === 'paid_before' && state.phase.status === 'selling') {
+    const earlier = { paid_at: news.paid.at, receipt: news.paid.receipt };
+    return { next: doubt(next, state.stored.sale, earlier, given.now), effects: saved };
   }
   if (state.phase.status === 'selling') {
     return { next: reportSale(next, { ofAuthorization: true }), effects: saved };

@@ -1,7 +1,7 @@
 import { type Charset, encodeText, UTF8_TAG_VALUE } from './charset.ts';
 import { type Money, moneyText } from './price-of-amount.ts';
 import { CONTROL, FIELD, type Register, TAG } from './read-command.ts';
-import { type Closed, RESULT, type Refund, type Sale } from './stored-results.ts';
+import { type Closed, type EarlierSale, RESULT, type Refund, type Sale } from './stored-results.ts';
 import { type Frame, fieldBytes, type Tlv, tlvBytes, toBcd } from './zvt-frames.ts';
 
 /** The frames that this terminal sends to a register. */
@@ -101,12 +101,31 @@ function textField(text: string): Uint8Array {
   return fieldBytes(FIELD.additionalText, encodeText(text.slice(0, MOST_TEXT), 'cp437'));
 }
 
+/** Reports that nothing was paid, with a text for the cashier. */
+export function refusedSale(refusal: Pick<Result, 'code' | 'terminal' | 'trace' | 'text'>): Frame {
+  return statusInformation({ ...refusal, money: null, at: null, receipt: null });
+}
+
+/** Returns the text that names an earlier sale, in the shop's time, within {@link MOST_TEXT}. */
+export function paidBeforeText(
+  { paid_at, receipt }: EarlierSale,
+  { now, isLast }: { readonly now: Date; readonly isLast: boolean },
+): string {
+  const at = new Date(paid_at);
+  const two = (part: number) => String(part).padStart(2, '0');
+  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
+  const isToday = at.toDateString() === now.toDateString();
+  const day = isToday ? '' : `${two(at.getMonth() + 1)}-${two(at.getDate())} `;
+  const number = String(receipt).padStart(4, '0');
+  const copy = isLast ? 'repeat the receipt for a copy, or ' : '';
+  return `paid at ${day}${time}, receipt ${number}; ${copy}start again for a new sale`;
+}
+
 /** Reports a sale whose result is known. */
 export function saleResult(sale: Sale & { status: 'paid' | 'not_paid' }, terminal: number): Frame {
   const { trace } = sale;
   if (sale.status === 'not_paid') {
-    const nothing = { money: null, at: null, receipt: null };
-    return statusInformation({ ...nothing, code: sale.code, terminal, trace, text: '' });
+    return refusedSale({ code: sale.code, terminal, trace, text: '' });
   }
   const { at, receipt, text } = sale.paid;
   const money = { amount: sale.amount, currency: sale.currency };
@@ -120,8 +139,7 @@ export function refundResult(
 ): Frame {
   const { trace, original_trace: originalTrace } = refund;
   if (refund.status === 'refused') {
-    const nothing = { money: null, at: null, receipt: null };
-    return statusInformation({ ...nothing, code: refund.code, terminal, trace, text: '' });
+    return refusedSale({ code: refund.code, terminal, trace, text: '' });
   }
   const { money, at, receipt } = refund.done;
   const { ok } = RESULT;

@@ -7,8 +7,8 @@ import {
   quiet,
   type Stepped,
 } from './conversation-state.ts';
-import { isCurrency, priceOf } from './price-of-amount.ts';
-import type { Command } from './read-command.ts';
+import { isCurrency, type Money, priceOf } from './price-of-amount.ts';
+import type { Ask, Command } from './read-command.ts';
 import * as frames from './reply-frames.ts';
 import * as stored from './stored-results.ts';
 import { RESULT } from './stored-results.ts';
@@ -42,25 +42,47 @@ function authorize(
   { ask }: Command & { type: 'authorization' },
   { now, id }: Given,
 ): Stepped {
-  const { register, sale } = state.stored;
+  const { register } = state.stored;
   const money = stored.moneyOf({ ask, register });
   if (!isCurrency(money.currency)) return quiet(ending(state, frames.wrongCurrency(register)));
   if (priceOf(money) === null) return quiet(ending(state, frames.abort(RESULT.notPossible)));
-  if (sale !== null) {
-    const isSameNumber = ask.number !== null && ask.number === sale.number;
-    if (isSameNumber && !stored.isSameMoney(sale, money)) {
-      return quiet(ending(state, frames.abort(RESULT.protocolError)));
-    }
-    const isPaid = isSameNumber && sale.status === 'paid';
-    const isAgain = isPaid || (ask.number === null && stored.mustRepeat(sale, money, now));
-    if (isAgain) return quiet(reportSale(state, { ofAuthorization: true }));
-  }
-  const known = stored.withSale(state.stored, ask, id);
+  const earlier = isConfirmed(state, ask, now) ? null : stored.earlierSale(state.stored, ask, now);
+  if (earlier === 'same') return quiet(reportSale(state, { ofAuthorization: true }));
+  if (earlier !== null) return quiet(doubt(state, { ...ask, ...money }, earlier, now));
+  const known = stored.withSale(state.stored, ask, { id, now });
   const effects: Effect[] = [
     { type: 'save', stored: known },
     { type: 'sell', sale: known.sale },
   ];
-  return { next: { ...state, stored: known, phase: selling(now), shown: null }, effects };
+  const next = { ...state, stored: known, phase: selling(now), shown: null, doubted: null };
+  return { next, effects };
+}
+
+/** Time limit to ask again for a sale that was refused because it may have been paid before. */
+const CONFIRM_MS = 60_000;
+
+/** True if the register asks again for the sale that was refused. */
+function isConfirmed(state: Conversation, ask: Ask, now: number): boolean {
+  const { doubted } = state;
+  const { register } = state.stored;
+  if (doubted === null || now - doubted.at > CONFIRM_MS) return false;
+  const { number, ...money } = doubted;
+  return number === ask.number && stored.isSameMoney(money, stored.moneyOf({ ask, register }));
+}
+
+/** Refuses a request with a text for the cashier, who knows whether it is a new sale. */
+export function doubt(
+  state: Conversation,
+  { number, amount, currency }: Money & { readonly number: string | null },
+  earlier: stored.EarlierSale,
+  now: number,
+): Conversation {
+  const { trace, sale, last } = state.stored;
+  const isLast = last === 'sale' && sale?.status === 'paid' && sale.paid.at === earlier.paid_at;
+  const text = frames.paidBeforeText(earlier, { now: new Date(now), isLast });
+  const refusal = { code: RESULT.notPossible, terminal: state.terminal, trace, text };
+  const end = [frames.refusedSale(refusal), frames.abort(RESULT.notPossible)];
+  return { ...ending(state, ...end), doubted: { number, amount, currency, at: now } };
 }
 
 /** The phase of a sale until the network answers. */

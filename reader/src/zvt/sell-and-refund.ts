@@ -28,6 +28,7 @@ import {
   type RefundNews,
   type RefundRequest,
   type Returned,
+  SAME_SALE_MS,
   type Sale,
   type SaleNews,
 } from './stored-results.ts';
@@ -90,7 +91,7 @@ export class Sales {
         const isFirst = intent === null;
         intent = await (intent === null ? this.#open(sale, tell) : this.#next(intent, sale.key));
         if (intent === null) return;
-        if (isFirst && this.#isOld(sale, intent)) return tell({ status: 'canceled_before' });
+        if (isFirst && this.#isOld(sale, intent)) return tell(await this.#newsOfOld(intent));
         const news = await this.#newsOf(intent);
         tell(news);
         if (news.status === 'paid' || news.status === 'not_paid') {
@@ -106,10 +107,17 @@ export class Sales {
     }
   }
 
-  /** True if the register reuses a number whose intent was canceled before this sale. */
-  #isOld({ key, number, status }: Sale, intent: Intent): boolean {
-    const isNew = status === 'asked' && number !== null;
-    return isNew && intent.status === 'canceled' && !this.#canceled.has(key);
+  /** True if the register reuses a number whose intent ended before this sale. */
+  #isOld({ key, number, status, asked_at }: Sale, intent: Intent): boolean {
+    if (status !== 'asked' || number === null) return false;
+    const isEarlier = Date.parse(intent.created) < asked_at - SAME_SALE_MS;
+    if (intent.status === 'succeeded') return isEarlier;
+    return intent.status === 'canceled' && !this.#canceled.has(key);
+  }
+
+  async #newsOfOld(intent: Intent): Promise<SaleNews> {
+    if (intent.status === 'canceled') return { status: 'canceled_before' };
+    return { status: 'paid_before', paid: await this.#paidBy(intent) };
   }
 
   /** Creates or reads the intent of a sale. @returns `null` if the network refuses to create it. */

@@ -91,8 +91,8 @@ async function openDesk(options: RegisterOptions): Promise<Desk> {
   const saved = await readRegister<Saved>(options.file);
   // A reader that has since been paired with another terminal must not continue this sale.
   const isOwn = saved !== null && saved.terminal === options.terminal;
-  const stored = isOwn ? saved : NOTHING_STORED(UNREGISTERED);
-  return new Desk(options, stored);
+  // A file of an earlier version lacks the newer fields.
+  return new Desk(options, { ...NOTHING_STORED(UNREGISTERED), ...(isOwn ? saved : {}) });
 }
 
 type Saved = Stored & { readonly terminal: string };

@@ -18,6 +18,23 @@ export interface Stored {
   readonly last: 'sale' | 'refund' | null;
   /** The end of the last acknowledged end of day. */
   readonly closed: Closed | null;
+  /** Paid sales with numbers of the register since the last end of day, newest first. */
+  readonly taken: readonly Taken[];
+}
+
+/** A number of the register that a paid sale has taken. */
+export interface Taken extends EarlierSale {
+  readonly number: string;
+  readonly attempt: number;
+  readonly known_at: number;
+  /** True if another sale was paid after this one. */
+  readonly isFollowed: boolean;
+}
+
+/** The fields of a paid sale that a text to the cashier names. */
+export interface EarlierSale {
+  readonly paid_at: string;
+  readonly receipt: number;
 }
 
 /** The newest sale in an end of day, by the network's clock. The next one begins after it. */
@@ -37,8 +54,9 @@ interface Asked {
   readonly key: string;
   /** The register's own number of the sale; `null` if it sent none. */
   readonly number: string | null;
-  /** Number of earlier sales with this number that were not paid. Each attempt has its own key. */
+  /** Number of earlier sales with this number since the last end of day. Each has its own key. */
   readonly attempt: number;
+  readonly asked_at: number;
   readonly amount: number;
   readonly currency: number;
   readonly trace: number;
@@ -113,6 +131,8 @@ export interface Returned {
 export type SaleNews =
   /** The key belongs to an earlier sale with the same number, which was canceled. */
   | { readonly status: 'canceled_before' }
+  /** The key belongs to an earlier sale with the same number, which was paid. */
+  | { readonly status: 'paid_before'; readonly paid: Paid }
   | { readonly status: 'open'; readonly intent: string }
   /** In order: the customer may pay; a payment is in progress; the network does not answer. */
   | { readonly status: 'waiting' | 'processing' | 'unreachable' }
@@ -148,10 +168,20 @@ export const NOTHING_STORED = (register: Register): Stored => ({
   refund: null,
   last: null,
   closed: null,
+  taken: [],
 });
 
-/** Within this time, a request for an equal amount gets the unacknowledged result again. */
+/**
+ * Within this time, a request for an equal amount that the register has not numbered may be the
+ * repetition of a sale whose result it has not acknowledged.
+ */
 export const REPEAT_MS = 120_000;
+/** Within this time, a request with the same number and sum is the same sale, unless another came. */
+export const SAME_SALE_MS = 600_000;
+/** After this time, a number is free again if other sales were paid: registers count per day. */
+const FREE_MS = 12 * 3_600_000;
+/** A busy day's sales. The network recognizes a number that was dropped from the list. */
+const MOST_TAKEN = 1_000;
 const MOST_TRACES = 1_000_000;
 
 function nextTrace({ trace }: Stored): number {
@@ -162,21 +192,63 @@ export function moneyOf({ ask, register }: { ask: Ask; register: Register }): Mo
   return { amount: ask.amount, currency: ask.currency ?? register.currency };
 }
 
-/** Adds a new sale. @param id A key for a sale that the register did not number. */
-export function withSale(stored: Stored, ask: Ask, id: string): Stored & { readonly sale: Sale } {
+/** Adds a new sale. @param given A key for a sale that the register did not number; the time. */
+export function withSale(
+  stored: Stored,
+  ask: Ask,
+  { id, now }: { readonly id: string; readonly now: number },
+): Stored & { readonly sale: Sale } {
   const trace = nextTrace(stored);
   const { number } = ask;
-  const former = number !== null && stored.sale?.number === number ? stored.sale : null;
-  const attempt = former?.status === 'not_paid' ? former.attempt + 1 : 0;
-  const key = number === null ? `zvt-${id}` : numberedKey(number, attempt);
+  const former = stored.sale?.number === number ? [stored.sale] : [];
+  const taken = [...stored.taken, ...former].filter((one) => one.number === number);
+  const attempt = number === null ? 0 : Math.max(-1, ...taken.map((one) => one.attempt)) + 1;
+  const key = number === null ? `zvt-${id}` : numberedKey(stored, number, attempt);
   const money = moneyOf({ ask, register: stored.register });
-  const sale: Sale = { status: 'asked', key, number, attempt, ...money, trace };
+  const sale: Sale = { status: 'asked', key, number, attempt, ...money, trace, asked_at: now };
   return { ...stored, trace, sale, last: 'sale' };
 }
 
-function numberedKey(number: string, attempt: number): string {
-  const hash = createHash('sha256').update(number).digest('hex');
+/** Each end of day begins new keys, because many registers then begin with number 1 again. */
+function numberedKey({ closed }: Stored, number: string, attempt: number): string {
+  const day = closed === null ? '' : ` ${closed.at}`;
+  const hash = createHash('sha256').update(`${number}${day}`).digest('hex');
   return attempt === 0 ? `zvt-number-${hash}` : `zvt-number-${hash}-${attempt}`;
+}
+
+/**
+ * Returns whether a request is for a sale that was made before: `same` if its result is reported
+ * again; the sale that may be meant, if only the cashier can know; or `null` for a new sale.
+ */
+export function earlierSale(stored: Stored, ask: Ask, now: number): 'same' | EarlierSale | null {
+  const { sale } = stored;
+  const money = moneyOf({ ask, register: stored.register });
+  if (ask.number === null) {
+    if (sale === null || !mustRepeat(sale, money, now)) return null;
+    if (sale.status !== 'paid') return 'same';
+    return { paid_at: sale.paid.at, receipt: sale.paid.receipt };
+  }
+  const last = sale?.number === ask.number ? sale : null;
+  const taken = stored.taken.find(({ number }) => number === ask.number);
+  if (last?.status === 'not_paid' && last.attempt !== taken?.attempt) return null;
+  if (taken === undefined || (taken.isFollowed && now - taken.known_at >= FREE_MS)) return null;
+  const isSame = last !== null && isSameMoney(last, money) && now - taken.known_at <= SAME_SALE_MS;
+  return isSame ? 'same' : taken;
+}
+
+/** Takes the number of a sale that was paid. */
+function withTaken(stored: Stored, { number, attempt }: Asked, paid: Paid, now: number): Stored {
+  const others = stored.taken.filter((one) => one.number !== number);
+  const followed = others.map((one) => ({ ...one, isFollowed: true }));
+  const { at: paid_at, receipt } = paid;
+  const own = number === null ? [] : [{ number, attempt, paid_at, receipt, known_at: now }];
+  const taken = [...own.map((one) => ({ ...one, isFollowed: false })), ...followed];
+  return { ...stored, taken: taken.slice(0, MOST_TAKEN) };
+}
+
+/** Stores an acknowledged end of day, after which the register's numbers are free again. */
+export function withClosed(stored: Stored, closed: Closed | null): Stored {
+  return closed === null ? stored : { ...stored, closed, taken: [] };
 }
 
 type NewRefund = Pick<Refund, 'of' | 'money' | 'original_trace'>;
@@ -247,19 +319,26 @@ function isSameRefund(one: NewRefund, other: NewRefund): boolean {
 export function withSaleNews(stored: Stored, news: SaleNews, now: number): Stored {
   const { sale } = stored;
   if (sale === null || !isUnknownSale(sale)) return stored;
-  const { key, number, attempt, amount, currency, trace } = sale;
-  const asked: Asked = { key, number, attempt, amount, currency, trace };
+  const { key, number, attempt, amount, currency, trace, asked_at } = sale;
+  const asked: Asked = { key, number, attempt, amount, currency, trace, asked_at };
   const known: Known = { delivery: 'unsent', known_at: now };
   switch (news.status) {
     case 'canceled_before': {
       if (number === null) return stored;
-      const next = { attempt: attempt + 1, key: numberedKey(number, attempt + 1) };
+      const next = { attempt: attempt + 1, key: numberedKey(stored, number, attempt + 1) };
       return { ...stored, sale: { ...asked, ...next, status: 'asked' } };
     }
     case 'open':
       return { ...stored, sale: { ...asked, status: 'open', intent: news.intent } };
-    case 'paid':
-      return { ...stored, sale: { ...asked, ...known, status: 'paid', paid: news.paid } };
+    case 'paid': {
+      const paid: Sale = { ...asked, ...known, status: 'paid', paid: news.paid };
+      return { ...withTaken(stored, asked, news.paid, now), sale: paid };
+    }
+    case 'paid_before': {
+      const code = RESULT.notPossible;
+      const refused: Sale = { ...asked, ...known, status: 'not_paid', code };
+      return { ...withTaken(stored, asked, news.paid, now), sale: refused };
+    }
     case 'not_paid':
       return { ...stored, sale: { ...asked, ...known, status: 'not_paid', code: news.code } };
     default:
