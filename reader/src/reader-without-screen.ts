@@ -148,7 +148,7 @@ function toSignOf({ api, signal }: WithoutScreen, { id }: Intent): ToSign {
 }
 
 /**
- * Waits for a tap. @returns the intent if it was canceled, expired or paid in another way meanwhile.
+ * Waits for a tap. @returns the intent if it was canceled, has expired or was paid in another way.
  */
 async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | TwoCards | Intent> {
   const end = new AbortController();

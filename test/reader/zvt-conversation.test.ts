@@ -284,6 +284,16 @@ test('a reversal by receipt number keeps the amount, which must be that of the s
   assert.equal(refund?.money, null);
 });
 
+test('a currency that may be behind an unknown field must be the registration’s', () => {
+  const talk = registered();
+  const asking = (rest: string) =>
+    `0601${(7 + rest.length / 2).toString(16).padStart(2, '0')}04000000001250${rest}`;
+  assert.deepEqual(talk.says(asking('77490840')), [ACK, '061e046f490978']);
+  talk.acknowledges();
+  assert.deepEqual(talk.says(asking('7749097812')), [ACK]);
+  assert.equal(talk.sold.length, 1);
+});
+
 test('a refused registration and a log-off change no currency', () => {
   const talk = registered(undefined, '060006000000080756');
   const francs = '061e046f490756';

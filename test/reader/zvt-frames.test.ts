@@ -92,15 +92,57 @@ test('a recorded container gives its objects, nested ones too', () => {
 test('a recorded request for 3.14 is an authorization in the register’s own currency', () => {
   assert.deepEqual(commandIn(RECORDED.asked), {
     type: 'authorization',
-    ask: { amount: 314, currency: null, number: null },
+    ask: { amount: 314, currency: null, number: null, mayName: [] },
   });
 });
 
 test('an authorization may name a currency and the register’s own number of the sale', () => {
   assert.deepEqual(commandIn('06 01 10 04 00 00 00 00 12 50 49 08 40 06 04 c4 02 01 17'), {
     type: 'authorization',
-    ask: { amount: 1250, currency: 840, number: '0117' },
+    ask: { amount: 1250, currency: 840, number: '0117', mayName: [] },
   });
+});
+
+/** Writes a field with a value of its own length. @returns `null` if no such field is published. */
+function publishedField(field: number): Uint8Array | null {
+  for (let length = 0; length <= 15; length++) {
+    try {
+      return fieldBytes(field, field === 0x04 ? toBcd(1250, 6) : new Uint8Array(length));
+    } catch {
+      // Another length.
+    }
+  }
+  return null;
+}
+
+test('each published field is accepted in an authorization, alone and with all others', () => {
+  const published = Array.from({ length: 256 }, (_, field) => publishedField(field)).flatMap(
+    (one) => (one === null ? [] : [one]),
+  );
+  assert.equal(published.length, 68);
+  const amount = fieldBytes(0x04, toBcd(1250, 6));
+  for (const fields of [...published.map((one) => [one]), published]) {
+    const data = Uint8Array.from([amount, ...fields].flatMap((one) => [...one]));
+    const command = readCommand({ control: 0x0601, data });
+    assert.ok(command.type === 'authorization', hexOf(data));
+    assert.deepEqual([command.ask.amount, command.ask.mayName], [1250, []]);
+  }
+});
+
+test('a field that is not published does not refuse a sale, but it may hide a currency', () => {
+  const mayNameIn = (hex: string) => {
+    const data = bytes(`04 00 00 00 00 12 50 ${hex}`);
+    const command = readCommand({ control: 0x0601, data });
+    assert.ok(command.type === 'authorization', hex);
+    assert.equal(command.ask.amount, 1250);
+    return command.ask.mayName;
+  };
+  assert.deepEqual(mayNameIn('77 01 02 03'), []);
+  assert.deepEqual(mayNameIn('19 00 77 49 09 78'), [978]);
+  assert.deepEqual(mayNameIn('77 49 07 56 49 08 40'), [756, 840]);
+  assert.deepEqual(mayNameIn('77 49 af fe 49 09'), []);
+  const before = readCommand({ control: 0x0601, data: bytes('77 01 04 00 00 00 00 12 50') });
+  assert.equal(before.type, 'malformed', 'its amount is unknown');
 });
 
 test('an authorization without a whole positive amount is malformed', () => {
@@ -229,6 +271,38 @@ test('receipts are print lines, or one text block where the register takes it', 
       [0x09, 0x81],
     ],
   );
+});
+
+test('no frame of a receipt is longer than the register takes', () => {
+  const lines = Array.from({ length: 36 }, (_, line) => `${line} `.padEnd(40, 'x'));
+  for (const [tag, longestFrame] of [
+    ['', 1_024] as const,
+    ['1a 02 02 00', 512] as const,
+    ['1a 02 04 00', 1_024] as const,
+    ['1a 02 08 00', 2_048] as const,
+    ['1a 01 20', 256] as const,
+  ]) {
+    const container = bytes(`26 04 0a 02 06 d3 ${tag}`);
+    const data = Uint8Array.from([...bytes('00 00 00 8a 09 78'), ...fieldBytes(0x06, container)]);
+    const command = readCommand({ control: 0x0600, data });
+    assert.ok(command.type === 'registration');
+    assert.equal(command.register.longestFrame, longestFrame);
+    const printed = printFrames(lines, { register: command.register, kind: 'customer' });
+    assert.ok(printed.every((one) => frameBytes(one).length <= longestFrame));
+    const objects = printed.map((one) => {
+      const fields = readFields(one.data);
+      assert.ok(fields.status === 'read');
+      return fields.tlv.filter(({ tag: each }) => each === 0x07 || each === 0x09);
+    });
+    const texts = objects.flat().filter((one) => one.tag === 0x07);
+    assert.deepEqual(
+      texts.map(({ value }) => decodeText(value, 'cp437')),
+      lines,
+    );
+    const ends = objects.map((each) => each.some((one) => one.tag === 0x09));
+    assert.deepEqual(ends, [...ends.slice(1).map(() => false), true], 'the last block ends it');
+    assert.equal(printed.length > 1, longestFrame < 1_600);
+  }
 });
 
 test('code page 437 keeps its letters, and replaces those that it lacks', () => {

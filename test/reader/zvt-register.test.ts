@@ -247,6 +247,7 @@ test('abort at the register cancels the sale, and so does a canceled intent', as
 test('a sale that was paid with a phone while the register waited is paid there', async () => {
   const { served, register } = await open();
   register.send(authorization(760));
+  await register.until(WAITING);
   await served.till.until('waiting');
   const { sale } = JSON.parse(await readFile(served.file, 'utf8'));
   const value = present(shared.sandbox.test.passes.ok, 'ok');
@@ -441,9 +442,9 @@ test('a refund is never requested after 47 hours, when the network forgets its k
   }
 });
 
-const ASKED = { amount: 1250, currency: null, number: null };
+const ASKED = { amount: 1250, currency: null, number: null, mayName: [] };
 
-test('a register that is cut off is told of its sale when it asks for the same amount', async () => {
+test('a register that was cut off and asks for the same amount learns of its sale', async () => {
   const { served, register } = await open();
   register.acknowledges = (frame) => !PAID.test(frame);
   register.send(authorization(900));

@@ -1,6 +1,6 @@
 import { type Charset, UTF8_TAG_VALUE } from './charset.ts';
 import { EUR, isCurrency, type Money } from './price-of-amount.ts';
-import { type Fields, type Frame, fromBcd, readFields } from './zvt-frames.ts';
+import { type Fields, type Frame, fromBcd, type Refused, readFields } from './zvt-frames.ts';
 
 /** A command that a register sends. */
 export type Command =
@@ -45,6 +45,8 @@ export interface Register {
   /** Characters per line of its printer. */
   readonly width: 32 | 48;
   readonly charset: Charset;
+  /** Bytes of the longest frame that it takes. */
+  readonly longestFrame: number;
 }
 
 /** What the lines of a register's printer can hold. */
@@ -57,6 +59,8 @@ export interface Ask {
   readonly currency: number | null;
   /** The register's own number of the sale in hex, if it sends one. */
   readonly number: string | null;
+  /** Numbers that may be a currency behind a field that this terminal does not know. */
+  readonly mayName: readonly number[];
 }
 
 export const UNREGISTERED: Register = {
@@ -67,6 +71,7 @@ export const UNREGISTERED: Register = {
   takesBlocks: false,
   width: 32,
   charset: 'cp437',
+  longestFrame: 1_024,
 };
 
 export const CONTROL = {
@@ -104,6 +109,7 @@ export const TAG = {
   command: 0x0a,
   printerWidth: 0x12,
   charset: 0x14,
+  longestFrame: 0x1a,
   printTexts: 0x25,
   registerNumber: 0xc4,
   receiptType: 0x1f07,
@@ -215,7 +221,14 @@ function readRegistration(data: Uint8Array): Command {
   };
 }
 
-function printerOf({ tlv }: Fields): Pick<Register, 'takesBlocks' | 'width' | 'charset'> {
+/** Every register takes this much, and a payment's result is shorter. */
+const LEAST_FRAME = 256;
+
+type Printer = Pick<Register, 'takesBlocks' | 'width' | 'charset' | 'longestFrame'>;
+
+function printerOf({ tlv }: Fields): Printer {
+  const longest = tlv.find(({ tag }) => tag === TAG.longestFrame)?.value ?? NOTHING;
+  const bytes = longest.reduce((sum, byte) => sum * 256 + byte, 0);
   const width = fromBcd(tlv.find(({ tag }) => tag === TAG.printerWidth)?.value ?? NOTHING);
   return {
     takesBlocks: tlv.some(
@@ -225,6 +238,7 @@ function printerOf({ tlv }: Fields): Pick<Register, 'takesBlocks' | 'width' | 'c
     charset: tlv.some(({ tag, value }) => tag === TAG.charset && value[0] === UTF8_TAG_VALUE)
       ? 'utf8'
       : 'cp437',
+    longestFrame: longest.length === 0 ? UNREGISTERED.longestFrame : Math.max(bytes, LEAST_FRAME),
   };
 }
 
@@ -233,7 +247,7 @@ const NO_DIGITS = 'a number is not in packed decimal digits';
 
 function readAuthorization(data: Uint8Array): Command {
   const fields = readFields(data);
-  if (fields.status === 'refused') return malformed(fields.reason);
+  if (fields.status === 'refused') return readPartOf(data, fields);
   const amount = numberIn(fields, FIELD.amount);
   if (amount === null || amount === 'malformed' || amount === 0) {
     return malformed('an authorization has an amount above 0');
@@ -244,8 +258,26 @@ function readAuthorization(data: Uint8Array): Command {
   const isNumbered = number !== undefined && number.length > 0;
   return {
     type: 'authorization',
-    ask: { amount, currency, number: isNumbered ? Buffer.from(number).toString('hex') : null },
+    ask: {
+      ...{ amount, currency, mayName: [] },
+      number: isNumbered ? Buffer.from(number).toString('hex') : null,
+    },
   };
+}
+
+/**
+ * Reads an authorization up to a field that this terminal does not know, whose length it does not
+ * know either. The bytes behind it may be fields of this sale, too.
+ */
+function readPartOf(data: Uint8Array, { reason, unknownAt }: Refused): Command {
+  const command = unknownAt === null ? null : readAuthorization(data.subarray(0, unknownAt));
+  if (unknownAt === null || command?.type !== 'authorization') return malformed(reason);
+  const rest = data.subarray(unknownAt);
+  const mayName = Array.from(rest.keys())
+    .filter((at) => rest[at] === FIELD.currency)
+    .map((at) => rest.subarray(at + 1, at + 1 + CURRENCY_BYTES))
+    .flatMap((bytes) => (bytes.length === CURRENCY_BYTES ? (fromBcd(bytes) ?? []) : []));
+  return { ...command, ask: { ...command.ask, mayName } };
 }
 
 function numberIn({ values }: Fields, field: number): number | null | 'malformed' {

@@ -2,7 +2,7 @@ import { type Charset, encodeText, UTF8_TAG_VALUE } from './charset.ts';
 import { type Money, moneyText } from './price-of-amount.ts';
 import { CONTROL, FIELD, type Register, TAG } from './read-command.ts';
 import { type Closed, type EarlierSale, RESULT, type Refund, type Sale } from './stored-results.ts';
-import { type Frame, fieldBytes, type Tlv, tlvBytes, toBcd } from './zvt-frames.ts';
+import { type Frame, fieldBytes, frameBytes, type Tlv, tlvBytes, toBcd } from './zvt-frames.ts';
 
 /** The frames that this terminal sends to a register. */
 
@@ -177,22 +177,47 @@ export function totalsResult(totals: Totals, trace: number, terminal: number): F
   });
 }
 
-/** Returns frames that make the register print: one text block, or one frame per line. */
+/** Returns frames that make the register print: text blocks, or one frame per line. */
 export function printFrames(
   lines: readonly string[],
   { register, kind }: { readonly register: Register; readonly kind: 'customer' | 'report' },
 ): readonly Frame[] {
   const texts = lines.map((line) => encodeText(line === '' ? ' ' : line, register.charset));
-  if (register.takesBlocks) return [textBlock(texts, RECEIPT_TYPE[kind], register.charset)];
+  if (register.takesBlocks) return textBlocks(texts, RECEIPT_TYPE[kind], register);
   return texts.map((text, index) => {
     const attribute = index === texts.length - 1 ? LAST_LINE : 0;
     return frame(CONTROL.printLine, [attribute, ...text]);
   });
 }
 
-function textBlock(texts: readonly Uint8Array[], type: number, charset: Charset): Frame {
+/** Splits a receipt into blocks that the register takes. Only the last one ends the receipt. */
+function textBlocks(
+  texts: readonly Uint8Array[],
+  type: number,
+  { charset, longestFrame }: Register,
+): readonly Frame[] {
+  const block = (lines: readonly Uint8Array[], isLast: boolean) =>
+    textBlock(lines, { type, charset, isLast });
+  const full: Frame[] = [];
+  let lines: readonly Uint8Array[] = [];
+  for (const text of texts) {
+    const more = [...lines, text];
+    const isTooLong = frameBytes(block(more, true)).length > longestFrame && lines.length > 0;
+    if (isTooLong) full.push(block(lines, false));
+    lines = isTooLong ? [text] : more;
+  }
+  return [...full, block(lines, true)];
+}
+
+interface Block {
+  readonly type: number;
+  readonly charset: Charset;
+  readonly isLast: boolean;
+}
+
+function textBlock(texts: readonly Uint8Array[], { type, charset, isLast }: Block): Frame {
   const end: Tlv = { tag: TAG.lineAttribute, value: Uint8Array.of(LAST_LINE) };
-  const lines = [...texts.map((value) => ({ tag: TAG.textLine, value })), end];
+  const lines = [...texts.map((value) => ({ tag: TAG.textLine, value })), ...(isLast ? [end] : [])];
   const isUtf8 = charset === 'utf8';
   const utf8: Tlv = { tag: TAG.charset, value: Uint8Array.of(UTF8_TAG_VALUE) };
   const objects: Tlv[] = [

@@ -44,7 +44,10 @@ function authorize(
 ): Stepped {
   const { register } = state.stored;
   const money = stored.moneyOf({ ask, register });
-  if (!isCurrency(money.currency)) return quiet(ending(state, frames.wrongCurrency(register)));
+  const others = ask.mayName.filter((currency) => currency !== register.currency);
+  if (!isCurrency(money.currency) || others.length > 0) {
+    return quiet(ending(state, frames.wrongCurrency(register)));
+  }
   if (priceOf(money) === null) return quiet(ending(state, frames.abort(RESULT.notPossible)));
   const earlier = isConfirmed(state, ask, now) ? null : stored.earlierSale(state.stored, ask, now);
   if (earlier === 'same') return quiet(reportSale(state, { ofAuthorization: true }));

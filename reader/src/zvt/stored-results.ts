@@ -176,7 +176,7 @@ export const NOTHING_STORED = (register: Register): Stored => ({
  * repetition of a sale whose result it has not acknowledged.
  */
 export const REPEAT_MS = 120_000;
-/** Within this time, a request with the same number and sum is the same sale, unless another came. */
+/** Within this time, the same number and sum are the same sale, if no other sale came between. */
 export const SAME_SALE_MS = 600_000;
 /** After this time, a number is free again if other sales were paid: registers count per day. */
 const FREE_MS = 12 * 3_600_000;

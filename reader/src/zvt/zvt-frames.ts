@@ -28,6 +28,8 @@ export interface Fields {
 export interface Refused {
   readonly status: 'refused';
   readonly reason: string;
+  /** Where a field begins that is not in the list; `null` if the data is damaged. */
+  readonly unknownAt: number | null;
 }
 
 /** The length byte that means that two more follow, low byte first. */
@@ -98,7 +100,7 @@ export function readFields(data: Uint8Array, start = 0): Fields | Refused {
   while (at < data.length) {
     const field = data[at] ?? 0;
     const length = FIELD_LENGTHS.get(field);
-    if (length === undefined) return refused(`unknown field ${field.toString(16)}`);
+    if (length === undefined) return refused(`unknown field ${field.toString(16)}`, at);
     const size = sizeOf(data, at + 1, length);
     if (size === null) return refused(`field ${field.toString(16)} has no length`);
     const value = data.subarray(size.from, size.from + size.length);
@@ -114,8 +116,8 @@ export function readFields(data: Uint8Array, start = 0): Fields | Refused {
   return { status: 'read', values, tlv };
 }
 
-function refused(reason: string): Refused {
-  return { status: 'refused', reason };
+function refused(reason: string, unknownAt: number | null = null): Refused {
+  return { status: 'refused', reason, unknownAt };
 }
 
 interface Size {
