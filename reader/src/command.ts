@@ -23,6 +23,7 @@ import {
 } from './till-settings.ts';
 import { WaitingTaps } from './waiting-taps.ts';
 import { REGISTER_TIMEOUT_MS } from './zvt/conversation.ts';
+import { isDoubtful, type Scales } from './zvt/price-of-amount.ts';
 import { type RegisterOptions, serveRegister, ZVT_PORT } from './zvt/server.ts';
 
 /** The port that the till's page connects to by default. */
@@ -52,6 +53,8 @@ browser on this machine.
   --zvt-host IP     the address at which the register reaches this machine [${LOOPBACK}]
   --zvt-peers IP,…  the addresses of registers that may connect; required with --zvt-host
   --zvt-password N  six digits that the register must send [any]
+  --zvt-scale N,…   decimals of its amounts in JPY, HUF, KWD and the like: 0, 2 or 3; or by
+                    currency, such as JPY=0,HUF=2
   --zvt-timeout S   seconds after which the register gives up [${REGISTER_TIMEOUT_MS / 1000}]
   --json            print one event per line, as JSON
   --help
@@ -75,6 +78,7 @@ const OPTIONS = {
   'zvt-host': { type: 'string' },
   'zvt-peers': { type: 'string' },
   'zvt-password': { type: 'string' },
+  'zvt-scale': { type: 'string' },
   'zvt-timeout': { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
@@ -160,8 +164,23 @@ function registerOf(
   }
   const port = portOf(zvt, '--zvt');
   const timeoutMs = seconds * 1000;
-  const may = { peers: peers === undefined ? undefined : peersOf(peers), password };
+  const scales = scalesOf(values['zvt-scale']);
+  const may = { peers: peers === undefined ? undefined : peersOf(peers), password, scales };
   return { host, port, timeoutMs, file: registerFile(file), terminal, ...may };
+}
+
+function scalesOf(list: string | undefined): Scales {
+  const scales: Record<string, number> = {};
+  for (const one of list?.split(',') ?? []) {
+    const [, code = 'all', digits] = /^(?:([A-Za-z]{3})=)?([023])$/.exec(one) ?? [];
+    if (digits === undefined || (code !== 'all' && !isDoubtful(code.toLowerCase()))) {
+      throw new SettingError(
+        `--zvt-scale: "${one}" is not 0, 2 or 3, nor like JPY=0 for a currency in the guide.`,
+      );
+    }
+    scales[code.toLowerCase()] = Number(digits);
+  }
+  return scales;
 }
 
 function peersOf(list: string): BlockList {

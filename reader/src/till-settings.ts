@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { chmod, mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { openKey } from './protocols/p256.ts';
@@ -78,6 +81,28 @@ export async function saveRegister(file: string, state: object): Promise<void> {
   const folder = await open(path.dirname(file), 'r');
   await folder.sync().finally(() => folder.close());
 }
+
+/**
+ * Takes the lock of a cash register's state, which the system releases when this process ends.
+ * @returns a function that releases it
+ * @throws SettingError if another reader uses the file
+ */
+export async function lockRegister(file: string): Promise<() => void> {
+  const name = createHash('sha256').update(path.resolve(file)).digest('hex');
+  const place = LOCKS[process.platform];
+  // Other systems have no names that end with their process, so a crash would lock out the reader.
+  if (place === undefined) return () => {};
+  const server = createServer((socket) => socket.destroy()).unref();
+  server.listen({ path: `${place}tapline-${name}` });
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    throw new SettingError(`Another reader uses ${file}.`);
+  });
+  return () => server.close();
+}
+
+/** Where names are that only a running process holds: abstract sockets, and pipes. */
+const LOCKS: Readonly<Record<string, string>> = { linux: '\0', win32: '\\\\.\\pipe\\' };
 
 export async function readRegister<T>(file: string): Promise<T | null> {
   const text = await readOwn(file);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { testFolder } from '#testing/test-folder.ts';
 import { main } from '../../reader/src/command.ts';
 import {
+  lockRegister,
   readPairing,
   readPassType,
   readRegister,
@@ -49,6 +51,9 @@ test('wrong options for a cash register are refused before anything starts', asy
       (peers) => ['--zvt', '20007', '--zvt-peers', peers],
     ),
     ...['12345', '1234567', 'secret'].map((given) => ['--zvt', '20007', '--zvt-password', given]),
+    ...['1', '4', 'JPY', 'JPY=', 'yen=0', '2 '].map((scale) => {
+      return ['--zvt', '20007', '--zvt-scale', scale];
+    }),
     ['--zvt-peers', '127.0.0.1'],
     ['--zvt-password', '123456'],
     ['--zvt-host', '127.0.0.1'],
@@ -57,6 +62,20 @@ test('wrong options for a cash register are refused before anything starts', asy
   for (const options of wrong) {
     assert.equal(await main(['--config', file, ...options], {}), 1, options.join(' '));
   }
+});
+
+test('two readers never use the state of one register', async () => {
+  const file = path.join(folder, 'shared.zvt.json');
+  const release = await lockRegister(file);
+  await assert.rejects(lockRegister(file), new SettingError(`Another reader uses ${file}.`));
+  const settings = import.meta.resolve('../../reader/src/till-settings.ts');
+  const program = `import { lockRegister } from '${settings}';
+    await lockRegister(process.argv[1]).then(() => process.exit(0), () => process.exit(9));`;
+  const start = () => spawnSync(process.execPath, ['--input-type=module', '-e', program, file]);
+  assert.equal(start().status, 9, 'another process');
+  release();
+  assert.equal(start().status, 0);
+  (await lockRegister(file))();
 });
 
 test('the state of a cash register is beside the pairing, for its owner only', async () => {

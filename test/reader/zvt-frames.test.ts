@@ -231,7 +231,7 @@ test('a paid sale is reported with amount, trace, receipt and time, and no card 
       at: new Date(2026, 10, 28, 15, 4, 5).toISOString(),
     },
   };
-  const { control, data } = saleResult(sale, 12_345_678);
+  const { control, data } = saleResult(sale, { terminal: 12_345_678, scales: {} });
   const text = hexOf(data);
   assert.equal(control, 0x040f);
   assert.match(text, /^2700040000000012500b000007/);

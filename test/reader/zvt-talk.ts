@@ -130,9 +130,12 @@ export class Talk {
 
   constructor(
     stored: Stored = NOTHING_STORED(UNREGISTERED),
-    { timeoutMs = 180_000, password = null }: Partial<Settings> = {},
+    { timeoutMs = 180_000, password = null, scales = {} }: Partial<Settings> = {},
   ) {
-    const begun = newConversation(stored, { terminal: 12_345_678, timeoutMs, password });
+    const begun = newConversation(stored, {
+      ...{ terminal: 12_345_678, timeoutMs },
+      ...{ password, scales },
+    });
     this.state = begun.next;
     this.#took(begun.effects);
   }

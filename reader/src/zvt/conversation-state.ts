@@ -1,6 +1,6 @@
 import type { Money } from './price-of-amount.ts';
 import type { Command, Paper } from './read-command.ts';
-import type { Totals } from './reply-frames.ts';
+import type { Terminal, Totals } from './reply-frames.ts';
 import {
   type Closed,
   isUnknownSale,
@@ -63,9 +63,7 @@ export type About =
   | { readonly type: 'totals' | 'line' }
   | { readonly type: 'receipt'; readonly end: Frame };
 
-export interface Settings {
-  /** The eight digits of this terminal. */
-  readonly terminal: number;
+export interface Settings extends Terminal {
   readonly timeoutMs: number;
   /** The six digits that registration, reversal and refund must carry; `null` for any digits. */
   readonly password: string | null;

@@ -10,7 +10,7 @@ import {
   type Settings,
   type Stepped,
 } from './conversation-state.ts';
-import { CONTROL, type Command, readCommand, UNREGISTERED } from './read-command.ts';
+import { CONTROL, type Command, inMinorUnits, readCommand, UNREGISTERED } from './read-command.ts';
 import * as frames from './reply-frames.ts';
 import { carryOut, doubt, reportRefund, reportSale, selling, startRefund } from './run-command.ts';
 import * as stored from './stored-results.ts';
@@ -72,7 +72,7 @@ function observed(state: Conversation, observation: Observation, given: Given): 
     case 'cut':
       return onCut(state);
     case 'frame':
-      return onCommand(state, readCommand(observation.frame), given);
+      return onCommand(state, commandIn(state, observation.frame), given);
     case 'tick':
       return onTick(state, given);
     case 'sale':
@@ -86,6 +86,10 @@ function observed(state: Conversation, observation: Observation, given: Given): 
     case 'receipt':
       return onReceipt(state, observation.lines);
   }
+}
+
+function commandIn({ stored: { register }, scales }: Conversation, frame: Frame): Command {
+  return inMinorUnits(readCommand(frame), register, scales);
 }
 
 /**
@@ -123,7 +127,7 @@ function onConnected(
   { peer, frame }: Observation & { type: 'connected' },
   given: Given,
 ): Stepped {
-  const command = readCommand(frame);
+  const command = commandIn(state, frame);
   const turnedAway = (answer: Frame, ...others: Effect[]): Stepped => ({
     next: state,
     effects: [...others, { type: 'turn_away', frame: answer }],
@@ -231,6 +235,8 @@ function begin(state: Conversation, command: Command, given: Given): Stepped {
       return { next: ending(state, frames.READY), effects: [acknowledge] };
     case 'initialisation':
       return { next: ending(state, frames.COMPLETED), effects: [acknowledge] };
+    case 'unscaled':
+      return { next: ending(state, ...frames.unscaled(command, state)), effects: [acknowledge] };
     case 'diagnosis': {
       const phase = { status: 'asking', since: given.now, about: { type: 'line' } } as const;
       return { next: { ...state, phase }, effects: [acknowledge, { type: 'line' }] };
@@ -467,7 +473,7 @@ function onTotals(state: Conversation, totals: frames.Totals | null): Stepped {
   const { phase } = state;
   if (phase.status !== 'asking' || phase.about.type !== 'totals') return quiet(state);
   if (totals === null) return quiet(ending(state, frames.abort(RESULT.noLine)));
-  const frame = frames.totalsResult(totals, state.stored.trace, state.terminal);
+  const frame = frames.totalsResult(totals, state.stored.trace, state);
   const result: Phase = {
     status: 'result',
     of: 'report',

@@ -53,18 +53,62 @@ export interface Money {
   readonly currency: number;
 }
 
+/**
+ * The currencies that some registers send in hundredths, and others in whole units or thousandths.
+ * 500 yen are `500` or `50000`, so the reader must know the register's scale.
+ */
+const DOUBTFUL: readonly string[] = [
+  ...['bhd', 'clp', 'cop', 'huf', 'idr', 'isk', 'jod', 'jpy', 'krw', 'kwd', 'omr', 'tnd'],
+];
+const HUNDREDTHS = 2;
+
+/** Decimals of a register's amounts by currency code; `all` for every doubtful currency. */
+export type Scales = Readonly<Record<string, number>>;
+
+/** True for a lowercase code in the table above. */
+export function isDoubtful(code: string): boolean {
+  return DOUBTFUL.includes(code);
+}
+
+/** Returns how many decimals the register sends, or `null` if the operator has not said it. */
+export function scaleOf(currency: number, scales: Scales): number | null {
+  const code = codeOf(currency);
+  return isDoubtful(code) ? (scales[code] ?? scales.all ?? null) : HUNDREDTHS;
+}
+
+/**
+ * Converts a register's amount to minor units. @returns `null` if its scale is unknown, or if it is
+ * not a whole number of minor units.
+ */
+export function fromRegister({ amount, currency }: Money, scales: Scales): number | null {
+  const scale = scaleOf(currency, scales);
+  if (scale === null || !isCurrency(currency)) return scale === null ? null : amount;
+  const shift = digitsOf(codeOf(currency)) - scale;
+  if (shift >= 0) return amount * 10 ** shift;
+  const unit = 10 ** -shift;
+  return amount % unit === 0 ? amount / unit : null;
+}
+
+/** Converts minor units to a register's amount, rounded down to a unit that it can show. */
+export function toRegister({ amount, currency }: Money, scales: Scales): number {
+  const digits = isCurrency(currency) ? digitsOf(codeOf(currency)) : HUNDREDTHS;
+  const shift = (scaleOf(currency, scales) ?? digits) - digits;
+  return shift >= 0 ? amount * 10 ** shift : Math.floor(amount / 10 ** -shift);
+}
+
 /** Formats an amount for people, for example `12.50 EUR`. */
 export function moneyText({ amount, currency }: Money): string {
+  const digits = digitsOf(codeOf(currency));
   const code = codeOf(currency).toUpperCase();
-  const digits = digitsOf(code);
   const text = String(amount).padStart(digits + 1, '0');
   if (digits === 0) return `${text} ${code}`;
   return `${text.slice(0, -digits)}.${text.slice(-digits)} ${code}`;
 }
 
+/** Decimals of a currency as the network counts them (ISO 4217). `Intl` has fewer for HUF. */
 function digitsOf(code: string): number {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency: code });
-  return format.resolvedOptions().maximumFractionDigits ?? 2;
+  if (['bhd', 'jod', 'kwd', 'omr', 'tnd'].includes(code)) return 3;
+  return ['clp', 'isk', 'jpy', 'krw'].includes(code) ? 0 : HUNDREDTHS;
 }
 
 /** Rounds atoms down to cents, for the totals of sales priced in USDC. */

@@ -1,5 +1,12 @@
 import { type Charset, UTF8_TAG_VALUE } from './charset.ts';
-import { EUR, isCurrency, type Money } from './price-of-amount.ts';
+import {
+  EUR,
+  fromRegister,
+  isCurrency,
+  type Money,
+  type Scales,
+  scaleOf,
+} from './price-of-amount.ts';
 import { type Fields, type Frame, fromBcd, type Refused, readFields } from './zvt-frames.ts';
 
 /** A command that a register sends. */
@@ -23,6 +30,8 @@ export type Command =
   | { readonly type: 'log_off' | 'end_of_day' | 'repeat_receipt' | 'diagnosis' }
   | { readonly type: 'initialisation' | 'status_enquiry' | 'abort' | 'acknowledged' }
   | { readonly type: 'not_acknowledged'; readonly code: number }
+  /** A currency whose amounts registers send in different scales. */
+  | { readonly type: 'unscaled'; readonly currency: number }
   | { readonly type: 'unknown' }
   | { readonly type: 'malformed'; readonly reason: string };
 
@@ -320,4 +329,36 @@ function readRefund(data: Uint8Array): Command {
 
 function passwordIn(data: Uint8Array): string {
   return Buffer.from(data.subarray(0, PASSWORD_BYTES)).toString('hex');
+}
+
+/** Converts the amount of a register's command to minor units. */
+export function inMinorUnits(command: Command, { currency }: Register, scales: Scales): Command {
+  switch (command.type) {
+    case 'authorization': {
+      const { ask } = command;
+      const money = { amount: ask.amount, currency: ask.currency ?? currency };
+      const amount = fromRegister(money, scales);
+      return amount === null ? unscaled(money, scales) : { ...command, ask: { ...ask, amount } };
+    }
+    case 'reversal': {
+      if (command.amount === null) return command;
+      const money = { amount: command.amount, currency };
+      const amount = fromRegister(money, scales);
+      return amount === null ? unscaled(money, scales) : { ...command, amount };
+    }
+    case 'refund': {
+      if (command.money === null) return command;
+      const money = { ...command.money, currency: command.money.currency || currency };
+      const amount = fromRegister(money, scales);
+      if (amount === null) return unscaled(money, scales);
+      return { ...command, money: { ...command.money, amount } };
+    }
+    default:
+      return command;
+  }
+}
+
+function unscaled({ currency }: Money, scales: Scales): Command {
+  if (scaleOf(currency, scales) === null) return { type: 'unscaled', currency };
+  return malformed('an amount is not a whole number of minor units');
 }

@@ -1,7 +1,14 @@
 import { type Charset, encodeText, UTF8_TAG_VALUE } from './charset.ts';
-import { type Money, moneyText } from './price-of-amount.ts';
+import { codeOf, type Money, moneyText, type Scales, toRegister } from './price-of-amount.ts';
 import { CONTROL, FIELD, type Register, TAG } from './read-command.ts';
-import { type Closed, type EarlierSale, RESULT, type Refund, type Sale } from './stored-results.ts';
+import {
+  type Closed,
+  type EarlierSale,
+  RESULT,
+  type Refund,
+  type Sale,
+  type Stored,
+} from './stored-results.ts';
 import { type Frame, fieldBytes, frameBytes, type Tlv, tlvBytes, toBcd } from './zvt-frames.ts';
 
 /** The frames that this terminal sends to a register. */
@@ -57,9 +64,15 @@ export function registered({ currency }: Register, terminal: number): Frame {
   ]);
 }
 
+/** The settings that frames depend on. */
+export interface Terminal {
+  /** The eight digits of this terminal. */
+  readonly terminal: number;
+  readonly scales: Scales;
+}
+
 interface Result {
   readonly code: number;
-  readonly terminal: number;
   readonly trace: number;
   readonly originalTrace?: number | null;
   readonly money: Money | null;
@@ -69,16 +82,16 @@ interface Result {
   readonly totals?: Uint8Array;
 }
 
-function statusInformation(result: Result): Frame {
+function statusInformation(result: Result, { terminal, scales }: Terminal): Frame {
   const { money, at, receipt, originalTrace, totals } = result;
   const isDone = result.code === RESULT.ok;
   return frame(CONTROL.statusInformation, [
     ...fieldBytes(FIELD.result, Uint8Array.of(result.code)),
-    ...(money === null ? [] : fieldBytes(FIELD.amount, toBcd(money.amount, 6))),
+    ...(money === null ? [] : fieldBytes(FIELD.amount, toBcd(toRegister(money, scales), 6))),
     ...fieldBytes(FIELD.trace, toBcd(result.trace, 3)),
     ...(originalTrace ? fieldBytes(FIELD.originalTrace, toBcd(originalTrace, 3)) : []),
     ...(at === null ? [] : timeFields(new Date(at))),
-    ...fieldBytes(FIELD.terminal, toBcd(result.terminal, 4)),
+    ...fieldBytes(FIELD.terminal, toBcd(terminal, 4)),
     ...(money === null ? [] : fieldBytes(FIELD.currency, toBcd(money.currency, 2))),
     ...(receipt === null ? [] : fieldBytes(FIELD.receipt, toBcd(receipt, 2))),
     ...(isDone ? fieldBytes(FIELD.turnover, toBcd(result.trace, 3)) : []),
@@ -102,8 +115,21 @@ function textField(text: string): Uint8Array {
 }
 
 /** Reports that nothing was paid, with a text for the cashier. */
-export function refusedSale(refusal: Pick<Result, 'code' | 'terminal' | 'trace' | 'text'>): Frame {
-  return statusInformation({ ...refusal, money: null, at: null, receipt: null });
+export function refusedSale(
+  refusal: Pick<Result, 'code' | 'trace' | 'text'>,
+  terminal: Terminal,
+): Frame {
+  return statusInformation({ ...refusal, money: null, at: null, receipt: null }, terminal);
+}
+
+/** Refuses a currency whose scale is not set. */
+export function unscaled(
+  { currency }: { readonly currency: number },
+  { stored: { register, trace }, ...settings }: Terminal & { readonly stored: Stored },
+): readonly Frame[] {
+  const text = `${codeOf(currency).toUpperCase()}: set --zvt-scale at the reader`;
+  const refusal = { code: RESULT.wrongCurrency, trace, text };
+  return [refusedSale(refusal, settings), wrongCurrency(register)];
 }
 
 /** Returns the text that names an earlier sale, in the shop's time, within {@link MOST_TEXT}. */
@@ -122,29 +148,32 @@ export function paidBeforeText(
 }
 
 /** Reports a sale whose result is known. */
-export function saleResult(sale: Sale & { status: 'paid' | 'not_paid' }, terminal: number): Frame {
+export function saleResult(
+  sale: Sale & { status: 'paid' | 'not_paid' },
+  terminal: Terminal,
+): Frame {
   const { trace } = sale;
   if (sale.status === 'not_paid') {
-    return refusedSale({ code: sale.code, terminal, trace, text: '' });
+    return refusedSale({ code: sale.code, trace, text: '' }, terminal);
   }
   const { at, receipt, text } = sale.paid;
   const money = { amount: sale.amount, currency: sale.currency };
-  return statusInformation({ code: RESULT.ok, terminal, trace, money, at, receipt, text });
+  return statusInformation({ code: RESULT.ok, trace, money, at, receipt, text }, terminal);
 }
 
 /** Reports a reversal or refund whose result is known. */
 export function refundResult(
   refund: Refund & { status: 'done' | 'refused' },
-  terminal: number,
+  terminal: Terminal,
 ): Frame {
   const { trace, original_trace: originalTrace } = refund;
   if (refund.status === 'refused') {
-    return refusedSale({ code: refund.code, terminal, trace, text: '' });
+    return refusedSale({ code: refund.code, trace, text: '' }, terminal);
   }
   const { money, at, receipt } = refund.done;
   const { ok } = RESULT;
-  const done = { code: ok, terminal, trace, originalTrace, money, at, receipt };
-  return statusInformation({ ...done, text: '' });
+  const done = { code: ok, trace, originalTrace, money, at, receipt };
+  return statusInformation({ ...done, text: '' }, terminal);
 }
 
 /** The sales since the last end of day, as sent to the register. */
@@ -160,21 +189,22 @@ export interface Totals {
 }
 
 /** Reports the end of day. All sales count as the documentation's kind "other cards". */
-export function totalsResult(totals: Totals, trace: number, terminal: number): Frame {
+export function totalsResult(totals: Totals, trace: number, terminal: Terminal): Frame {
   const none = [0, ...toBcd(0, 6)];
-  const others = [Math.min(totals.count, MOST_COUNTED), ...toBcd(totals.money.amount, 6)];
+  const sum = toRegister(totals.money, terminal.scales);
+  const others = [Math.min(totals.count, MOST_COUNTED), ...toBcd(sum, 6)];
   const numbers = [...toBcd(totals.firstReceipt, 2), ...toBcd(totals.lastReceipt, 2)];
   const kinds = [...none, ...none, ...none, ...none, ...none, ...none, ...others];
-  return statusInformation({
+  const result = {
     code: RESULT.ok,
-    terminal,
     trace,
     money: totals.money,
     at: totals.closes.at,
     receipt: null,
     text: moneyText(totals.money),
     totals: Uint8Array.from([...numbers, ...kinds]),
-  });
+  };
+  return statusInformation(result, terminal);
 }
 
 /** Returns frames that make the register print: text blocks, or one frame per line. */

@@ -83,8 +83,8 @@ export function doubt(
   const { trace, sale, last } = state.stored;
   const isLast = last === 'sale' && sale?.status === 'paid' && sale.paid.at === earlier.paid_at;
   const text = frames.paidBeforeText(earlier, { now: new Date(now), isLast });
-  const refusal = { code: RESULT.notPossible, terminal: state.terminal, trace, text };
-  const end = [frames.refusedSale(refusal), frames.abort(RESULT.notPossible)];
+  const refusal = { code: RESULT.notPossible, trace, text };
+  const end = [frames.refusedSale(refusal, state), frames.abort(RESULT.notPossible)];
   return { ...ending(state, ...end), doubted: { number, amount, currency, at: now } };
 }
 
@@ -173,7 +173,7 @@ export function reportSale(
   if (isPaid && ofAuthorization && sale.paid.reversed) {
     return ending(state, frames.abort(RESULT.aborted));
   }
-  const frame = frames.saleResult(sale, state.terminal);
+  const frame = frames.saleResult(sale, state);
   const phase: Phase = {
     status: 'result',
     of: 'sale',
@@ -194,7 +194,7 @@ export function reportRefund(
   const { refund, register } = state.stored;
   if (refund?.status !== 'done' && refund?.status !== 'refused') return state;
   const isDone = refund.status === 'done';
-  const frame = frames.refundResult(refund, state.terminal);
+  const frame = frames.refundResult(refund, state);
   const phase: Phase = {
     status: 'result',
     of: 'refund',

@@ -2,9 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, type BlockList, createServer, isIPv6, type Socket } from 'node:net';
 import type { DeviceApi } from '../device-api.ts';
-import { readRegister, saveRegister } from '../till-settings.ts';
+import { lockRegister, readRegister, saveRegister } from '../till-settings.ts';
 import { newConversation, step } from './conversation.ts';
 import type { Conversation, Effect, Observation } from './conversation-state.ts';
+import type { Scales } from './price-of-amount.ts';
 import { beginsCommand, UNREGISTERED } from './read-command.ts';
 import { Sales } from './sell-and-refund.ts';
 import { isUnknownSale, NOTHING_STORED, type Stored } from './stored-results.ts';
@@ -40,6 +41,8 @@ export interface RegisterOptions {
   readonly peers?: BlockList | undefined;
   /** The six digits that the register must send; without them, any digits will do. */
   readonly password?: string | undefined;
+  /** Decimals of its amounts in currencies that registers send in different scales. */
+  readonly scales?: Scales | undefined;
   readonly signal: AbortSignal;
   readonly onRegister: (isConnected: boolean) => void;
   /** Called when the state cannot be written, after which no money may move. */
@@ -66,10 +69,17 @@ export async function serveRegister(options: RegisterOptions): Promise<RegisterS
   // A second reader fails here. Only the reader that holds the port may sell or cancel.
   await once(server, 'listening');
   server.on('error', options.onFault);
-  const opened = await openDesk(options).catch((error: unknown) => {
-    server.close();
-    throw error;
-  });
+  let release = () => {};
+  const opened = await lockRegister(options.file)
+    .then((lock) => {
+      release = lock;
+      return openDesk(options);
+    })
+    .catch((error: unknown) => {
+      release();
+      server.close();
+      throw error;
+    });
   desk = opened;
   return {
     port: (server.address() as AddressInfo).port,
@@ -77,6 +87,7 @@ export async function serveRegister(options: RegisterOptions): Promise<RegisterS
       const closed = new Promise((resolve) => server.close(resolve));
       await opened.close();
       await closed;
+      release();
     },
   };
 }
@@ -121,12 +132,17 @@ class Desk {
 
   constructor(options: RegisterOptions, stored: Stored) {
     this.#options = options;
-    const { api, terminal, timeoutMs, password = null, signal } = options;
+    const { api, terminal, timeoutMs, password = null, scales = {}, signal } = options;
     signal.addEventListener('abort', () => this.#end.abort());
     if (signal.aborted) this.#end.abort();
     const report = (observation: Observation) => this.#observe(observation);
     this.#sales = new Sales({ api, signal: this.#end.signal, report });
-    const begun = newConversation(stored, { terminal: digitsOf(terminal), timeoutMs, password });
+    const begun = newConversation(stored, {
+      terminal: digitsOf(terminal),
+      timeoutMs,
+      password,
+      scales,
+    });
     this.#conversation = begun.next;
     this.#running = this.#run(begun.effects);
     this.#ticks = setInterval(() => this.#observe({ type: 'tick' }), TICK_MS);
