@@ -7,6 +7,7 @@ import {
 } from '#accounts/merchant-queries.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
+import { RecentMap } from '#core/size-limited-map.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 
@@ -134,7 +135,7 @@ function latest(uses: readonly Use[]): Date {
 /** Authenticates merchant keys, with a cache that is never older than {@link CACHE_MS}. */
 export function createKeyAuthenticator(db: Database) {
   const cache = new Map<string, { readAt: number; row: Promise<KeyMerchantRow | undefined> }>();
-  const used = new Map<string, number>();
+  const used = new RecentMap<number>(CACHE_SIZE);
 
   const rows = createBatcher<Buffer, KeyMerchantRow | undefined>({
     ...TOGETHER,

@@ -5,6 +5,9 @@ export type { CompiledMessage };
 /** Values to insert into a text. Strings are inserted as they are; `Intl` formats numbers. */
 export type TextValues = Readonly<Record<string, string | number>>;
 
+/** More than all texts need. Clients choose their locale, so there must be a limit. */
+const MAX_FORMATTERS = 500;
+
 /**
  * Caches the results of `make`, because creating one of these objects takes longer than using it a
  * hundred times.
@@ -14,6 +17,7 @@ function keep<Args extends readonly unknown[], Made>(make: (...args: Args) => Ma
   return (...args: Args): Made => {
     const key = JSON.stringify(args);
     const found = made.get(key) ?? make(...args);
+    if (made.size >= MAX_FORMATTERS) made.clear();
     made.set(key, found);
     return found;
   };

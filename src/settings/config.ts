@@ -302,8 +302,22 @@ function checkProduction(config: Config): void {
   }
 }
 
-function sandboxStartMs(env: Env): number {
-  return 1000 * integer(env, 'SANDBOX_START_SECONDS', { min: 5, max: 3_600, default: 120 });
+function sandboxParts(env: Env) {
+  const seconds = integer(env, 'SANDBOX_START_SECONDS', { min: 5, max: 3_600, default: 120 });
+  const testnet = embeddedRules(env, 'testnet');
+  const mainnet = embeddedRules(env, 'mainnet');
+  return { embedded: { testnet, mainnet }, sandboxStartMs: seconds * 1000 };
+}
+
+function databases(env: Env) {
+  return {
+    databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
+    databaseReadUrl: url(env, 'DATABASE_READ_URL', ['postgres:', 'postgresql:']),
+    databaseDirectUrl: url(env, 'DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),
+    maxConnections: integer(env, 'DATABASE_CONNECTIONS', { min: 4, max: 500, default: 20 }),
+    durability: durability(env),
+    redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:']),
+  };
 }
 
 /** @throws StartError for the first setting that is missing, unknown or invalid. */
@@ -323,20 +337,11 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     metricsToken: metricsToken(env),
     dataDir: readSetting(env, 'TAPLINE_DATA_DIR') ?? '.tapline',
     production: env.NODE_ENV === 'production',
-    databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
-    databaseReadUrl: url(env, 'DATABASE_READ_URL', ['postgres:', 'postgresql:']),
-    databaseDirectUrl: url(env, 'DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),
-    maxConnections: integer(env, 'DATABASE_CONNECTIONS', { min: 4, max: 500, default: 20 }),
-    durability: durability(env),
-    redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:']),
+    ...databases(env),
     cells: cellSettings((name) => readSetting(env, name)),
     watch: { testnet: watchSettings(env, 'testnet'), mainnet: watchSettings(env, 'mainnet') },
     chains,
-    embedded: {
-      testnet: embeddedRules(env, 'testnet'),
-      mainnet: embeddedRules(env, 'mainnet'),
-    },
-    sandboxStartMs: sandboxStartMs(env),
+    ...sandboxParts(env),
     rateLimit: rateLimit(env),
     settleWithinS: integer(env, 'SETTLEMENT_TIMEOUT_SECONDS', { min: 30, max: 600, default: 60 }),
     staticPass: staticPass(env, isSandbox),

@@ -4,6 +4,7 @@ import { deviceKeyRevoked } from '#accounts/recheck-credentials.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import type { Tenant } from '#core/mode.ts';
+import { RecentMap } from '#core/size-limited-map.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append-events.ts';
@@ -76,7 +77,7 @@ export function decideDevice(
 
 /** Records when terminals were last seen, at intervals and with many terminals per statement. */
 function createLastSeen(db: Database) {
-  const noted = new Map<string, number>();
+  const noted = new RecentMap<number>(CACHE_SIZE);
   const writer = createBatcher<{ id: string; now: Date }, undefined>({
     run: async (seen) => {
       const latest = new Date(Math.max(...seen.map(({ now }) => now.getTime())));

@@ -32,7 +32,7 @@ async function install({ place, folder }: Root): Promise<void> {
   }
 }
 
-test('the image can be built: each COPY and RUN line works, without the two installs', async (t) => {
+test('the image can be built: each COPY and RUN line works, the two installs apart', async (t) => {
   const why = await whyNoRoot();
   if (why !== null) return t.skip(why);
   // On the file system of node_modules, because its files are hard-linked.

@@ -116,7 +116,7 @@ test('each container that mounts the database finds its files with every Postgre
   for (const body of mounting) assert.match(body, /PGDATA: [&*]data/, body.split('\n')[0]);
 });
 
-test('a gateway replaces the ingress, its controller in the policy, and ends no stream', async () => {
+test('a gateway replaces the ingress and its network policy, and ends no stream', async () => {
   const component = await read('kubernetes/gateway/kustomization.yaml');
   assert.match(component, /\$patch: delete\n.*\n +kind: Ingress\n +metadata:\n +name: tapline$/m);
   assert.match(component, /name: tapline-api\n[\s\S]*envoy-gateway-system[\s\S]*port: 4242/);

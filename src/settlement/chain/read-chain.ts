@@ -1,5 +1,6 @@
 import { present } from '#core/assert.ts';
 import type { Log } from '#core/log.ts';
+import { RecentMap } from '#core/size-limited-map.ts';
 import type {
   Block,
   BlockTag,
@@ -71,8 +72,13 @@ export function readChain(
   };
 }
 
+/** More kinds of readings than a process has. Those of past sizes and senders are dropped. */
+const MAX_READINGS = 500;
+
 function createMemory(): Chain['remember'] {
-  const readings = new Map<string, { readonly at: number; readonly value: Promise<unknown> }>();
+  const readings = new RecentMap<{ readonly at: number; readonly value: Promise<unknown> }>(
+    MAX_READINGS,
+  );
   return <T>(what: string, maxAgeMs: number, read: () => Promise<T>) => {
     const last = readings.get(what);
     if (last !== undefined && performance.now() - last.at < maxAgeMs)
