@@ -41,6 +41,8 @@ export interface Counted {
   readonly refunded: number;
   /** Gas at these prices, before refunds, because the limit must cover that. */
   used(prices: Prices): Charge;
+  /** The least that the call data costs, whatever the transaction does. */
+  floor(prices: Prices): number;
   /**
    * The gas limit that the transaction needs: what it uses, or, at a call that gets an exact amount
    * of gas, what was used before it and what `reserve` says that the contract requires there.
@@ -272,19 +274,20 @@ function assemble(traced: Traced): Counted {
     base(prices).regular + zeros * prices.floor.zero + others * prices.floor.other;
   const used = (prices: Prices): Charge => {
     const { regular, state } = difference(prices);
-    return { regular: Math.max(traced.usedToday + regular, floorOf(prices)), state };
+    return { regular: traced.usedToday + regular, state };
   };
   return {
     counts: countsOf(events),
     refunded: traced.usedToday - traced.gasUsed,
     used,
+    floor: floorOf,
     needed: (prices, reserve = () => 0) => {
       const all = used(prices);
       const atCalls = exactCalls.map(({ index, given }) => {
         const { regular, state } = difference(prices, index);
         return traced.usedBefore(index) + regular + state + reserve(given);
       });
-      return Math.max(all.regular + all.state, ...atCalls);
+      return Math.max(all.regular + all.state, floorOf(prices), ...atCalls);
     },
     largestCall: (prices) => {
       const until = (index: number) => {

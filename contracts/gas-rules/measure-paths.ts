@@ -58,15 +58,19 @@ interface Compiled {
 /** The compiled contracts of Safe. */
 export type SafeContracts = Readonly<Record<SafeContract, Compiled>>;
 
-/** Sends one transaction of each kind. `measure` gets its hash, and its sender's node. */
+/**
+ * Sends one transaction of each kind and measures it. Without a limit from `gasOf`, it gets more
+ * than enough gas.
+ */
 export async function measurePaths<T>(
   node: TestNode,
   safe: SafeContracts,
   measure: (hash: Hex) => Promise<T>,
+  gasOf: (path: string) => bigint | undefined = () => undefined,
 ): Promise<Measured<T>[]> {
   const measured: Measured<T>[] = [];
   const record: Recorder = async (path, transaction) => {
-    const { transactionHash } = await node.send(transaction);
+    const { transactionHash } = await node.send({ ...transaction, gas: gasOf(path) });
     measured.push([path, await measure(transactionHash)]);
   };
   const stage = await createStage(node, deployRealUsdc);

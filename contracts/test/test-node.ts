@@ -30,7 +30,13 @@ export type TestClient = ReturnType<typeof connect>;
 export interface TestNode extends AsyncDisposable {
   readonly client: TestClient;
   /** Sends a transaction from any address, mines it, and throws if it reverted. */
-  send(transaction: { from: Hex; to?: Hex; data: Hex }): Promise<TransactionReceipt>;
+  send(transaction: {
+    from: Hex;
+    to?: Hex;
+    data: Hex;
+    /** The gas limit; default: enough for all transactions here. */
+    gas?: bigint | undefined;
+  }): Promise<TransactionReceipt>;
 }
 
 /** Starts a node on a free port; `await using` stops it. */
@@ -44,8 +50,8 @@ export async function startTestNode(more: readonly string[] = []): Promise<TestN
   const client = connect(`http://127.0.0.1:${await listeningPort(child)}`);
   return {
     client,
-    async send({ from, to, data }) {
-      const request = { from, data, gas: GAS_LIMIT, ...(to && { to }) };
+    async send({ from, to, data, gas = GAS_LIMIT }) {
+      const request = { from, data, gas, ...(to && { to }) };
       const hash = await client.sendUnsignedTransaction(request);
       await client.mine({ blocks: 1 });
       const receipt = await client.getTransactionReceipt({ hash });

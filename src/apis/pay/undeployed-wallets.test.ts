@@ -186,7 +186,7 @@ test('rates that changed after the wallet signed are found before it is deployed
 });
 
 test('the gas of a day is a limit, with an alarm for the operator', async () => {
-  const small = await startGround({ walletDeploymentGas: 1_000_000 });
+  const small = await startGround({ walletDeploymentGas: 2_000_000 });
   try {
     const first = await pay(await newUndeployed({ on: small }), small);
     assert.equal((await first.send()).answer, '200 succeeded');
@@ -194,7 +194,7 @@ test('the gas of a day is a limit, with an alarm for the operator', async () => 
     assert.equal(next.answer, '429 rate_limit_exceeded');
     assert.match(next.message, /deploys no more wallets for now/);
     const alarms = await small.store.db.query('select kind, subject, details from chain_alarms');
-    const details = { gas_per_day: 1_000_000 };
+    const details = { gas_per_day: 2_000_000 };
     const counted = await small.store.db.query<{ attempts: number }>(
       `select attempts from sign_in_attempts
        where bucket like 'wallet deployments%' and attempts > 0`,
