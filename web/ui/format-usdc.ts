@@ -45,10 +45,17 @@ export function roundAtoms(atoms: bigint): string {
   return `${atoms < 0n ? '−' : ''}< ${formatAtoms(SHOWN_UNIT)}`;
 }
 
-/**
- * Formats atoms with their unit, for example `2.50 USDC`, for a button's label. A Japanese sentence
- * has few other spaces, so there the space before the unit does not break.
- */
+/** Formats atoms with their unit, for example `2.50 USDC`, for a button's label. */
 export function formatUsdc(atoms: bigint): string {
-  return `${formatAtoms(atoms)}${textLanguage() === 'ja' ? '\u00a0' : ' '}USDC`;
+  return withUnit(formatAtoms(atoms));
+}
+
+/** Rounds and formats atoms with their unit, for example `6.78 USDC`. */
+export function roundUsdc(atoms: bigint): string {
+  return withUnit(roundAtoms(atoms));
+}
+
+/** A Japanese sentence has few other spaces, so there the space before the unit does not break. */
+function withUnit(sum: string): string {
+  return `${sum}${textLanguage() === 'ja' ? '\u00a0' : ' '}USDC`;
 }

@@ -2,7 +2,6 @@ import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Choice, Switch } from '../../ui/choice.tsx';
 import { Select } from '../../ui/field.tsx';
-import { formatNumber } from '../../ui/numbers.ts';
 import { t } from '../../ui/text/t.ts';
 import { choosePrinter, hasSerial, openDrawer, SPEEDS } from '../receipt-printer.ts';
 import type { Settings } from '../till-storage.ts';
@@ -70,9 +69,7 @@ export function PrinterCard({ settings, change }: PrinterProps): ReactNode {
             onChange={({ target }) => change({ printer: { ...printer, speed: +target.value } })}
           >
             {SPEEDS.map((speed) => (
-              <option key={speed} value={speed}>
-                {formatNumber(speed)}
-              </option>
+              <option key={speed}>{speed}</option>
             ))}
           </Select>
           <Button busy={drawer.busy} onClick={() => drawer.run(() => openDrawer(printer))}>
