@@ -24,7 +24,12 @@ import {
 import { WaitingTaps } from './waiting-taps.ts';
 import { REGISTER_TIMEOUT_MS } from './zvt/conversation.ts';
 import { isDoubtful, type Scales } from './zvt/price-of-amount.ts';
-import { type RegisterOptions, serveRegister, ZVT_PORT } from './zvt/server.ts';
+import {
+  type RegisterOptions,
+  type RegisterServer,
+  serveRegister,
+  ZVT_PORT,
+} from './zvt/server.ts';
 
 /** The port that the till's page connects to by default. */
 export const TILL_PORT = 4244;
@@ -50,6 +55,7 @@ browser on this machine.
   --width N         characters of its paper: 48 (80 mm) or 32 (58 mm) [48]
   --drawer          also open the cash drawer that is plugged into the printer
   --zvt PORT        serve a cash register with ZVT over TCP (usually ${ZVT_PORT})
+  --zvt PORT=FILE   the same for several registers: once for each, with the pairing in FILE
   --zvt-host IP     the address at which the register reaches this machine [${LOOPBACK}]
   --zvt-peers IP,…  the addresses of registers that may connect; required with --zvt-host
   --zvt-password N  six digits that the register must send [any]
@@ -74,7 +80,7 @@ const OPTIONS = {
   printer: { type: 'string' },
   width: { type: 'string' },
   drawer: { type: 'boolean' },
-  zvt: { type: 'string' },
+  zvt: { type: 'string', multiple: true },
   'zvt-host': { type: 'string' },
   'zvt-peers': { type: 'string' },
   'zvt-password': { type: 'string' },
@@ -114,10 +120,11 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
 }
 
 type Values = {
-  readonly [name in keyof typeof OPTIONS]?: (typeof OPTIONS)[name]['type'] extends 'string'
-    ? string
-    : boolean;
-};
+  readonly [name in Exclude<
+    keyof typeof OPTIONS,
+    'zvt'
+  >]?: (typeof OPTIONS)[name]['type'] extends 'string' ? string : boolean;
+} & { readonly zvt?: readonly string[] };
 
 async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   const passType = values.wallets === undefined ? null : await readPassType(values.wallets);
@@ -125,16 +132,43 @@ async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
     throw new SettingError('--zvt cannot be used with --till.');
   }
   if (values.till === true) return serveTill(values, passType, env);
-  const file = values.config ?? defaultFile(env);
-  if (values.pair !== undefined) await pair(values.pair, values.server, file);
-  const pairing = await readPairing(file);
-  if (pairing === null) throw new SettingError('Not paired. Use --server URL --pair XXXX-XXXX.');
+  const counters: Counter[] = [];
+  for (const { port, file } of await placesOf(values, env)) {
+    const pairing = await readPairing(file);
+    if (pairing === null) {
+      throw new SettingError(`Not paired: ${file}. Use --server URL --pair XXXX-XXXX.`);
+    }
+    const api = new DeviceApi(pairing.server, pairing.device_key);
+    const register = registerOf(values, { port, file, terminal: pairing.terminal });
+    counters.push({ api, register, taps: new WaitingTaps() });
+  }
   const end = endOfProcess();
-  const api = new DeviceApi(pairing.server, pairing.device_key);
   const { socket, json = false } = values;
-  const wallets = { collector: api.proveCollector, passType };
-  const register = registerOf(values, { file, terminal: pairing.terminal });
-  return serve({ api, wallets, end, socket, json, printing: printingOf(values), register });
+  return serve({ counters, passType, end, socket, json, printing: printingOf(values) });
+}
+
+/** The file of a pairing, and the port of its register as it was given. */
+interface Place {
+  readonly port: string | undefined;
+  readonly file: string;
+}
+
+async function placesOf(values: Values, env: NodeJS.ProcessEnv): Promise<readonly Place[]> {
+  const { zvt = [], config, pair: code, server } = values;
+  const [first] = zvt;
+  if (zvt.length < 2 && !first?.includes('=')) {
+    const file = config ?? defaultFile(env);
+    if (code !== undefined) await pair(code, server, file);
+    return [{ port: first, file }];
+  }
+  if (config !== undefined || code !== undefined) {
+    throw new SettingError('--zvt PORT=FILE cannot be used with --config or --pair.');
+  }
+  return zvt.map((one) => {
+    const [port = '', file = ''] = one.split(/=(.*)/s);
+    if (file === '') throw new SettingError('Several registers need --zvt PORT=FILE for each.');
+    return { port, file };
+  });
 }
 
 type Registering = Omit<RegisterOptions, 'api' | 'signal' | 'onRegister' | 'onFault'>;
@@ -142,11 +176,11 @@ type Registering = Omit<RegisterOptions, 'api' | 'signal' | 'onRegister' | 'onFa
 /** Returns the settings for a cash register, or `null` if this reader serves none. */
 function registerOf(
   values: Values,
-  { file, terminal }: { readonly file: string; readonly terminal: string },
+  { port, file, terminal }: Place & { readonly terminal: string },
 ): Registering | null {
-  const { zvt, 'zvt-host': host = LOOPBACK, 'zvt-timeout': timeout } = values;
+  const { 'zvt-host': host = LOOPBACK, 'zvt-timeout': timeout } = values;
   const { 'zvt-password': password, 'zvt-peers': peers } = values;
-  if (zvt === undefined) {
+  if (port === undefined) {
     const other = Object.keys(values).find((name) => name.startsWith('zvt-'));
     if (other === undefined) return null;
     throw new SettingError(`--${other} needs --zvt.`);
@@ -162,11 +196,11 @@ function registerOf(
   if (!Number.isInteger(seconds) || seconds < 10 || seconds > 900) {
     throw new SettingError('--zvt-timeout must be a number of seconds from 10 to 900.');
   }
-  const port = portOf(zvt, '--zvt');
   const timeoutMs = seconds * 1000;
   const scales = scalesOf(values['zvt-scale']);
   const may = { peers: peers === undefined ? undefined : peersOf(peers), password, scales };
-  return { host, port, timeoutMs, file: registerFile(file), terminal, ...may };
+  const at = { host, port: portOf(port, '--zvt') };
+  return { ...at, timeoutMs, file: registerFile(file), terminal, ...may };
 }
 
 function scalesOf(list: string | undefined): Scales {
@@ -301,61 +335,129 @@ async function pair(code: string, server: string | undefined, file: string): Pro
   await savePairing(file, { server, device_key: key, terminal });
 }
 
-interface Serving {
+/** A terminal, with the cash register that uses it. */
+interface Counter {
   readonly api: DeviceApi;
-  readonly wallets: Wallets;
+  readonly register: Registering | null;
+  readonly taps: WaitingTaps;
+}
+
+interface Serving {
+  readonly counters: readonly Counter[];
+  readonly passType: Wallets['passType'];
   readonly end: AbortController;
   readonly socket: string | undefined;
   readonly json: boolean;
   readonly printing: Printing | null;
-  readonly register: Registering | null;
 }
 
-async function serve(serving: Serving): Promise<number> {
-  const { api, wallets, end, socket, json, printing, register } = serving;
-  const taps = new WaitingTaps();
-  watchSleep(() => api.woke(), end.signal);
-  let unpaired = false;
-  const say = (event: object & { status: string }, words: string) =>
-    process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${words}\n`);
+type Say = (event: object & { status: string; port?: number }, words: string) => void;
+
+async function serve({ counters, passType, end, ...serving }: Serving): Promise<number> {
+  const { socket, json, printing } = serving;
+  // Several terminals share the card reader: the payment that began first gets the taps until it
+  // has ended, so that a second tap of its customer never pays for the next one.
+  const turns: Counter[] = [];
   const faults: unknown[] = [];
-  const desk =
-    register === null
-      ? null
-      : await serveRegister({
-          ...register,
-          api,
-          signal: end.signal,
-          onRegister: (isConnected) => {
-            const status = isConnected ? 'register' : 'no_register';
-            say({ status }, isConnected ? 'The register is connected.' : 'No register.');
-          },
-          onFault: (error) => {
-            faults.push(error);
-            end.abort();
-          },
-        }).catch(portInUse);
-  if (desk !== null && register !== null) {
-    const { host } = register;
-    const event = { status: 'waiting_for_register', host, port: desk.port };
-    say(event, `Waiting for the register on ${host}:${desk.port}.`);
+  const say: Say = (event, words) =>
+    process.stdout.write(json ? `${JSON.stringify(event)}\n` : `${words}\n`);
+  const sayAt = (counter: Counter): Say => {
+    const port = counters.length > 1 ? counter.register?.port : undefined;
+    if (port === undefined) return say;
+    return (event, words) => say({ ...event, port }, `${port}: ${words}`);
+  };
+  const desks: RegisterServer[] = [];
+  let isUnpaired = false;
+  try {
+    for (const counter of counters) {
+      watchSleep(() => counter.api.woke(), end.signal);
+      const onFault = (error: unknown) => {
+        faults.push(error);
+        end.abort();
+      };
+      const desk = await openDesk(counter, { end, say: sayAt(counter), onFault });
+      if (desk !== null) desks.push(desk);
+    }
+    const readers = watchReaders({
+      socket: socket ?? PCSCD_SOCKET,
+      wallets: () => ({
+        collector: (turns[0] ?? counters[0])?.api.proveCollector ?? null,
+        passType,
+      }),
+      toSign: async (publicKey) => (await turns[0]?.taps.toSign(publicKey)) ?? null,
+      signal: end.signal,
+      onEvent: (event) => {
+        if (event.status === 'tapped') turns[0]?.taps.offer(event.tap);
+        else say(event, readerWords(event));
+      },
+    });
+    const running = counters.map(async (counter) => {
+      const isPaired = await takePayments(counter, { turns, end, say: sayAt(counter), printing });
+      isUnpaired ||= !isPaired;
+      end.abort();
+    });
+    await Promise.all(running);
+    await readers;
+  } finally {
+    end.abort();
+    for (const desk of desks) await desk.close();
   }
-  const readers = watchReaders({
-    socket: socket ?? PCSCD_SOCKET,
-    wallets: () => wallets,
-    toSign: (publicKey) => taps.toSign(publicKey),
+  if (faults.length > 0) throw faults[0];
+  return isUnpaired ? 1 : 0;
+}
+
+interface Opening {
+  readonly end: AbortController;
+  readonly say: Say;
+  readonly onFault: (error: unknown) => void;
+}
+
+async function openDesk(
+  { api, register }: Counter,
+  { end, say, onFault }: Opening,
+): Promise<RegisterServer | null> {
+  if (register === null) return null;
+  const desk = await serveRegister({
+    ...register,
+    api,
     signal: end.signal,
-    onEvent: (event) => {
-      if (event.status === 'tapped') return taps.offer(event.tap);
-      say(event, readerWords(event));
+    onRegister: (isConnected) => {
+      const status = isConnected ? 'register' : 'no_register';
+      say({ status }, isConnected ? 'The register is connected.' : 'No register.');
     },
-  });
+    onFault,
+  }).catch(portInUse);
+  const { host } = register;
+  const event = { status: 'waiting_for_register', host, port: desk.port };
+  say(event, `Waiting for the register on ${host}:${desk.port}.`);
+  return desk;
+}
+
+interface Taking {
+  /** The counters whose payments wait or are in progress, the one that began first in front. */
+  readonly turns: Counter[];
+  readonly end: AbortController;
+  readonly say: Say;
+  readonly printing: Printing | null;
+}
+
+/** Takes a terminal's payments until the end. @returns false if it is no longer paired. */
+async function takePayments(
+  counter: Counter,
+  { turns, end, say, printing }: Taking,
+): Promise<boolean> {
+  const { api, taps } = counter;
+  let isPaired = true;
   await runWithoutScreen({
     api,
     taps,
     signal: end.signal,
     onEvent: (event) => {
-      unpaired ||= event.status === 'unpaired';
+      if (event.status === 'unpaired') isPaired = false;
+      if (event.status === 'waiting' && !turns.includes(counter)) turns.push(counter);
+      if (event.status === 'idle' && turns.includes(counter)) {
+        turns.splice(turns.indexOf(counter), 1);
+      }
       say(shown(event), wordsOf(event));
       if (event.status !== 'paid' || printing === null) return;
       api
@@ -365,11 +467,7 @@ async function serve(serving: Serving): Promise<number> {
         .catch((error: Error) => say({ status: 'not_printed' }, `Not printed: ${error.message}.`));
     },
   });
-  end.abort();
-  await desk?.close();
-  await readers;
-  if (faults.length > 0) throw faults[0];
-  return unpaired ? 1 : 0;
+  return isPaired;
 }
 
 /**

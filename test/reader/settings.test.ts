@@ -58,6 +58,8 @@ test('wrong options for a cash register are refused before anything starts', asy
     ['--zvt-password', '123456'],
     ['--zvt-host', '127.0.0.1'],
     ['--zvt', '20007', '--till'],
+    ['--zvt', '20007', '--zvt', '20008'],
+    ['--zvt', `20007=${file}`],
   ];
   for (const options of wrong) {
     assert.equal(await main(['--config', file, ...options], {}), 1, options.join(' '));
