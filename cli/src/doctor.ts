@@ -30,12 +30,12 @@ const WRONG_SECRET = 'whsec_d3Jvbmc=';
 /** Checks for common problems. @returns exit code 1 if it finds one. */
 export async function doctor(settings: Settings, options: DoctorOptions): Promise<number> {
   const findings = [
-    checkNode(),
     ...(await checkAddress(settings)),
     await checkKey(settings),
     await checkTerminal(settings),
     await checkEndpoints(settings),
     await checkPackages(settings),
+    checkNode(),
     ...(options.receiver === undefined ? [] : await checkReceiving(settings, options)),
   ];
   for (const finding of findings) {

@@ -68,11 +68,6 @@ async function lookAtDatabase(config: Config): Promise<Finding[]> {
   const db = openDatabase({ url: databaseUrl, directUrl, maxConnections: 2, cell });
   try {
     return [
-      await finding('node', async () => {
-        const holes = knownHoles(process.versions.node);
-        if (holes !== null) throw new Error(holes);
-        return `${process.versions.node}, no known holes`;
-      }),
       await finding('database', () => describeDatabase(db, config)),
       await finding('settings of connections', () => requireSessionSettings(db)),
       ...(directUrl === null
@@ -279,6 +274,9 @@ export async function checkSettings(envs: EnvOfRole): Promise<Finding[]> {
   const { findings, configs } = readRoles(envs);
   const config = configs.get('api');
   if (config === undefined) return findings;
+  const { node } = process.versions;
+  const holes = knownHoles(node);
+  findings.push({ check: 'node', ok: holes === null, detail: holes ?? `${node}, no known holes` });
   findings.push(...(await lookAtDatabase(config)));
   for (const network of NETWORKS) {
     const settings = config.chains[network];
