@@ -1,6 +1,7 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
+import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import {
   checkPermit,
@@ -35,6 +36,12 @@ export interface SignedApproval {
 /** Maximum amount per request for a test wallet: 1,000 USDC. */
 export const MAX_FAUCET_ATOMS = 1_000_000_000;
 export const DEFAULT_FAUCET_ATOMS = 100_000_000;
+
+/** Counts an approval, in the transaction that requests it. */
+export type TakeApproval = (
+  tx: Tx,
+  approval: { readonly id: string; readonly now: Date },
+) => Promise<Refusal | null>;
 
 interface Asked {
   readonly payer: PayerRow;
@@ -125,10 +132,12 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
     readonly kind: K;
     readonly payer: PayerRow;
     readonly payload: RequestPayloads[K];
+    /** Counts the request toward its limits. */
+    readonly take?: TakeApproval;
     readonly now: Date;
   },
 ): Promise<string | Refusal> {
-  const { id, kind, payer, payload, now } = request;
+  const { id, kind, payer, payload, take, now } = request;
   const { livemode } = payer;
   const result = await ctx.db.transaction<Refusal | null>(async (tx) => {
     await lockPayer(tx, payer.id);
@@ -138,6 +147,8 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
         `Your previous ${KIND_NAMES[kind]} is still in progress. Wait for its result.`,
       );
     }
+    const tooMany = take === undefined ? null : await take(tx, { id, now });
+    if (tooMany !== null) return tooMany;
     await payerRequests.insert(tx, { id, payer_id: payer.id, kind, created: now, updated: now });
     await requestOnChain(tx, { livemode, kind, subjectId: id, payload, now });
     return null;
@@ -153,9 +164,9 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
  */
 export async function createApproval(
   ctx: ProcessContext,
-  request: Asked & { readonly deploy: DeployFirst },
+  request: Asked & { readonly deploy: DeployFirst; readonly take: TakeApproval },
 ): Promise<string | Refusal> {
-  const { payer, chain, nonces } = request;
+  const { payer, chain, nonces, take } = request;
   // A deployment takes seconds, in which the signatures may expire.
   const check = () => checkApproval({ ...request, now: ctx.clock.now() });
   const approval = await onceDeployed(await check(), {
@@ -169,7 +180,7 @@ export async function createApproval(
   const now = ctx.clock.now();
   const id = newId('approval', now);
   const payload = toPayload(approval, payer, nonces);
-  return leaveRequest(ctx, { id, kind: 'enrolment', payer, payload, now });
+  return leaveRequest(ctx, { id, kind: 'enrolment', payer, payload, take, now });
 }
 
 /** Requests test USDC for a wallet in test mode. */

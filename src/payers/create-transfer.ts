@@ -79,6 +79,12 @@ function wrongRecipient(to: string, payer: Hex, { usdc, settlement }: NetworkCon
   return is(payer) ? wrong('to is this wallet itself.') : null;
 }
 
+/** Counts a transfer toward its limits, in the transaction that accepts it. */
+export type TakeTransfer = (
+  tx: Tx,
+  transfer: { readonly id: string; readonly payer: PayerRow },
+) => Promise<Refusal | null>;
+
 interface Asked {
   readonly payer: PayerRow;
   readonly chain: Chain;
@@ -89,10 +95,7 @@ interface Asked {
   /** True if the operator pays the gas of transfers on this network. */
   readonly isOn: boolean;
   readonly deploy: DeployFirst;
-  /**
-   * Counts the transfer toward the network's hourly limit; runs in the transaction that accepts it.
-   */
-  readonly take: (tx: Tx) => Promise<Refusal | null>;
+  readonly take: TakeTransfer;
   readonly signed: SignedTransfer;
   readonly now: Date;
 }
@@ -182,9 +185,10 @@ async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Re
   // A client that lost the response and repeats its request gets the same transfer.
   const before = await selectTransfer(tx, which);
   if (before !== undefined) return before.request_id;
-  const tooMany = isPaid ? null : ((await noneLeft(tx, asked)) ?? (await asked.take(tx)));
-  if (tooMany !== null) return tooMany;
   const id = newId('transfer', now);
+  const taken = async () => (await noneLeft(tx, asked)) ?? asked.take(tx, { id, payer });
+  const tooMany = isPaid ? null : await taken();
+  if (tooMany !== null) return tooMany;
   await payerTransfers.insertAll(tx, [{ ...which, request_id: id, created: now }]);
   const times = { created: now, updated: now };
   await payerRequests.insert(tx, { id, payer_id: payer.id, kind: 'transfer', ...times });

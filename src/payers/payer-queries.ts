@@ -1,3 +1,4 @@
+import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import { type OwnPage, selectActiveFirst } from '#payers/list-active-first.ts';
@@ -32,6 +33,21 @@ export async function selectPayerByAddress(
     wanted.livemode,
     wanted.address,
   ]);
+}
+
+/** Returns whether a payer has paid before, on this network and at this merchant. */
+export async function selectHasPaid(
+  sql: Sql,
+  of: { readonly payerId: string; readonly accountId?: string },
+): Promise<{ readonly hasPaid: boolean; readonly hasPaidHere: boolean }> {
+  const rows = await sql.query<{ paid: boolean; here: boolean }>(
+    `select (select true from payments where payer_id = $1 limit 1) is not null as paid,
+       (select true from payments where payer_id || account_id = $1 || $2 limit 1) is not null
+         as here`,
+    [of.payerId, of.accountId ?? ''],
+  );
+  const { paid: hasPaid, here: hasPaidHere } = only(rows, 'payments of a payer');
+  return { hasPaid, hasPaidHere };
 }
 
 /** Locks a payer, so that concurrent payments together cannot exceed the payer's limits. */

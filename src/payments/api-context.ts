@@ -6,6 +6,7 @@ import type { PeopleDeps } from '#people/people-context.ts';
 import type { Realm } from '#people/user-queries.ts';
 import type { StaticPassTerms } from '#risk/risk-rules.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
+import type { GasPolicy } from '#settlement/gas-budget.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 import type { Network } from '#webhooks/connect-to-receivers.ts';
 
@@ -47,8 +48,8 @@ interface ApiSettings {
   readonly gaslessTransfers: readonly ChainNetwork[] | null;
   /** Hourly limits of transfers whose gas the operator pays: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
-  /** Maximum gas for deploying payers' wallets, per day and network. */
-  readonly walletDeploymentGas: number;
+  /** Limits of calls that callers from outside make the operator pay for. */
+  readonly gas: GasPolicy;
   /** The key for browser push subscriptions; `null` if push notifications are off. */
   readonly push: { readonly publicKey: Buffer } | null;
 }

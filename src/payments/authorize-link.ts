@@ -5,10 +5,10 @@ import { present } from '#core/assert.ts';
 import { hashSecret } from '#core/bearer-secrets.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import { findReplay } from '#idempotency/run-once-per-key.ts';
-import { createPayer } from '#payers/create-payer.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { answerWhenSettled } from '#payments/await-settlement.ts';
+import { countPayment, paymentRefused } from '#payments/count-payment-gas.ts';
 import type { SignedBy } from '#payments/credentials/authorization.ts';
 import { type Decline, paymentError } from '#payments/decline-codes.ts';
 import { deployWallet } from '#payments/deploy-wallet.ts';
@@ -22,9 +22,11 @@ import {
   verifyAuthorization,
   whyUnable,
 } from '#payments/verify-authorization.ts';
-import { onceDeployed } from '#settlement/chain/signature-refusals.ts';
+import { notDeployed, onceDeployed } from '#settlement/chain/signature-refusals.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
+import type { GasPolicy } from '#settlement/gas-budget.ts';
+import { deleteUnsent } from '#settlement/gas-spending-queries.ts';
 
 /** A request to pay with a wallet's signature. */
 export interface Signed {
@@ -73,7 +75,7 @@ export async function authorizeLink(
   found: PayLink,
   request: Signed,
 ): Promise<Answer | Refusal> {
-  const { by = 'authorization' } = request;
+  const { by: label = 'authorization' } = request;
   const from = getAddress(request.from);
   const link = withTip(found, request.tipAmount);
   if (isRefusal(link)) return link;
@@ -95,14 +97,18 @@ export async function authorizeLink(
     if (first !== null) return answerOfFirst(ctx, request, { link, idempotency, replay: first });
     return isRefusal(verified) ? verified : declined(link, verified.decline, now);
   }
-  const { livemode } = link.intent.tenant;
-  const payer = await ctx.db.transaction((tx) => createPayer(tx, { livemode, address: from, now }));
+  const by = await ctx.db.transaction((tx) => countPayment(tx, ctx, link, { from, verified, now }));
+  if (isRefusal(by)) {
+    const first = await findReplay(ctx.db, idempotency, now);
+    return first === null ? by : answerOfFirst(ctx, request, { link, idempotency, replay: first });
+  }
+  const { payer, counted } = by;
   const answer = await payIntent(ctx, {
     merchant: link.merchant,
     intentId: link.intent.id,
     presented: {
       type: 'authorization',
-      signed: { payer, by, ...signedOf(link, verified) },
+      signed: { payer, by: label, ...signedOf(link, verified) },
     },
     tip: link.tip,
     idempotency,
@@ -110,6 +116,10 @@ export async function authorizeLink(
     now,
     ...(request.gone === undefined ? {} : { gone: request.gone }),
   });
+  if (counted !== null) {
+    const isRefused = isRefusal(answer);
+    await deleteUnsent(ctx.db, { id: counted, subjectId: link.intent.id, isRefused });
+  }
   if (!isUnderWay(answer)) return answer;
   // A concurrent identical request on this node was first. Returns its response.
   const first = await findReplay(ctx.db, idempotency, now);
@@ -130,6 +140,11 @@ async function authorizationOf(
   const { signature, address, gone } = request;
   const unable = (signed: VerifiedAuthorization) =>
     whyUnable(ctx.outside.preflight, link, { ...signed, from });
+  // Before a wallet is deployed, its payment must be allowed, too.
+  const whyNot = async (signed: VerifiedAuthorization) =>
+    saleTooSmall(link, ctx.settings.gas) ??
+    (await paymentRefused(ctx, link, { from, verified: signed, now: ctx.clock.now() })) ??
+    unable(signed);
   // Only requests with an IP address may deploy a wallet. Requests from a till have none.
   const presented = { from, signature, deploys: address !== undefined };
   const check = () => verifyAuthorization(ctx.db, link, presented);
@@ -137,13 +152,22 @@ async function authorizationOf(
     check,
     deploy: (signed, deployment) =>
       deployWallet(ctx, {
-        ...{ chain: link.chain, wallet: from, deployment, whyUnable: () => unable(signed) },
+        ...{ chain: link.chain, wallet: from, deployment, whyUnable: () => whyNot(signed) },
         ...{ subject: `link ${link.intent.id}`, address: present(address, 'address of a caller') },
         ...(gone === undefined ? {} : { gone }),
       }),
   });
   if (isRefusal(verified) || 'decline' in verified || link.bindsOrder) return verified;
   return (await unable(verified)) ?? verified;
+}
+
+/** Refuses to deploy a wallet for a sale that brings in less than its deployment may cost. */
+function saleTooSmall({ intent }: PayLink, { deployFrom }: GasPolicy): Refusal | null {
+  if (intent.amount >= BigInt(deployFrom)) return null;
+  return notDeployed(
+    `and this network deploys wallets only for sales of at least ${deployFrom} atoms`,
+    'from',
+  );
 }
 
 /** Returns the response to a decline, without storing it. */

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Refusal, refuse } from '#core/answer.ts';
-import { DAY_MS, HOUR_MS } from '#core/durations.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import { lockName } from '#db/lock-by-name.ts';
-import { selectPayerByAddress } from '#payers/payer-queries.ts';
+import { selectHasPaid, selectPayerByAddress } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { SETTLEMENT_WAIT_MS } from '#payments/await-settlement.ts';
-import { addressBucket, giveBackAttempt, takeAttempt } from '#people/attempt-limits.ts';
-import { insertAlarms } from '#settlement/alarms.ts';
+import { addressBucket, takeAttempts } from '#people/attempt-limits.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readCodeSize } from '#settlement/chain/code-size.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -17,6 +16,7 @@ import { type DeployFirst, notDeployed } from '#settlement/chain/signature-refus
 import type { Deployment } from '#settlement/chain/verify-signature.ts';
 import { type Hex, requestOnChain } from '#settlement/chain-requests.ts';
 import { selectDeployment } from '#settlement/deployment-queries.ts';
+import { OVER, takeGas } from '#settlement/gas-budget.ts';
 import { DEPLOYMENT_GAS } from '#settlement/gas-ceilings.ts';
 import { checkSettles, WORKER_GONE_MS } from '#settlement/network-readiness.ts';
 import { workersDeploy } from '#settlement/readiness-queries.ts';
@@ -94,7 +94,7 @@ function subjectOf({ chain, wallet }: Wanted): string {
 /** Counts the deployment toward its limits and requests it, unless it is already in progress. */
 async function queueOnce(
   tx: Tx,
-  { walletDeploymentGas }: ApiContext['settings'],
+  { gas }: ApiContext['settings'],
   wanted: Wanted,
   now: Date,
 ): Promise<Refusal | null> {
@@ -110,7 +110,8 @@ async function queueOnce(
       'This network does not deploy this wallet. Use another wallet.',
     );
   }
-  const limited = await countDeployment(tx, walletDeploymentGas, { ...wanted, now });
+  const perDay = gas.perDay.wallet_deployment;
+  const limited = await countDeployment(tx, perDay, { ...wanted, payerId: payer?.id, now });
   if (limited !== null) return limited;
   const { factory, data } = deployment;
   const payload = { wallet, factory, data };
@@ -118,43 +119,35 @@ async function queueOnce(
   return null;
 }
 
-/**
- * Counts a deployment toward its limits. If one limit refuses it, it counts toward none of them.
- */
+/** Counts a deployment toward its limits. If one refuses it, it counts toward none of them. */
 async function countDeployment(
   tx: Tx,
-  gasPerDay: number,
-  { chain, subject, address, now }: Wanted & { readonly now: Date },
+  perDay: number,
+  wanted: Wanted & { readonly payerId: string | undefined; readonly now: Date },
 ): Promise<Refusal | null> {
+  const { chain, wallet, subject, address, payerId, now } = wanted;
   const { livemode } = chain.config;
-  const network = networkOf(livemode);
   const hourly = { attempts: DEPLOYMENTS_PER_HOUR, windowMs: HOUR_MS };
-  const daily = { attempts: Math.floor(gasPerDay / Number(DEPLOYMENT_GAS)), windowMs: DAY_MS };
-  const counted: string[] = [];
-  // Counts per IP address first, so that a caller over the limit cannot use up the limit of a link
-  // or account.
-  for (const [bucket, allowance] of [
-    [addressBucket(`wallet deployments ${network}`, address), hourly],
-    [`wallet deployments ${subject}`, hourly],
-    [`wallet deployments ${network} in all`, daily],
-  ] as const) {
-    const tooMany = await takeAttempt(tx, bucket, { allowance, now });
-    counted.push(bucket);
-    if (tooMany === null) continue;
-    for (const one of counted) await giveBackAttempt(tx, one);
-    if (allowance === daily) {
-      const details = { gas_per_day: gasPerDay };
-      const alarm = { kind: 'wallet_deployment_limit', subject: network, details };
-      await insertAlarms(tx, livemode, [alarm], now);
-    }
-    return { ...tooMany, message: limitMessage };
-  }
-  return null;
+  const { hasPaid } = payerId === undefined ? NEVER_PAID : await selectHasPaid(tx, { payerId });
+  return takeAttempts(tx, now, {
+    limits: [
+      [addressBucket(`wallet deployments ${networkOf(livemode)}`, address), hourly],
+      [`wallet deployments ${subject}`, hourly],
+    ],
+    message: OVER.wallet_deployment,
+    last: () =>
+      takeGas(
+        tx,
+        {
+          ...{ livemode, kind: 'wallet_deployment', subjectId: subjectOf(wanted), wallet, hasPaid },
+          ...{ gas: DEPLOYMENT_GAS, now },
+        },
+        perDay,
+      ),
+  });
 }
 
-const limitMessage =
-  'The operator deploys no more wallets for now. Send any transaction from the wallet to ' +
-  'deploy it, or use another wallet. Nothing was charged.';
+const NEVER_PAID = { hasPaid: false };
 
 /**
  * Waits until the wallet has code. If that takes too long, refuses, and the caller repeats the

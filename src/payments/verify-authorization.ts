@@ -33,6 +33,8 @@ export interface VerifiedAuthorization {
   readonly signature: Hex;
   /** Set if the wallet must be deployed first (ERC-6492), by one of the listed factories. */
   readonly deployment: Deployment | null;
+  /** True if the wallet's code confirmed the signature, which may say otherwise in a block. */
+  readonly byCode: boolean;
 }
 
 /** A wallet's signature, as presented. */
@@ -57,7 +59,7 @@ export async function verifyAuthorization(
     : { verdict: await verifySignature(link.chain, signed), deployment: null };
   if (verdict.status === 'valid') {
     const terms = present(newestFirst[verdict.index], 'terms of a signature');
-    return { terms, signature: verdict.signature, deployment };
+    return { terms, signature: verdict.signature, deployment, byCode: verdict.byCode };
   }
   if (verdict.status === 'invalid') return signatureFailed(db, link.intent.id);
   if (verdict.status === 'not_deployed' && !deploys) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
-import { type Refusal, refuse } from '#core/answer.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { MINUTE_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
@@ -73,6 +73,34 @@ export async function takeAttempt(
   const count = await countAttempt(sql, { bucket, windowStart, now });
   if (count.attempts <= allowance.attempts) return null;
   return tooManyAttempts(count.since.getTime() + allowance.windowMs - now.getTime());
+}
+
+/**
+ * Counts an attempt toward several limits, and then takes `last`. If one refuses, the attempt
+ * counts toward none of them. Put an IP address first, so that a caller over its limit cannot use
+ * up the limits of others.
+ */
+export async function takeAttempts(
+  sql: Sql,
+  now: Date,
+  wanted: {
+    readonly limits: readonly (readonly [bucket: string, allowance: Allowance])[];
+    readonly message: string;
+    readonly last: () => Promise<Refusal | object>;
+  },
+): Promise<Refusal | null> {
+  const counted: string[] = [];
+  const giveBack = async (refusal: Refusal) => {
+    for (const bucket of counted) await uncountAttempt(sql, bucket);
+    return refusal;
+  };
+  for (const [bucket, allowance] of wanted.limits) {
+    const tooMany = await takeAttempt(sql, bucket, { allowance, now });
+    counted.push(bucket);
+    if (tooMany !== null) return giveBack({ ...tooMany, message: wanted.message });
+  }
+  const last = await wanted.last();
+  return isRefusal(last) ? giveBack(last) : null;
 }
 
 export function tooManyAttempts(waitMs: number): Refusal {

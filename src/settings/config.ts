@@ -31,6 +31,8 @@ import {
   readWalletConnectSettings,
   type WalletConnectSettings,
 } from '#settings/walletconnect-settings.ts';
+import { DEPLOY_FROM, GAS_PER_DAY, type GasPolicy } from '#settlement/gas-budget.ts';
+import type { GasKind } from '#settlement/gas-spending-queries.ts';
 import type { NetworkSettings } from '#settlement/network-config.ts';
 
 /** When a pass that can be copied requires its payer's confirmation (the rule STATIC_PASS). */
@@ -97,8 +99,8 @@ export interface Config {
   readonly gaslessTransfers: readonly Network[] | null;
   /** Hourly limits of gas-free transfers: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
-  /** Maximum gas per day and network for deploying payers' wallets. */
-  readonly walletDeploymentGas: number;
+  /** Limits of calls that callers from outside make the operator pay for. */
+  readonly gas: GasPolicy;
   /** The source of exchange rates for prices in a shop's currency. */
   readonly rates: RateSettings;
   /**
@@ -166,7 +168,21 @@ function gaslessLimits(env: Env): Config['gaslessLimits'] {
   };
 }
 
-const DEPLOYMENT_GAS_PER_DAY = { min: 1e6, max: 1e11, default: 1e8 } as const;
+function gasPolicy(env: Env, isSandbox: boolean): GasPolicy {
+  const deployFrom = { min: 0, max: MAX_AMOUNT, default: isSandbox ? 0 : DEPLOY_FROM };
+  const perDay = (name: SettingName, kind: GasKind) =>
+    integer(env, name, { min: 1e6, max: 1e11, default: GAS_PER_DAY[kind] });
+  return {
+    perDay: {
+      payment: perDay('WALLET_PAYMENT_GAS_PER_DAY', 'payment'),
+      enrolment: perDay('APPROVAL_GAS_PER_DAY', 'enrolment'),
+      transfer: perDay('GASLESS_TRANSFER_GAS_PER_DAY', 'transfer'),
+      wallet_deployment: perDay('WALLET_DEPLOYMENT_GAS_PER_DAY', 'wallet_deployment'),
+    },
+    approvalsPerAddress: integer(env, 'APPROVALS_PER_ADDRESS', { ...TRANSFERS, default: 30 }),
+    deployFrom: integer(env, 'WALLET_DEPLOYMENT_FROM', deployFrom),
+  };
+}
 
 function rateLimit(env: Env): RateLimit {
   const text = readSetting(env, 'RATE_LIMIT') ?? '100/1';
@@ -347,7 +363,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     staticPass: staticPass(env, isSandbox),
     gaslessTransfers: gaslessTransfers(env),
     gaslessLimits: gaslessLimits(env),
-    walletDeploymentGas: integer(env, 'WALLET_DEPLOYMENT_GAS_PER_DAY', DEPLOYMENT_GAS_PER_DAY),
+    gas: gasPolicy(env, isSandbox),
     // In production, made-up rates would price real money.
     rates: readRateSettings((name) => readSetting(env, name), {
       madeUp: isSandbox && chains.mainnet === null,

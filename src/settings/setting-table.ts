@@ -226,9 +226,43 @@ export const GENERAL_SECTIONS = [
         unit: 'gas in 24 hours, 1000000–100000000000',
         what:
           'The most gas for the deployment of wallets ' +
-          '(`CHAIN_<NETWORK>_WALLET_FACTORIES`), for each network and the 24 hours from the ' +
-          'first deployment; each counts a million. When it is used up, the alarm ' +
-          '`wallet_deployment_limit` is raised.',
+          '(`CHAIN_<NETWORK>_WALLET_FACTORIES`), for each network. A deployment that costs less ' +
+          'than the fees of its sale does not count.',
+      },
+      {
+        name: 'WALLET_DEPLOYMENT_FROM',
+        default: '',
+        without: '1000000; in the sandbox 0',
+        unit: 'atoms',
+        what: 'The smallest sale for which a wallet is deployed.',
+      },
+      {
+        name: 'WALLET_PAYMENT_GAS_PER_DAY',
+        default: '400000000',
+        unit: 'gas in 24 hours, 1000000–100000000000',
+        what:
+          'The most gas for payments of contract wallets by pay link, tag or chip that fail in a ' +
+          'block, for each network.',
+      },
+      {
+        name: 'APPROVAL_GAS_PER_DAY',
+        default: '400000000',
+        unit: 'gas in 24 hours, 1000000–100000000000',
+        what: 'The most gas for permits and spending policies of payers, for each network.',
+      },
+      {
+        name: 'APPROVALS_PER_ADDRESS',
+        default: '30',
+        unit: 'approvals an hour, 1–100000',
+        what:
+          'How many approvals one IP address can send in an hour. All customers in the Wi-Fi of ' +
+          'a shop share one address.',
+      },
+      {
+        name: 'GASLESS_TRANSFER_GAS_PER_DAY',
+        default: '1000000000',
+        unit: 'gas in 24 hours, 1000000–100000000000',
+        what: 'The most gas for wallets’ transfers that the operator pays, for each network.',
       },
       {
         name: 'MAX_ACCOUNT_SHARE_PERCENT',

@@ -62,7 +62,7 @@ const GWEI = 1_000_000_000n;
 // (developers.circle.com/stablecoins/usdc-contract-addresses).
 
 /** The same addresses on Base and Base Sepolia. */
-const WALLET_FACTORIES: readonly Hex[] = [
+export const WALLET_FACTORIES: readonly Hex[] = [
   // Coinbase Smart Wallet and Base Account, versions 1.1 and 1: viem 2, toCoinbaseSmartAccount,
   // 2026-11-28.
   '0xBA5ED110eFDBa3D005bfC882d75358ACBbB85842',

@@ -163,12 +163,34 @@ export async function endUnsigned(
   return rows.map(({ subject_id: intent }) => intent);
 }
 
+/**
+ * Marks results as applied. Calls that were counted before they were requested (gas-budget.ts)
+ * then count the gas that they have used. A settled payment counts no more, and neither does a
+ * deployment that its fees cover.
+ */
 export async function markOutcomesApplied(
   tx: Tx,
   ids: readonly bigint[],
   now: Date,
 ): Promise<void> {
-  await tx.query('update chain_requests set applied_at = $2 where id = any($1)', [ids, now]);
+  await tx.query(
+    `with done as (
+       update chain_requests set applied_at = $2 where id = any($1)
+       returning kind, subject_id, status = 'failed' as failed
+     ), ended as (
+       select g.id, d.failed, g.used = 0 or (d.kind = 'payment' and not d.failed) as free
+       from done d join gas_spending g on g.kind = d.kind and g.subject_id = d.subject_id
+       where g.failed is null
+       union all
+       select g.id, false, true from done d join gas_spending g on g.covered_by = d.subject_id
+       where d.kind = 'payment' and not d.failed
+     ), freed as (
+       delete from gas_spending where id in (select id from ended where free)
+     )
+     update gas_spending g set failed = e.failed, gas = g.used
+     from ended e where g.id = e.id and not e.free`,
+    [ids, now],
+  );
 }
 
 export type WaitsFor = 'time' | 'safe' | 'finalized';

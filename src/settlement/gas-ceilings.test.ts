@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import {
+  AUTHORIZED_PAYMENT_GAS,
   DEPLOYMENT_GAS,
   ENROLMENT_GAS,
   TRANSACTION_GAS_CAP,
@@ -98,6 +99,7 @@ test('a call that a stranger signs never gets more gas than its ceiling', () => 
   assert.equal(gasCapOf('transfer', call), TRANSFER_GAS);
   assert.equal(gasCapOf('enrolment', call), ENROLMENT_GAS);
   assert.equal(gasCapOf('wallet_deployment', call), DEPLOYMENT_GAS);
+  assert.ok(authorizedGasLimit(0, NEWEST) <= AUTHORIZED_PAYMENT_GAS, 'what a budget counts');
   assert.ok(authorizedGasLimit(10 ** 9, NEWEST) <= TRANSACTION_GAS_CAP);
 });
 

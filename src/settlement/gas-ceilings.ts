@@ -54,6 +54,12 @@ export const ENROLMENT_GAS = 620_000n + 2n * SIGNATURE_GAS_WITH_RESERVE;
 /** A registration or the proposal of another wallet, with a contract wallet's check. */
 export const REGISTRATION_GAS = 470_000n + SIGNATURE_GAS_WITH_RESERVE;
 
+/**
+ * One payment that its payer has signed, beside the signature's bytes: at least what
+ * `authorizedGasLimit` gives it in the newest contract.
+ */
+export const AUTHORIZED_PAYMENT_GAS = 1_470_000n;
+
 /** An empty transfer to the sender's own address, on most chains. */
 export const CANCELLATION_GAS_LIMIT = 21_000n;
 
@@ -64,5 +70,6 @@ export const BYTE_GAS = 80n;
 
 /** Returns the ceiling of a call with this call data. */
 export function withCallData(gas: bigint, data: Hex): bigint {
-  return gas + BigInt(size(data)) * BYTE_GAS;
+  const total = gas + BigInt(size(data)) * BYTE_GAS;
+  return total < TRANSACTION_GAS_CAP ? total : TRANSACTION_GAS_CAP;
 }

@@ -15,7 +15,7 @@ import {
   startPeopleServer,
 } from '#testing/people-server.ts';
 import { settling } from '#testing/settling.ts';
-import { TEST_ID_KEY } from '#testing/store.ts';
+import { TEST_GAS, TEST_ID_KEY } from '#testing/store.ts';
 
 export interface DashboardServer extends PeopleServer {
   readonly merchantApi: string;
@@ -37,7 +37,7 @@ export async function startDashboardServer(
         publicUrl: null,
         port: 4242,
         cells: ALONE,
-        walletDeploymentGas: 100_000_000,
+        gas: TEST_GAS,
       } as unknown as ApiDeps['config'];
       const keys = { secret: secretKey, idKey: TEST_ID_KEY };
       const parts = { ...keys, config, db, wakeups, clock, log: silentLog, chains };

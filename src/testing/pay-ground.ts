@@ -9,6 +9,7 @@ import { applySettlements } from '#payments/apply-settlements.ts';
 import { retryOffline } from '#payments/offline/retry-offline.ts';
 import { createPreflight } from '#payments/preflight-by-network.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
+import type { GasPolicy } from '#settlement/gas-budget.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 import type { Reply } from '#testing/api-client.ts';
 import { addBareWallet, tokenOf } from '#testing/pay-links.ts';
@@ -71,18 +72,18 @@ export function summary({ status, body }: Pick<Reply, 'status' | 'body'>): strin
 
 /**
  * @param options.isIdle settles nothing until the test starts the relayer
- * @param options.walletDeploymentGas daily gas limit for deploying wallets
+ * @param options.gas limits of calls whose gas the operator pays
  */
 export async function startPayGround({
   isIdle = false,
   overrides,
   readiness,
-  walletDeploymentGas,
+  gas,
 }: {
   readonly isIdle?: boolean;
   readonly overrides?: Overrides;
   readonly readiness?: Readiness;
-  readonly walletDeploymentGas?: number;
+  readonly gas?: Partial<GasPolicy>;
 } = {}): Promise<PayGround> {
   const world = await startRelayerWorld(overrides);
   const stopMining = world.network.mineEvery(100);
@@ -99,7 +100,7 @@ export async function startPayGround({
   };
   const places = { database, wakeups, merchantNumber, preflight, ...(readiness && { readiness }) };
   const opened = await openStore(places);
-  const store = walletDeploymentGas === undefined ? opened : limited(opened, walletDeploymentGas);
+  const store = gas === undefined ? opened : limited(opened, gas);
   const server = await serveStore(store, { chains: [network.chain] });
   const stopApplying = keepApplying(world, store);
   return {
@@ -133,10 +134,11 @@ export async function startPayGround({
   };
 }
 
-/** Returns a copy of the store with this daily gas limit for deploying wallets. */
-function limited(store: TestStore, walletDeploymentGas: number): TestStore {
+/** Returns a copy of the store with these gas limits. */
+function limited(store: TestStore, gas: Partial<GasPolicy>): TestStore {
   const { ctx } = store;
-  return { ...store, ctx: { ...ctx, settings: { ...ctx.settings, walletDeploymentGas } } };
+  const { settings } = ctx;
+  return { ...store, ctx: { ...ctx, settings: { ...settings, gas: { ...settings.gas, ...gas } } } };
 }
 
 function keepApplying({ wakeups, network }: RelayerWorld, store: TestStore): () => Promise<void> {

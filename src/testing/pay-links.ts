@@ -101,7 +101,7 @@ async function fundWith(
   await send(admin, config.usdc, data);
 }
 
-const MANNERS = { honest: 0, two_faced: 1, endless: 2 } as const;
+const MANNERS = { honest: 0, two_faced: 1, endless: 2, burning: 3, greedy: 4 } as const;
 let compiled: ReturnType<typeof compileContract> | undefined;
 
 /** Adds a contract wallet (ERC-1271) with USDC and a new key. */

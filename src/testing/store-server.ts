@@ -83,12 +83,12 @@ function contextOf(store: TestStore, options: StoreServerOptions): ApiContext {
     testPasses: options.testPasses ?? null,
   });
   const { keys, settings, outside } = store.ctx;
-  const { staticPass, settleWithinS, settlementWaitMs, walletDeploymentGas } = settings;
+  const { staticPass, settleWithinS, settlementWaitMs, gas } = settings;
   return {
     ...built,
     keys: { ...built.keys, card: keys.card },
     settings: {
-      ...{ ...built.settings, staticPass, settleWithinS, walletDeploymentGas },
+      ...{ ...built.settings, staticPass, settleWithinS, gas },
       ...(settlementWaitMs === undefined ? {} : { settlementWaitMs }),
     },
     outside: {

@@ -29,6 +29,7 @@ import type { StaticPassTerms } from '#risk/risk-rules.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import type { FailureReason, Hex, OutcomeFacts } from '#settlement/chain-requests.ts';
+import { GAS_PER_DAY, type GasPolicy } from '#settlement/gas-budget.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { settling } from '#testing/settling.ts';
@@ -144,6 +145,9 @@ export function chainContext(
   return { ...context, keys: { ...TEST_KEYS, people: people.secretKey }, pages };
 }
 
+/** The default limits, without a least sale for which a wallet is deployed. */
+export const TEST_GAS: GasPolicy = { perDay: GAS_PER_DAY, approvalsPerAddress: 30, deployFrom: 0 };
+
 /** Returns the context of a store's process. It can reach its database and nothing else. */
 function contextOf(
   parts: Pick<ApiContext, 'db' | 'clock' | 'wakeups' | 'readiness'> & {
@@ -169,7 +173,7 @@ function contextOf(
       staticPass,
       gaslessTransfers: null,
       gaslessLimits: { perAddress: 30, perHour: 600 },
-      walletDeploymentGas: 100_000_000,
+      gas: TEST_GAS,
       push: null,
     },
     people: { merchant: realm, operator: realm },

@@ -1,6 +1,7 @@
 import { concat, getCreate2Address, type Hex, numberToHex, serializeErc6492Signature } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Sql } from '#db/database.ts';
+import { WALLET_FACTORIES } from '#settlement/chain-profiles.ts';
 import { keyWalletCode } from '#testing/pay-links.ts';
 import type { TestNetwork } from '#testing/test-network.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
@@ -19,9 +20,9 @@ export const FACTORIES = {
   unlisted: numberToHex(0xfac70003n, { size: 20 }),
 } as const;
 
-/** Returns settings that list the honest and the hostile factory. */
+/** Returns settings that list the honest and the hostile factory, and well-known ones. */
 export function listing() {
-  return { walletFactories: [FACTORIES.honest, FACTORIES.hostile] };
+  return { walletFactories: [FACTORIES.honest, FACTORIES.hostile, ...WALLET_FACTORIES] };
 }
 
 /** Gives the factories their code. */

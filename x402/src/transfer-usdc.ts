@@ -172,6 +172,22 @@ interface Sending {
   readonly account: PrivateKeyAccount;
 }
 
+/**
+ * Returns the gas limit of a transfer: the estimate and a reserve, at most the ceiling. The token
+ * gives a contract wallet all gas, so without the ceiling the wallet could use up a whole block's.
+ */
+async function transferGas(
+  client: PublicClient,
+  call: { readonly account: PrivateKeyAccount; readonly to: Address; readonly data: Hex },
+): Promise<bigint> {
+  const gas = await client.estimateGas(call);
+  if (gas > TRANSFER_GAS) {
+    throw new CallRefused(`the wallet needs more than ${TRANSFER_GAS} gas for the transfer`);
+  }
+  const withReserve = (gas * 3n) / 2n;
+  return withReserve < TRANSFER_GAS ? withReserve : TRANSFER_GAS;
+}
+
 /** Sends one transaction at a time, so that two never use the same account nonce. */
 function sender({ chain, transport, client, account }: Sending): Submit {
   const wallet = createWalletClient({ account, chain, transport });
@@ -184,7 +200,8 @@ function sender({ chain, transport, client, account }: Sending): Submit {
     }
     const blockTag = 'pending';
     const nonce = await client.getTransactionCount({ address: account.address, blockTag });
-    return wallet.sendTransaction({ ...call, nonce });
+    const gas = asked.gas ?? (await transferGas(client, call));
+    return wallet.sendTransaction({ ...call, gas, nonce });
   };
   const sendNow = async (call: Parameters<Submit>[0], tries = TRIES): Promise<Hex> => {
     try {

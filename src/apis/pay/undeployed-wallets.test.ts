@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { zeroAddress } from 'viem';
+import { encodeFunctionData, parseAbi, zeroAddress } from 'viem';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
+import { isKnownDeployment } from '#settlement/chain/known-deployments.ts';
+import { WALLET_FACTORIES } from '#settlement/chain-profiles.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 import { upsertReport } from '#settlement/readiness-queries.ts';
-import { type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
+import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
 import { keyWalletCode, type LinkBody, readLink, sign } from '#testing/pay-links.ts';
 import { settling } from '#testing/settling.ts';
+import { TEST_GAS } from '#testing/store.ts';
 import { serveStore } from '#testing/store-server.ts';
 import {
   addFactories,
@@ -176,6 +179,78 @@ test('a hostile factory costs one transaction, and a caller has three an hour', 
   assert.equal((await deployments()).length, 3);
 });
 
+test('a factory call that would run unknown code is refused before it costs gas', async () => {
+  const before = await deployments();
+  const factoryAbi = parseAbi([
+    'function createProxyWithNonce(address, bytes, uint256)',
+    'function createProxyWithCallback(address, bytes, uint256, address)',
+    'function createAccount(bytes[], uint256)',
+  ]);
+  const setup = (to: Hex, data: Hex) =>
+    encodeFunctionData({
+      abi: parseAbi([
+        'function setup(address[], uint256, address, bytes, address, address, uint256, address)',
+      ]),
+      args: [[zeroAddress], 1n, to, data, zeroAddress, zeroAddress, 0n, zeroAddress],
+    });
+  const foreign = ground.world.network.config.usdc;
+  const calls = [
+    ['createProxyWithNonce', [foreign, setup(zeroAddress, '0x'), 1n]],
+    ['createProxyWithNonce', [foreign, setup(foreign, '0x12345678'), 1n]],
+    ['createProxyWithNonce', [foreign, '0x12345678', 1n]],
+    ['createProxyWithCallback', [foreign, setup(zeroAddress, '0x'), 1n, foreign]],
+    ['createAccount', [['0x1234'], 1n]],
+  ] as const;
+  const { rpc } = ground.world.network;
+  for (const [functionName, args] of calls) {
+    const data = encodeFunctionData({ abi: factoryAbi, functionName, args } as never);
+    for (const factory of [FACTORIES.honest, WALLET_FACTORIES[2] ?? zeroAddress]) {
+      await rpc.call('anvil_setCode', [factory, await codeOf(FACTORIES.honest)]);
+      const wallet = await newUndeployed();
+      const account = wrapping(newWallet(), { from: wallet.from, factory, data });
+      const { answer, message } = await (await pay({ ...wallet, account })).send();
+      assert.equal(answer, '400 wallet_not_deployed', functionName);
+      assert.match(message, /only wallets whose code and initializer it knows/);
+    }
+  }
+  const known = encodeFunctionData({
+    ...{ abi: factoryAbi, functionName: 'createAccount' },
+    args: [[`0x${'11'.repeat(32)}`, `0x${'22'.repeat(64)}`], 1n],
+  });
+  const { chain } = ground.world.network;
+  assert.ok(await isKnownDeployment(chain, { factory: FACTORIES.honest, data: known }));
+  assert.deepEqual(await deployments(), before);
+});
+
+test('no wallet is deployed for a sale below the least, nor where others have failed', async () => {
+  const least = await startGround({ gas: { deployFrom: AMOUNT + 1 } });
+  try {
+    const small = await (await pay(await newUndeployed({ on: least }), least)).send();
+    assert.equal(small.answer, '400 wallet_not_deployed');
+    assert.match(small.message, /only for sales of at least 2500001 atoms/);
+    assert.deepEqual(await deployments(least), []);
+    const wallet = await newUndeployed({ on: least, usdc: 2n * PULLED });
+    const { token } = await least.newLink(AMOUNT + 1);
+    const wrapped = await sign(
+      wallet.account,
+      await readLink(least.server.pay, token, wallet.from),
+    );
+    await least.store.db.query(
+      `insert into gas_spending
+         (livemode, kind, subject_id, wallet, trusted, door, gas, failed, created)
+       select false, 'payment', 'other', '0x1', false, 'link ' || id, 1, true, now()
+       from payment_intents, generate_series(1, 2)`,
+    );
+    const answer = await least.authorize(token, wallet.from, wrapped);
+    assert.equal(summary(answer), '429 rate_limit_exceeded');
+    assert.deepEqual(await deployments(least), []);
+    await least.store.db.query('delete from gas_spending');
+    assert.equal(summary(await least.authorize(token, wallet.from, wrapped)), '200 succeeded');
+  } finally {
+    await least.close();
+  }
+});
+
 test('rates that changed after the wallet signed are found before it is deployed', async () => {
   await ground.store.db.query('delete from sign_in_attempts');
   const { send } = await pay(await newUndeployed());
@@ -186,22 +261,28 @@ test('rates that changed after the wallet signed are found before it is deployed
 });
 
 test('the gas of a day is a limit, with an alarm for the operator', async () => {
-  const small = await startGround({ walletDeploymentGas: 2_000_000 });
+  const perDay = { ...TEST_GAS.perDay, wallet_deployment: 1_000_000 };
+  const small = await startGround({ gas: { perDay } });
   try {
     const first = await pay(await newUndeployed({ on: small }), small);
     assert.equal((await first.send()).answer, '200 succeeded');
     const next = await (await pay(await newUndeployed({ on: small }), small)).send();
     assert.equal(next.answer, '429 rate_limit_exceeded');
     assert.match(next.message, /deploys no more wallets for now/);
-    const alarms = await small.store.db.query('select kind, subject, details from chain_alarms');
-    const details = { gas_per_day: 2_000_000 };
+    const alarms = await small.store.db.query(
+      'select kind, subject, details from chain_alarms order by id',
+    );
+    const details = { gas_per_day: 1_000_000 };
     const counted = await small.store.db.query<{ attempts: number }>(
       `select attempts from sign_in_attempts
        where bucket like 'wallet deployments%' and attempts > 0`,
     );
     const counts = counted.map(({ attempts }) => attempts);
-    assert.deepEqual(counts, [1, 1, 1], 'the refused deployment counts toward no limit');
-    assert.deepEqual(alarms, [{ kind: 'wallet_deployment_limit', subject: 'testnet', details }]);
+    assert.deepEqual(counts, [1, 1], 'the refused deployment counts toward no limit');
+    assert.deepEqual(alarms, [
+      { kind: 'gas_budget_half', subject: 'testnet wallet_deployment', details },
+      { kind: 'wallet_deployment_limit', subject: 'testnet', details },
+    ]);
     assert.deepEqual(await deployments(small), ['succeeded']);
   } finally {
     await small.close();

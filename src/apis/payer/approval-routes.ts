@@ -1,25 +1,31 @@
-import { payerOfCaller } from '#apis/payer/authenticate-payer.ts';
+import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate-payer.ts';
 import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { ApprovalBody, FaucetBody, WalletSchema } from '#apis/payer/payer-schema.ts';
 import { sponsorsNow, transferRoute } from '#apis/payer/transfer-routes.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/wait-for-chain-result.ts';
 import { readWallet, renderWallet } from '#apis/payer/wallet-state.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { HOUR_MS } from '#core/durations.ts';
+import { networkOf } from '#core/mode.ts';
 import {
   askFaucet,
   createApproval,
   DEFAULT_FAUCET_ATOMS,
   MAX_FAUCET_ATOMS,
+  type TakeApproval,
 } from '#payers/create-approval.ts';
 import { LEAST_TRANSFER_ATOMS, transfersLeft } from '#payers/create-transfer.ts';
-import type { PayerRow } from '#payers/payer-queries.ts';
+import { type PayerRow, selectHasPaid } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
 import { selectPayerRequests } from '#payers/request-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { deployerFor } from '#payments/deploy-wallet.ts';
+import { addressBucket, takeAttempts } from '#people/attempt-limits.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { type GasPolicy, takeGas } from '#settlement/gas-budget.ts';
+import { ENROLMENT_GAS } from '#settlement/gas-ceilings.ts';
 
 /**
  * Returns how many more transfers the operator pays for today; `null` if it pays for none on this
@@ -54,6 +60,34 @@ function walletRoute(ctx: ApiContext) {
   });
 }
 
+/** Approvals per payer and hour: a person changes limits less often. */
+const APPROVALS_PER_HOUR = 5;
+
+/** Returns a function that counts an approval, in the transaction that requests it. */
+function takeApproval(
+  { tenant, address }: PayerCaller,
+  payer: PayerRow,
+  { approvalsPerAddress, perDay }: GasPolicy,
+): TakeApproval {
+  const { livemode } = tenant;
+  const within = (attempts: number) => ({ attempts, windowMs: HOUR_MS });
+  return async (tx, { id: subjectId, now }) =>
+    takeAttempts(tx, now, {
+      limits: [
+        [addressBucket(`approvals ${networkOf(livemode)}`, address), within(approvalsPerAddress)],
+        [`approvals ${payer.id}`, within(APPROVALS_PER_HOUR)],
+      ],
+      message:
+        `The operator pays for at most ${APPROVALS_PER_HOUR} approvals an hour of one wallet and ` +
+        `${approvalsPerAddress} from one IP address. Try again later.`,
+      last: async () => {
+        const { hasPaid } = await selectHasPaid(tx, { payerId: payer.id });
+        const call = { livemode, kind: 'enrolment', subjectId, wallet: payer.address } as const;
+        return takeGas(tx, { ...call, hasPaid, gas: ENROLMENT_GAS, now }, perDay.enrolment);
+      },
+    });
+}
+
 function approveRoute(ctx: ApiContext) {
   return payerRoute<undefined, typeof ApprovalBody>({
     method: 'POST',
@@ -65,8 +99,10 @@ function approveRoute(ctx: ApiContext) {
     asks: 'never',
     summary: 'Relay a signed permit and spending policy: the payer needs no gas',
     description:
-      'A wallet that is not on the chain yet (ERC-6492) is deployed first, if the operator lists ' +
-      'its factory. If that takes long, the answer is 503: send the same request again.',
+      `${APPROVALS_PER_HOUR} an hour for each payer, and as many for each IP address as the ` +
+      'operator allows. A wallet that is not on the chain yet (ERC-6492) is deployed first, if ' +
+      'the operator lists its factory. If that takes long, the answer is 503: send the same ' +
+      'request again.',
     body: ApprovalBody,
     responses: { 201: requestResponse },
     errors: [
@@ -87,6 +123,7 @@ function approveRoute(ctx: ApiContext) {
         nonces: { policy: wallet.account.nonce, permit: wallet.permitNonce },
         approval: { permit: body.permit ?? null, policy: body.policy ?? null },
         deploy: deployerFor(ctx, { subject: `payer ${payer.id}`, address: caller.address, gone }),
+        take: takeApproval(caller, payer, ctx.settings.gas),
         now,
       });
       return isRefusal(id) ? id : answerWhenDone(ctx, { id, payer, gone });

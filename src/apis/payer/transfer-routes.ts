@@ -3,11 +3,11 @@ import { payerRoute } from '#apis/payer/payer-route.ts';
 import { TransferBody } from '#apis/payer/payer-schema.ts';
 import { answerWhenDone, requestResponse } from '#apis/payer/wait-for-chain-result.ts';
 import { readWallet } from '#apis/payer/wallet-state.ts';
-import { isRefusal, type Refusal } from '#core/answer.ts';
+import { isRefusal } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { networkOf } from '#core/mode.ts';
-import type { Tx } from '#db/database.ts';
-import { createTransfer, TRANSFERS_PER_DAY } from '#payers/create-transfer.ts';
+import { createTransfer, type TakeTransfer, TRANSFERS_PER_DAY } from '#payers/create-transfer.ts';
+import { selectHasPaid } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { deployerFor } from '#payments/deploy-wallet.ts';
 import { addressBucket, takeAttempt } from '#people/attempt-limits.ts';
@@ -15,7 +15,12 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer-balance.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
+import { takeGas } from '#settlement/gas-budget.ts';
+import { TRANSFER_GAS } from '#settlement/gas-ceilings.ts';
 import { canSponsor } from '#settlement/status/relayer-status.ts';
+
+/** A contract wallet can make a transfer fail in the block so often. */
+const TRANSFER_TRIES = 3n;
 
 /** Maximum number of transfers per hour for which the operator pays the gas. */
 export interface TransferLimits {
@@ -32,15 +37,16 @@ export interface TransferLimits {
  */
 export function takeTransfer(
   { tenant, address }: PayerCaller,
-  { perAddress, perHour }: TransferLimits,
+  { gaslessLimits, gas }: Pick<ApiContext['settings'], 'gaslessLimits' | 'gas'>,
   now: Date,
-): (tx: Tx) => Promise<Refusal | null> {
+): TakeTransfer {
+  const { perAddress, perHour } = gaslessLimits;
   const { livemode } = tenant;
   const network = networkOf(livemode);
   const within = (attempts: number) => ({ allowance: { attempts, windowMs: HOUR_MS }, now });
   const paysFor = (what: string) =>
     `The operator pays for at most ${what}. This wallet can still send the transfer itself.`;
-  return async (tx) => {
+  return async (tx, { id: subjectId, payer }) => {
     const bucket = addressBucket(`transfers ${network}`, address);
     const ofAddress = await takeAttempt(tx, bucket, within(perAddress));
     if (ofAddress !== null) {
@@ -48,7 +54,13 @@ export function takeTransfer(
       return { ...ofAddress, message };
     }
     const ofAll = await takeAttempt(tx, `transfers ${network} in all`, within(perHour));
-    if (ofAll === null) return null;
+    if (ofAll === null) {
+      const { hasPaid } = await selectHasPaid(tx, { payerId: payer.id });
+      const call = { livemode, kind: 'transfer', subjectId, wallet: payer.address } as const;
+      const counted = { ...call, hasPaid, gas: TRANSFER_GAS * TRANSFER_TRIES, now };
+      const taken = await takeGas(tx, counted, gas.perDay.transfer);
+      return isRefusal(taken) ? taken : null;
+    }
     const alarm = { kind: 'gasless_limit', subject: network, details: { per_hour: perHour } };
     await insertAlarms(tx, livemode, [alarm], now);
     return { ...ofAll, message: paysFor(`${perHour} transfers an hour`) };
@@ -118,7 +130,7 @@ export function transferRoute(ctx: ApiContext) {
       const isOn = await sponsorsNow(ctx, chain);
       const { balance } = account;
       const isUsed = (from: Hex, nonce: Hex) => isAuthorizationUsed(chain, { from, nonce });
-      const take = takeTransfer(caller, ctx.settings.gaslessLimits, now);
+      const take = takeTransfer(caller, ctx.settings, now);
       const gone = whenGone();
       const { address } = caller;
       const deploy = deployerFor(ctx, { subject: `payer ${payer.id}`, address, gone });

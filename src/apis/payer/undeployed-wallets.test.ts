@@ -244,6 +244,7 @@ test('a signature that became too old while its wallet was deployed is refused',
     ...approving.asked,
     nonces: { policy: 0n, permit: 0n },
     approval: { permit: await permitOf(approving.wallet), policy: null },
+    take: async () => null,
   });
   assert.deepEqual(refusedParam(approved), ['parameter_invalid', 'permit.deadline']);
   assert.equal(await jobsOf('transfer', transferring.wallet), 0);

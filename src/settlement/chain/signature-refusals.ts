@@ -1,6 +1,8 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { ErrorCode } from '#core/error-codes.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
+import { isKnownDeployment } from '#settlement/chain/known-deployments.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
   type DecidedBy,
   type Deployment,
@@ -115,9 +117,23 @@ export async function verifyDeployable(
   if (deployment === null || !isListedFactory(chain.config, deployment.factory)) {
     return { verdict: first, deployment: null };
   }
+  const known = await isKnown(chain, deployment);
+  if (known !== true) return { verdict: known, deployment: null };
   const verdict = await verifyUndeployed(chain, { ...asked, deployment });
   return { verdict, deployment: verdict.status === 'valid' ? deployment : null };
 }
+
+async function isKnown(chain: Chain, deployment: Deployment): Promise<true | NotChecked> {
+  try {
+    if (await isKnownDeployment(chain, deployment)) return true;
+    return { status: 'not_deployed', deployment, isUnknown: true };
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return { status: 'unavailable' };
+    throw error;
+  }
+}
+
+type NotChecked = Extract<SignatureVerdict, { status: 'not_deployed' | 'unavailable' }>;
 
 /**
  * Returns the refusal for a signature that could not be verified, including the remedy.
@@ -140,14 +156,20 @@ export function refusalOf(
         param,
       );
     case 'not_deployed':
-      return notDeployed(whyNot(verdict.deployment, factories), walletParam ?? param);
+      return notDeployed(whyNot(verdict, factories), walletParam ?? param);
     case 'unavailable':
       return chainUnreachable();
   }
 }
 
 /** Explains why a wallet will not be deployed. */
-function whyNot(deployment: Deployment | null, factories: readonly Hex[] | null): string {
+function whyNot(
+  { deployment, isUnknown }: Extract<SignatureVerdict, { status: 'not_deployed' }>,
+  factories: readonly Hex[] | null,
+): string {
+  if (isUnknown === true) {
+    return 'and this network deploys only wallets whose code and initializer it knows';
+  }
   if (deployment === null || factories === null) return 'so its signature cannot be checked';
   return factories.length === 0
     ? 'and this network does not deploy wallets'

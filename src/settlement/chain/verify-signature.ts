@@ -25,6 +25,8 @@ export type SignatureVerdict =
       readonly index: number;
       /** The form of the signature that the chain accepts. */
       readonly signature: Hex;
+      /** True if the wallet's code confirmed the signature, and not its key. */
+      readonly byCode: boolean;
     }
   | { readonly status: 'invalid' }
   /**
@@ -33,7 +35,12 @@ export type SignatureVerdict =
    */
   | { readonly status: 'delegate_refuses' }
   /** The signer is a contract wallet that is not deployed yet, so it cannot be called. */
-  | { readonly status: 'not_deployed'; readonly deployment: Deployment | null }
+  | {
+      readonly status: 'not_deployed';
+      readonly deployment: Deployment | null;
+      /** True if the deployment would run code that is not known. */
+      readonly isUnknown?: true;
+    }
   | { readonly status: 'unavailable' };
 
 /** The call by which a factory deploys a wallet, and the signature that the wallet then accepts. */
@@ -159,12 +166,15 @@ async function verdictOfKey(signed: Signed): Promise<SignatureVerdict> {
   const signature = normalSignature(signed.signature);
   const ofKey = { signer: signed.signer, signature };
   const valid = await Promise.all(signed.digests.map((digest) => isSignedBy(ofKey, digest)));
-  return toVerdict(valid, signature);
+  return toVerdict(valid, { signature, byCode: false });
 }
 
-function toVerdict(valid: readonly boolean[], signature: Hex): SignatureVerdict {
+function toVerdict(
+  valid: readonly boolean[],
+  signed: { readonly signature: Hex; readonly byCode: boolean },
+): SignatureVerdict {
   const index = valid.indexOf(true);
-  return index === -1 ? { status: 'invalid' } : { status: 'valid', index, signature };
+  return index === -1 ? { status: 'invalid' } : { status: 'valid', index, ...signed };
 }
 
 /** True if the key of `signer` signed the digest. */
@@ -206,7 +216,7 @@ async function askWallet(
     if (answer.ok) return BigInt(answer.result as Hex) === 1n;
     throw new RpcUnavailable('a wallet could not be asked', { cause: answer.refusal });
   });
-  return toVerdict(valid, signature);
+  return toVerdict(valid, { signature, byCode: true });
 }
 
 function gasOfProgram(program: Hex): bigint {

@@ -135,6 +135,9 @@ export function groundEnv(ground: {
     // three wallets an hour.
     TRUSTED_PROXIES: '127.0.0.1/32',
     WALLET_DEPLOYMENT_GAS_PER_DAY: '100000000000',
+    WALLET_PAYMENT_GAS_PER_DAY: '100000000000',
+    APPROVAL_GAS_PER_DAY: '100000000000',
+    GASLESS_TRANSFER_GAS_PER_DAY: '100000000000',
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     ...Object.assign({}, ...ground.networks.map(chainEnv)),
   };

@@ -84,6 +84,9 @@ export function refundTarget(
   return { to: contractOf(config, proven.payment.merchantNumber), data };
 }
 
+/** A job fails after this many transactions that gave it no result. No money has moved. */
+export const MAX_TRIES = 3;
+
 /** The rules for one kind of job. All steps of the relayer use them. */
 interface KindRecord {
   readonly sender: SenderRole;
@@ -117,6 +120,11 @@ interface KindRecord {
    * revert forever at the operator's cost.
    */
   readonly triedOnce: boolean;
+  /**
+   * True if a payer's wallet takes part. It may accept in a simulation what it refuses in a block,
+   * so a revert is final even if the simulation then accepts the call.
+   */
+  readonly walletMayLie: boolean;
   /** The only reason for which the job can fail; `null` if the contract names the reason. */
   readonly failsFor: FailureReason | null;
 }
@@ -147,6 +155,7 @@ const ALONE = {
   waits: false,
   anybodySends: false,
   triedOnce: false,
+  walletMayLie: false,
   failsFor: null,
 } as const;
 
@@ -212,6 +221,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
     contract: (request, { settlement, usdc }) =>
       (request.payload as RequestPayloads['enrolment']).policy === null ? usdc : settlement,
     data: (request, config) => enrolmentCall(payloadOf(request, 'enrolment'), config).data,
+    walletMayLie: true,
   },
   faucet: {
     ...ALONE,

@@ -21,6 +21,7 @@ import {
   failed,
   failureOf,
   kindsOf,
+  MAX_TRIES,
   paymentOf,
 } from '#settlement/relayer/jobs/request-kinds.ts';
 import { endAttempts, postpone } from '#settlement/relayer/jobs/retry-owed-sales.ts';
@@ -260,6 +261,9 @@ async function prepare(sender: HeldSender, request: OpenRequest): Promise<Prepar
   const call = payment?.call ?? callOf(request, relayer.chain.config);
   const left = request.kind === 'wallet_deployment' ? await leaveDeployment(sender, request) : null;
   if (left !== null) return left;
+  // A contract wallet may confirm its signature in simulations only. Then only the token decides.
+  const isTriedEnough = request.kind === 'transfer' && request.tries >= MAX_TRIES && !request.owed;
+  if (isTriedEnough) return refusedBy(relayer, request, null);
   const estimate = await estimateGas(sender, call);
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
   const most = gasCapOf(request.kind, call);

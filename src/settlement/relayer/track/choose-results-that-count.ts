@@ -18,6 +18,7 @@ import {
   failed,
   failureOf,
   KINDS,
+  MAX_TRIES,
   placeOf,
   type Result,
   whyItWaits,
@@ -118,9 +119,6 @@ type Answer =
   | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm | null }
   /** `waits`: the job is never given up, however many of its transactions gave no result. */
   | { readonly status: 'again'; readonly waits?: true };
-
-/** A job fails after this many transactions that gave it no result. No money has moved. */
-const MAX_TRIES = 3;
 
 /** Reads the results from the contract's events; the transaction's status alone is not enough. */
 async function resolve(mined: Mined): Promise<Resolution> {
@@ -262,18 +260,20 @@ async function afterRevert(
   request: OpenRequest,
 ): Promise<Answer> {
   const { chain } = sender.relayer;
-  const { batched, waits, anybodySends, triedOnce } = KINDS[request.kind];
+  const { batched, waits, anybodySends, triedOnce, walletMayLie } = KINDS[request.kind];
   if (batched) return { status: 'again' };
   // Another account may have sent the same call first. The next simulation shows whether it did.
   if (anybodySends) return { status: 'again', waits: true };
-  if (triedOnce) {
-    const reason = failureOf(request.kind, null);
-    return { status: 'answered', result: failed(reason, receipt.txHash) };
-  }
+  const refused: Answer = {
+    status: 'answered',
+    result: failed(failureOf(request.kind, null), receipt.txHash),
+  };
+  if (triedOnce) return refused;
   const again: Answer = waits ? { status: 'again', waits } : { status: 'again' };
   const { target: to, input: data } = transaction;
   const call = { from: sender.address, to, data, words: 'any' } as const;
   const answer = await replay(chain, call, receipt.blockNumber);
+  if (answer?.ok === true && walletMayLie) return refused;
   if (answer === undefined || answer.ok) return again;
   const revert = readRevert(answer.revertData);
   // The job is sent again with another proof or sum. `sendUnbatched` limits its tries.

@@ -4,6 +4,7 @@ import { isTracing, traceSpan } from '#core/tracing.ts';
 import type { Tx } from '#db/database.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { OutcomeFacts, RequestPayloads } from '#settlement/chain-requests.ts';
+import { addGasUsed, isGasKind } from '#settlement/gas-spending-queries.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import {
   commitWithoutWaiting,
@@ -17,7 +18,12 @@ import {
   selectKnownOutcomes,
   writeOutcomes,
 } from '#settlement/relayer/jobs/job-queries.ts';
-import { answers, eventResult, type Result } from '#settlement/relayer/jobs/request-kinds.ts';
+import {
+  answers,
+  authorizationOf,
+  eventResult,
+  type Result,
+} from '#settlement/relayer/jobs/request-kinds.ts';
 import { leasesOf, shareHeldSenders } from '#settlement/relayer/jobs/sender-queries.ts';
 import { markMined } from '#settlement/relayer/jobs/transaction-queries.ts';
 import type { RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
@@ -55,6 +61,7 @@ export async function finish(
     const [, ids] = await Promise.all([
       shareHeldSenders(tx, leasesOf(relayer, [...new Set(resolutions.map((one) => one.sender))])),
       writeOutcomes(tx, answered),
+      addGasUsed(tx, resolutions.flatMap(toGasUsed)),
       markMined(tx, resolutions.map(toMined)),
       requeue(tx, requeued),
       upsertChainPayments(tx, config.livemode, settled),
@@ -119,6 +126,15 @@ function countMined(relayer: RelayerState, resolutions: readonly Resolution[]): 
 function toMined({ transaction, receipt }: Resolution) {
   const { txHash: tx_hash, blockNumber: block_number, blockHash: block_hash } = receipt;
   return { id: transaction.id, tx_hash, block_number, block_hash };
+}
+
+/** Returns the used gas of a job that was counted before it was requested; such jobs are alone. */
+function toGasUsed({ transaction, receipt }: Resolution) {
+  const [request] = transaction.requests;
+  if (request === undefined || !isGasKind(request.kind)) return [];
+  if (request.kind === 'payment' && authorizationOf(request) === null) return [];
+  const { kind, subjectId: subject_id } = request;
+  return [{ kind, subject_id, transaction_id: transaction.id, gas: receipt.gasUsed }];
 }
 
 type Network = Pick<NetworkConfig, 'livemode' | 'chainId'>;
