@@ -195,7 +195,7 @@ async function lookAtChain(
 }
 
 /** Checks the keys held by signers; the keys in the settings need no such check. */
-async function lookAtSigners(
+export async function lookAtSigners(
   network: Network,
   keys: readonly (readonly [SenderRole, SigningKey | null])[],
 ): Promise<Finding[]> {

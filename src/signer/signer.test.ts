@@ -21,6 +21,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount, publicKeyToAddress } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { StartError } from '#core/start-error.ts';
+import { lookAtSigners } from '#ops/check-settings.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { permitCall, transferCall } from '#settlement/contract/contract-calls.ts';
 import { SENDER_ROLES } from '#settlement/network-config.ts';
@@ -236,9 +237,14 @@ describe('npm run signer', () => {
     );
   });
 
-  it('says how much gas it signs to one who asks for no transaction', async () => {
+  it('says how much gas it signs, so that doctor names a limit that is too low', async () => {
     const key = { url, address: fileAddress, token: TOKEN };
     assert.equal(await checkSigner(key), 200_000n);
+    const [finding] = await lookAtSigners('testnet', [['registrar', key]]);
+    assert.match(
+      JSON.stringify(finding),
+      /signs at most 200000 gas, and this release needs 1500000: raise max_gas/,
+    );
   });
 
   it('responds 400 to an invalid Host, for any token and path', async () => {
