@@ -72,10 +72,17 @@ async function keep(): Promise<void> {
   await scope.skipWaiting();
 }
 
+/**
+ * Number of earlier versions whose files stay cached. A page that has been open since then may
+ * still load parts of its own version, which the service no longer has.
+ */
+const EARLIER_VERSIONS = 2;
+
 async function dropOlder(): Promise<void> {
-  for (const name of await caches.keys()) {
-    if (name.startsWith(`${app} `) && name !== KEPT) await caches.delete(name);
-  }
+  // In the order in which they were created.
+  const names = await caches.keys();
+  const older = names.filter((name) => name.startsWith(`${app} `) && name !== KEPT);
+  for (const name of older.slice(0, -EARLIER_VERSIONS)) await caches.delete(name);
   await scope.clients.claim();
 }
 
@@ -98,7 +105,7 @@ const PAGE_HEADERS = ['Content-Type', 'Content-Security-Policy', 'Referrer-Polic
 
 /** Returns the cached page. It serves every URL of the app, so its `<base>` is set for this URL. */
 async function keptPage(): Promise<Response | null> {
-  const kept = await caches.match(pageUrl);
+  const kept = await (await caches.open(KEPT)).match(pageUrl);
   if (kept === undefined) return null;
   const html = await kept.text();
   const page = html.replace(/<base href="[^"]*">/, `<base href="${root.pathname}">`);
@@ -106,8 +113,10 @@ async function keptPage(): Promise<Response | null> {
   return new Response(page, { headers: Object.fromEntries(headers) });
 }
 
+/** Prefers this version's file. The names of parts differ between versions. */
 async function showFile(request: Request): Promise<Response> {
-  return (await caches.match(request)) ?? fetch(request);
+  const own = await (await caches.open(KEPT)).match(request);
+  return own ?? (await caches.match(request)) ?? fetch(request);
 }
 
 const RING = 'ring';
@@ -155,5 +164,7 @@ scope.addEventListener('fetch', (event) => {
   const path = url.pathname.slice(root.pathname.length);
   if (path.startsWith('api/')) return;
   if (request.mode === 'navigate') event.respondWith(showPage(request));
-  else if (files.includes(path)) event.respondWith(showFile(request));
+  else if (files.includes(path) || path.startsWith('assets/')) {
+    event.respondWith(showFile(request));
+  }
 });

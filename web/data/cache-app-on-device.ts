@@ -1,22 +1,21 @@
 import { fromRoot } from './root-path.ts';
 
+/** The watch for newer versions starts later, so that its code does not delay the first load. */
+const WATCH_AFTER_MS = 60_000;
+
 /**
- * Caches the app on the device. Reports when a newer version is cached; it applies from the next
+ * Caches the app on the device. Reports when there is a newer version; it applies from the next
  * load, at a time that the user chooses.
  */
 export async function keepApp(app: string, onNewVersion: () => void): Promise<void> {
-  // Service workers are missing without https, and in private windows of some browsers.
-  if (!('serviceWorker' in navigator)) return;
-  const hadOne = navigator.serviceWorker.controller !== null;
-  navigator.serviceWorker.addEventListener('controllerchange', () => {
-    if (hadOne) onNewVersion();
-  });
-  try {
-    await navigator.serviceWorker.register(fromRoot(`${app}/worker.js`), {
-      scope: fromRoot(app).href,
-      type: 'module',
-    });
-  } catch {
-    // Without caching the app still works, but cannot open offline.
-  }
+  // Service workers are missing without https, and in private windows of some browsers. The app
+  // then works, but cannot open offline. Not a module: Firefox before 147 has no module workers.
+  const kept = await navigator.serviceWorker
+    ?.register(fromRoot(`${app}/worker.js`), { scope: fromRoot(app).href })
+    .catch(() => undefined);
+  const watch = async () => {
+    const { watchVersion } = await import('./watch-version.ts');
+    watchVersion(app, onNewVersion, kept);
+  };
+  setTimeout(() => void watch().catch(() => {}), WATCH_AFTER_MS);
 }

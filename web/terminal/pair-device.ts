@@ -3,6 +3,7 @@ import { createDeviceApi, type Device, pairDevice, previewPairing } from '../dat
 import { askToLast } from '../data/persistent-storage.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
+import { isBetweenSales } from './till-machine.ts';
 import {
   keepPairing,
   keepSettings,
@@ -127,8 +128,7 @@ export async function presentDevice({ key }: Pairing): Promise<Device | null | P
 /** True if a payment may be in flight here; its stored state must then be kept. */
 function hasOpenPayment(): boolean {
   const { phase, orphan } = keptTill();
-  const isIdle = phase.at === 'keypad' || phase.at === 'result' || phase.at === 'accepted';
-  return !isIdle || orphan !== null || keptRefund() !== null;
+  return !isBetweenSales(phase) || orphan !== null || keptRefund() !== null;
 }
 
 /**

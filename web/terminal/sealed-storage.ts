@@ -25,9 +25,7 @@ function resultOf<T>(request: IDBRequest<T>): Promise<T> {
 }
 
 /** The browser's storage did not answer or cannot be opened now. A later try may succeed. */
-export class StorageUnavailable extends Error {
-  override readonly name = 'StorageUnavailable';
-}
+export class StorageUnavailable extends Error {}
 
 /**
  * Time limit for one access, because WebKit sometimes never answers `open()`. The till must say
@@ -38,8 +36,7 @@ const ANSWER_MS = 2_500;
 /** Rejects if the browser does not answer in time. */
 export function inTime<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new StorageUnavailable('the browser’s storage does not answer'));
-    const timer = setTimeout(late, ANSWER_MS);
+    const timer = setTimeout(() => reject(new StorageUnavailable()), ANSWER_MS);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
@@ -59,7 +56,7 @@ async function open(): Promise<IDBDatabase> {
   const database = await inTime(opening).catch((cause: unknown) => {
     // A database that opens too late is of no use, and would block a later version.
     opening.then((late) => late.close()).catch(() => {});
-    throw new StorageUnavailable('the browser’s storage cannot be opened', { cause });
+    throw new StorageUnavailable('open', { cause });
   });
   // The browser may close the database after a fault, or because data was deleted. The next call
   // reopens it.
@@ -107,7 +104,7 @@ export async function begin(
     return start(again);
   } catch (cause) {
     forget(again);
-    throw new StorageUnavailable('the browser’s storage begins no transaction', { cause });
+    throw new StorageUnavailable('transaction', { cause });
   }
 }
 

@@ -13,6 +13,8 @@ import { WORDS } from './till-words.ts';
  */
 const PairScreen = partOf(async () => (await import('./screens/pair.tsx')).PairScreen);
 const Shift = firstPartOf(async () => (await import('./screens/shift.tsx')).Shift);
+/** Shown while the browser's storage does not answer. */
+const NoStorage = partOf(async () => (await import('./screens/pair.tsx')).NoStorage);
 /** The window that faces the customer. */
 const DisplayScreen = partOf(async () => (await import('./screens/display.tsx')).DisplayScreen);
 const IS_DISPLAY = new URLSearchParams(location.search).has('display');
@@ -89,22 +91,6 @@ function usePairing() {
     };
   }, []);
   return [pairing, setPairing] as const;
-}
-
-/** Shows that the device key cannot be read. The till keeps trying. */
-function NoStorage({ onPairAgain }: { readonly onPairAgain: () => void }): ReactNode {
-  return (
-    <main className="sheet stack" role="alert">
-      <h1>{t('till.no_storage.heading')}</h1>
-      <p>{t('till.no_storage.unpaired')}</p>
-      <Button kind="primary" large onClick={() => location.reload()}>
-        {t('ui.broken.button')}
-      </Button>
-      <Button data-name="Pair" onClick={onPairAgain}>
-        {t('till.bar.pair_again')}
-      </Button>
-    </main>
-  );
 }
 
 /** The app's root. The customer display has no lock, no code and no key. */

@@ -13,7 +13,6 @@ import type {
   Create,
   Creating,
   Following,
-  LeftOpen,
   Open,
   Phase,
   Remark,
@@ -159,48 +158,29 @@ function onCreated(till: Till, phase: Creating, answer: Answer<Intent>, now: num
 
 /** Records a payment that may be open, because the response to its request was lost. */
 function withOrphan(till: Till, orphan: Create): Till {
-  const { amount, currency, lines } = orphan;
   // The till never sells offline in another currency, so nothing can replace such a payment.
-  if (currency !== null) return { ...till, orphan };
-  const unpaid = { replaces: { create: orphan }, amount, hasLines: lines !== null };
-  return { ...till, orphan, unpaid };
-}
-
-function onOrphanSettled({ orphan, ...till }: Till, id: string | null): Till {
-  const isIt = (one: LeftOpen) => 'create' in one && one.create.key === orphan?.key;
-  if (id === null) return ended({ ...till, orphan: null }, isIt);
-  const left = [...(till.left ?? []), id];
-  const { unpaid } = till;
-  const isUnpaid = unpaid !== undefined && isIt(unpaid.replaces);
-  const known = isUnpaid ? { unpaid: { ...unpaid, replaces: { id } } } : {};
-  return { ...till, orphan: null, left, ...known };
+  const isReplaceable = orphan.currency === null;
+  const unpaid = { replaces: { create: orphan }, amount: orphan.amount };
+  return { ...till, orphan, unpaid: isReplaceable ? unpaid : null };
 }
 
 /** Abandons a payment. It can still be paid until the service has canceled it. */
-function onLeave(till: Till, { id, amount, line_items }: Intent, now: number): Till {
-  const hasLines = line_items !== null;
-  const unpaid = { replaces: { id }, amount: BigInt(amount), hasLines };
+function onLeave(till: Till, { id, amount }: Intent, now: number): Till {
+  const unpaid = { replaces: { id }, amount: BigInt(amount) };
   return { ...till, phase: keypad(now), left: [...(till.left ?? []), id], unpaid };
 }
 
-function withoutUnpaid({ unpaid: _, ...till }: Till): Till {
-  return till;
+/** Changes which payments may be open. Once none is, the next sale replaces none. */
+function nowOpen(till: Till): Till {
+  return till.orphan === null && till.left?.length === 0 ? { ...till, unpaid: null } : till;
 }
 
-/** Forgets the unpaid payment if it is this one, because it has ended. */
-function ended(till: Till, isIt: (replaces: LeftOpen) => boolean): Till {
-  return till.unpaid !== undefined && isIt(till.unpaid.replaces) ? withoutUnpaid(till) : till;
-}
-
-/** Requests an offline sale. It replaces the unpaid payment if that has the same content. */
+/** Requests an offline sale. It replaces the unpaid payment if that has the same amount. */
 function onChargeOffline(till: Till, sale: Pick<Asking, 'request' | 'lines'>, now: number): Till {
-  const { unpaid } = till;
-  const isSame =
-    unpaid?.amount === sale.request.amount && unpaid.hasLines === (sale.lines !== null);
-  const replaces = isSame ? unpaid.replaces : null;
-  const phase: Asking = { at: 'asking', ...sale, replaces, since: now };
-  // Another content means another customer, whose sale must not depend on that payment.
-  return { ...(isSame ? till : withoutUnpaid(till)), phase };
+  // Another amount means another customer, whose sale must not depend on that payment.
+  const unpaid = till.unpaid?.amount === sale.request.amount ? till.unpaid : null;
+  const replaces = unpaid?.replaces ?? null;
+  return { ...till, unpaid, phase: { at: 'asking', ...sale, replaces, since: now } };
 }
 
 function onTapAnswered(till: Till, phase: Tapping, answer: Answer<Intent>, now: number): Till {
@@ -285,6 +265,11 @@ export function takesPasses(phase: Phase): phase is Open {
   return phase.at === 'open' && (phase.tip !== null || tipPercentages(phase.intent) === null);
 }
 
+/** True if no payment is in progress. */
+export function isBetweenSales({ at }: Phase): boolean {
+  return at === 'keypad' || at === 'result' || at === 'accepted';
+}
+
 /** True if the till may show another payment now: the phase has not requested one of its own. */
 export function takesFound(phase: Phase): boolean {
   return phase.at === 'keypad' || (phase.at === 'creating' && phase.sends === 0);
@@ -298,7 +283,7 @@ export function tipPercentages(intent: Intent): readonly number[] | null {
 /** Enters the result of an offline sale. A part of a split bill counts as paid. */
 function onAccepted(before: Till, { lines }: Asking, slip: Slip, now: number): Till {
   const phase: Accepted = { at: 'accepted', slip, since: now };
-  const till = withoutUnpaid(before);
+  const till: Till = { ...before, unpaid: null };
   const { split } = till;
   if (lines !== null) return { ...till, phase, cart: null };
   if (split === null) return { ...till, phase, typed: '' };
@@ -402,12 +387,12 @@ export function next(till: Till, event: TillEvent): Till {
   switch (event.type) {
     case 'created':
       return phase.at === 'creating' ? onCreated(till, phase, event.answer, now) : till;
-    case 'orphan_settled':
-      return onOrphanSettled(till, event.id);
-    case 'left_settled': {
-      const left = (till.left ?? []).filter((id) => id !== event.id);
-      return ended({ ...till, left }, (one) => 'id' in one && one.id === event.id);
+    case 'orphan_settled': {
+      const left = [...(till.left ?? []), ...(event.id === null ? [] : [event.id])];
+      return nowOpen({ ...till, orphan: null, left });
     }
+    case 'left_settled':
+      return nowOpen({ ...till, left: (till.left ?? []).filter((id) => id !== event.id) });
     case 'found':
       return takesFound(phase) ? enter(till, phaseOf(event.intent, now)) : till;
     case 'tap_sent':

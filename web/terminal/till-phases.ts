@@ -161,16 +161,15 @@ export interface Till {
   /** Payments that the till abandoned to sell offline; it cancels them once it is connected. */
   readonly left?: readonly string[];
   /**
-   * The online payment that was left open last, and its content. The next offline sale with the
-   * same content replaces it. Absent if there is none.
+   * The online payment that was left open last. The next offline sale of the same amount replaces
+   * it.
    */
-  readonly unpaid?: Unpaid;
+  readonly unpaid?: Unpaid | null;
 }
 
 export interface Unpaid {
   readonly replaces: LeftOpen;
   readonly amount: bigint;
-  readonly hasLines: boolean;
 }
 
 export const NEW_TILL: Till = {

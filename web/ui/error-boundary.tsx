@@ -7,7 +7,15 @@ import { t } from './text/t.ts';
 const RELOAD_EVERY_MS = 10_000;
 const RELOADED = 'tapline.reloaded';
 
+let isBusy = (): boolean => false;
+
+/** Sets the condition under which the page must not reload by itself, such as a payment. */
+export function holdReloads(condition: () => boolean): void {
+  isBusy = condition;
+}
+
 function mayReload(): boolean {
+  if (isBusy()) return false;
   const last = Number(sessionStorage.getItem(RELOADED) ?? 0);
   if (!navigator.onLine || Date.now() - last < RELOAD_EVERY_MS) return false;
   sessionStorage.setItem(RELOADED, String(Date.now()));

@@ -19,12 +19,3 @@ export function OfflineNotice({ view, offline }: Pick<TillContext, 'view' | 'off
     </Notice>
   );
 }
-
-/** Shows that the browser's storage does not answer. The till keeps trying. */
-export function StorageNotice(): ReactNode {
-  return (
-    <Notice tone="warn" role="alert">
-      <p>{t('till.no_storage')}</p>
-    </Notice>
-  );
-}

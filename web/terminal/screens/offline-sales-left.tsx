@@ -41,9 +41,18 @@ export function SalesLeft({ offline }: TillContext): ReactNode {
   );
 }
 
+/** Shows that the browser's storage does not answer. The till keeps trying. */
+function StorageNotice(): ReactNode {
+  return (
+    <Notice tone="warn" role="alert">
+      <p>{t('till.no_storage')}</p>
+    </Notice>
+  );
+}
+
 /** Shows on every screen how many sales wait, and which have bounced. */
 export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
-  const { sales, refusal } = offline.view;
+  const { sales, refusal, hasStorage } = offline.view;
   const isRepeated = useSyncExternalStore(subscribe, () => isWarning);
   const waits = waitingCount(sales);
   const bounced = sales.filter(({ state }) => state.is === 'bounced' && !state.isSeen).length;
@@ -53,6 +62,7 @@ export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
   const canLeave = settings.shiftSince !== null && (at === 'keypad' || at === 'accepted');
   return (
     <div className="stack unprinted">
+      {hasStorage ? null : <StorageNotice />}
       {waits === 0 || isRepeated ? null : (
         <Notice tone={refusal === null ? 'info' : 'bad'} icon="wait" role="status">
           <strong>{t('till.offline_sale.waits', { count: waits })}</strong>

@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { named } from '#core/bidi-isolates.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -6,6 +6,7 @@ import { LockScreen } from '../../ui/lock-screen.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
+import { type HeldSale, toForward } from '../offline/held-sales.ts';
 import type { ShownDevice } from '../pair-device.ts';
 import {
   become,
@@ -17,7 +18,8 @@ import {
   type Proof,
   proofFor,
 } from '../pair-device.ts';
-import { keptSettings } from '../till-storage.ts';
+import { hasSoldOffline, keptSettings } from '../till-storage.ts';
+import { SaveSales } from './offline-sales.tsx';
 
 function DeviceFacts({ title, device }: { title: string; device: ShownDevice | null }): ReactNode {
   return (
@@ -38,6 +40,37 @@ function DeviceFacts({ title, device }: { title: string; device: ShownDevice | n
         />
       )}
     </div>
+  );
+}
+
+/** Reads this browser's sales that were not forwarded yet. */
+function useUnsentSales(): readonly HeldSale[] {
+  const [sales, setSales] = useState<readonly HeldSale[]>([]);
+  useEffect(() => {
+    if (!hasSoldOffline()) return;
+    const read = async () => (await import('../offline/sale-store.ts')).readSales();
+    read().then(
+      (all) => setSales(toForward(all)),
+      // Without an answer of the storage, the till keeps the sales, too.
+      () => {},
+    );
+  }, []);
+  return sales;
+}
+
+/**
+ * Says how many sales wait, before the device becomes another terminal. Only a terminal of the same
+ * shop and mode can forward them.
+ */
+function UnsentSales(): ReactNode {
+  const sales = useUnsentSales();
+  if (sales.length === 0) return null;
+  return (
+    <Notice tone="warn" role="alert">
+      <strong>{t('till.offline_sale.waits', { count: sales.length })}</strong>
+      <p>{t('till.pair_again.unsent')}</p>
+      <SaveSales sales={sales} />
+    </Notice>
   );
 }
 
@@ -122,6 +155,7 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
         {change.hasPin && !isSameMerchant(change) ? (
           <Notice tone="info">{t('till.pair_again.text')}</Notice>
         ) : null}
+        {change.to.device.id === change.pairing.terminal ? null : <UnsentSales />}
         {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
         <Agreement proof={proof} busy={busy} onAgree={agree} />
         {asksManager(proof) ? <ManagerForm change={change} onAgreed={agreed} /> : null}

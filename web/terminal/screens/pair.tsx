@@ -127,3 +127,19 @@ export function PairScreen(props: PairScreenProps): ReactNode {
     </main>
   );
 }
+
+/** Shows that the device key cannot be read. The till keeps trying. */
+export function NoStorage({ onPairAgain }: { readonly onPairAgain: () => void }): ReactNode {
+  return (
+    <main className="sheet stack" role="alert">
+      <h1>{t('till.no_storage.heading')}</h1>
+      <p>{t('till.no_storage.unpaired')}</p>
+      <Button kind="primary" large onClick={() => location.reload()}>
+        {t('ui.broken.button')}
+      </Button>
+      <Button data-name="Pair" onClick={onPairAgain}>
+        {t('till.bar.pair_again')}
+      </Button>
+    </main>
+  );
+}

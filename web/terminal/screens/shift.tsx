@@ -1,8 +1,10 @@
 import { type ReactNode, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { createDeviceApi, type Device, type DeviceApi } from '../../data/device-api.ts';
+import { holdReloads } from '../../ui/error-boundary.tsx';
 import { AccountTimes } from '../../ui/time.tsx';
 import { keepAwake } from '../keep-awake.ts';
 import { replacePlace, usePlace } from '../page-path.ts';
+import { isBetweenSales } from '../till-machine.ts';
 import { TillRunner } from '../till-runner.ts';
 import { keepSettings, keptSettings, type Pairing, type Settings } from '../till-storage.ts';
 import { KeypadScreen } from './keypad.tsx';
@@ -41,6 +43,7 @@ function useRunner(api: DeviceApi): TillRunner | null {
   useEffect(() => {
     const own = new TillRunner(api);
     setRunner(own);
+    holdReloads(() => !isBetweenSales(own.view().till.phase));
     return () => own.stop();
   }, [api]);
   return runner;

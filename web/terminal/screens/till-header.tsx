@@ -6,9 +6,10 @@ import { SkipLink } from '../../ui/skip-link.tsx';
 import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { goTo, usePlace } from '../page-path.ts';
+import { isBetweenSales } from '../till-machine.ts';
 import { WORDS } from '../till-words.ts';
 import { SalesWait, WhoIsIn } from './lazy-parts.ts';
-import { OfflineNotice, StorageNotice } from './offline-notice.tsx';
+import { OfflineNotice } from './offline-notice.tsx';
 import type { TillContext } from './till-context.ts';
 
 const PAGES = [
@@ -53,7 +54,8 @@ export interface BarProps extends TillContext {
 export function Bar(props: BarProps): ReactNode {
   const { device, view, settings, hasNewVersion, onPairAgain } = props;
   const { phase } = view.till;
-  const isIdle = phase.at === 'keypad' || phase.at === 'result' || phase.at === 'accepted';
+  const { sales, hasStorage } = props.offline.view;
+  const isIdle = isBetweenSales(phase);
   return (
     <header className="till-bar">
       <SkipLink />
@@ -72,8 +74,7 @@ export function Bar(props: BarProps): ReactNode {
       {isIdle && settings.shiftSince !== null ? <Links {...props} /> : null}
       {isIdle && settings.person !== null ? <WhoIsIn {...props} /> : null}
       <OfflineNotice {...props} />
-      {props.offline.view.hasStorage ? null : <StorageNotice />}
-      {props.offline.view.sales.length === 0 ? null : <SalesWait {...props} />}
+      {sales.length === 0 && hasStorage ? null : <SalesWait {...props} />}
       {view.keyEnded ? (
         <Notice tone="bad" role="alert">
           <strong>{t(WORDS.keyEnded)}</strong>
