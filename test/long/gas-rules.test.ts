@@ -24,8 +24,8 @@ import { FIAT_TOKEN_MISSING } from '../../contracts/test/fiat-token.ts';
 import { startTestNode, type TestClient, type TestNode } from '../../contracts/test/test-node.ts';
 
 /**
- * Sends each transaction of docs/gas-rules.md to an EVM that counts gas for state (EIP-8037) and has
- * the higher floor of call data (EIP-7976): EDR, the node of Hardhat. It has no EIP-8038 and no
+ * Sends each transaction of docs/gas-rules.md to an EVM that counts gas for state (EIP-8037) and
+ * has the higher floor of call data (EIP-7976): EDR, the node of Hardhat. It has no EIP-8038 and no
  * EIP-2780.
  */
 

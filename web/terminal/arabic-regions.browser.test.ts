@@ -11,14 +11,14 @@ const stage = sharedStage();
 const OTHER_DIGITS = /(?![0-9])\p{Nd}|\b14[45]\d\b/u;
 
 for (const locale of ['ar-EG', 'ar-SA', 'ar-MA']) {
-  test(`${locale}: till, display, receipt and ticket of a sale have one kind of digits`, async () => {
+  test(`${locale}: till, display, receipt and ticket have one kind of digits`, async () => {
     const { sandbox, browser } = stage();
     const terminal = await addTestTerminal(sandbox);
     const window = await browser.open({ locale });
     const { page, context } = window;
     const named = (name: string) => page.locator(`[data-name="${name}"]`);
-    const check = async (of = page) => {
-      const text = await of.locator('body').textContent();
+    const check = async (shown = page) => {
+      const text = await shown.locator('body').textContent();
       assert.doesNotMatch(text ?? '', OTHER_DIGITS);
       return text ?? '';
     };

@@ -9,7 +9,7 @@ import { addTestTerminal } from '../testing/till.ts';
 
 const stage = sharedStage();
 
-test('Japanese lines of till, display and wallet break where a printer would break them', async () => {
+test('Japanese lines of till, display and wallet break by the strict rules', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox, '二階のレジ');
   const window = await browser.open({ ...NARROW, locale: 'ja-JP' });

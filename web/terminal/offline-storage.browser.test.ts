@@ -64,7 +64,7 @@ async function forwardsAll(till: OfflineWindow, count: number): Promise<void> {
   assert.equal((await paymentsOf(stage().sandbox, till.terminal)).length, count);
 }
 
-test('a storage that does not open is said within 3 s, tried again, and loses no sale', async () => {
+test('a storage that does not open is shown within 3 s, and loses no sale', async () => {
   const till = await openFaulty();
   const { page } = till;
   await till.cut();
@@ -137,7 +137,7 @@ test('a storage that stops answering while a sale is stored accepts nothing', as
   await till.close();
 });
 
-test('a tab with a later version gets the database, and the till says that it has none', async () => {
+test('a tab with a later version gets the database, and the till says so', async () => {
   const till = await openFaulty();
   const { page, context } = till;
   await till.cut();

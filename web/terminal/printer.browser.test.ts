@@ -134,7 +134,7 @@ function checkPlaces(line: string, image: Image): void {
 }
 
 for (const width of [32, 48] as const) {
-  test(`${width} columns: letters of the code page are text, Japanese and Arabic are dots`, async () => {
+  test(`${width} columns: the code page's letters are text, Japanese and Arabic dots`, async () => {
     const { sandbox, till, page, terminal } = await newTill(stage());
     await page.addInitScript(addPrinter);
     await page.reload();

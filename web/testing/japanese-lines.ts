@@ -18,7 +18,10 @@ export const BAD_LINES = `(() => {
         if (box === undefined || box.width === 0) continue;
         const last = lines.at(-1);
         const isSame = last !== undefined && box.top < last.bottom - 2 && box.bottom > last.top + 2;
-        if (isSame) Object.assign(last, { text: last.text + text.data[at], bottom: box.bottom, top: box.top });
+        if (isSame) {
+          last.text += text.data[at];
+          Object.assign(last, { bottom: box.bottom, top: box.top });
+        }
         else lines.push({ text: text.data[at], top: box.top, bottom: box.bottom });
       }
     }
@@ -27,15 +30,19 @@ export const BAD_LINES = `(() => {
   const holders = new Set();
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
-    const holder = text.parentElement.closest('button, a, th, td, p, li, dt, dd, h1, h2, h3, label, legend, span');
-    if (holder !== null && text.parentElement.closest('script, style, textarea, option') === null) holders.add(holder);
+    const holder = text.parentElement.closest(
+      'button, a, th, td, p, li, dt, dd, h1, h2, h3, label, legend, span',
+    );
+    const isUnseen = text.parentElement.closest('script, style, textarea, option') !== null;
+    if (holder !== null && !isUnseen) holders.add(holder);
   }
   for (const holder of holders) {
     if (!holder.checkVisibility() || getComputedStyle(holder).display === 'contents') continue;
     const lines = linesOf(holder);
     const shown = lines.join(' / ');
     const isLabel = holder.closest('button, .button, th') !== null;
-    if (isLabel && lines.length > 1 && lines.some((line) => /^[\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}]$/u.test(line))) {
+    const isOneLetter = (line) => /^[\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}]$/u.test(line);
+    if (isLabel && lines.length > 1 && lines.some(isOneLetter)) {
       found.push('one letter: ' + shown);
     }
     if (lines.slice(1).some((line) => /^[を、。ー」』）・！？ぁぃぅぇぉっゃゅょァィゥェォッャュョ]/u.test(line))) {
@@ -43,7 +50,8 @@ export const BAD_LINES = `(() => {
     }
   }
   for (const sum of document.querySelectorAll('.amount, bdi, [translate="no"]')) {
-    if (!/^[^\\d]{0,4}[\\d.,]+[\\s\\u00a0]*(USDC|\\p{Sc}|[A-Z]{3})?$/u.test(sum.textContent.trim())) continue;
+    const isSum = /^[^\\d]{0,4}[\\d.,]+[\\s\\u00a0]*(USDC|\\p{Sc}|[A-Z]{3})?$/u;
+    if (!isSum.test(sum.textContent.trim())) continue;
     const lines = sum.checkVisibility() ? linesOf(sum) : [];
     if (lines.length > 1) found.push('sum: ' + lines.join(' / '));
   }

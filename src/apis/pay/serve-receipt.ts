@@ -152,8 +152,8 @@ interface Drawing {
 }
 
 /**
- * Serves receipts as pages, as `.pdf`, as `.txt` and `.pbm` for printers and as `.json` for programs. `html`
- * is the built page with its styles and script.
+ * Serves receipts as pages, as `.pdf`, as `.txt` and `.pbm` for printers and as `.json` for
+ * programs. `html` is the built page with its styles and script.
  */
 export function createReceiptGate(ctx: ApiContext) {
   const limiter = memoryRateLimiter(LIMIT);

@@ -31,8 +31,8 @@ const DONE = { condition: '0x', end: '0x60015f5260205ff3' } as const;
 /**
  * Encodes a program that makes these calls in order and never reverts: it returns one word, which
  * is 1, or 0 if a call failed. (If the node made the calls directly, a contract's refusal would
- * look like a fault of the node.) The last call is a STATICCALL that must return the word `expected` or,
- * without one, a CALL that only has to succeed.
+ * look like a fault of the node.) The last call is a STATICCALL that must return the word
+ * `expected` or, without one, a CALL that only has to succeed.
  */
 export function callProgram(
   calls: readonly ProgramCall[],
