@@ -168,9 +168,10 @@ async function call(tool: Tool, { deps, given, person }: Called) {
   }
 }
 
-/** Fields that contain free text from merchants or customers, anywhere in a response. */
-const TEXT_OF_OTHERS: ReadonlySet<string> = new Set([
-  ...['description', 'label', 'name', 'reason', 'url', 'response_body'],
+/** Fields that contain free text from merchants, customers or devices, anywhere in a response. */
+export const TEXT_OF_OTHERS: ReadonlySet<string> = new Set([
+  ...['description', 'label', 'metadata', 'name', 'reason', 'url', 'response_body'],
+  ...['idempotency_key', 'key', 'platform', 'software_version', 'split_group', 'user_agent'],
 ]);
 
 function bracketed(text: string): string {
@@ -179,8 +180,7 @@ function bracketed(text: string): string {
 }
 
 /**
- * Encloses third-party text and every `metadata` value in brackets, so that a model can tell it
- * apart.
+ * Encloses third-party text in brackets, so that a model can tell it apart.
  */
 function withBrackets(value: unknown, isText = false): unknown {
   if (typeof value === 'string') return isText ? bracketed(value) : value;
@@ -188,7 +188,7 @@ function withBrackets(value: unknown, isText = false): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([key, one]) => [
     key,
-    withBrackets(one, isText || key === 'metadata' || TEXT_OF_OTHERS.has(key)),
+    withBrackets(one, isText || TEXT_OF_OTHERS.has(key)),
   ]);
   return Object.fromEntries(entries);
 }
