@@ -1,9 +1,37 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Hex, type Log, numberToHex, pad, toEventSelector } from 'viem';
+import { hasMoved } from '../../x402/src/find-arrival.ts';
 import { type Facilitator, paywallOf } from '../../x402/src/index.ts';
 import { decodeHeader, type Settled } from '../../x402/src/payment-requirements.ts';
 
 const NETWORK = 'eip155:31337';
+
+test('a used nonce has paid only if the token logs the transfer directly after it', () => {
+  const usdc = numberToHex(0x05dc, { size: 20 });
+  const [from, to, other] = [1, 2, 3].map((one) => numberToHex(one, { size: 20 })) as [
+    Hex,
+    Hex,
+    Hex,
+  ];
+  const nonce = numberToHex(7, { size: 32 });
+  const word = (address: Hex) => pad(address, { size: 32 });
+  const used = [toEventSelector('AuthorizationUsed(address,bytes32)'), word(from), nonce];
+  const moved = (recipient: Hex) => {
+    return [toEventSelector('Transfer(address,address,uint256)'), word(from), word(recipient)];
+  };
+  const log = (topics: Hex[], logIndex: number, address = usdc) => {
+    const data = topics[0] === used[0] ? '0x' : numberToHex(5, { size: 32 });
+    return { address, topics, data, logIndex } as unknown as Log;
+  };
+  const hasPaid = (...logs: Log[]) => hasMoved(usdc, logs, { from, nonce, to, value: 5n });
+  assert.equal(hasPaid(log(used, 0), log(moved(to), 1)), true);
+  assert.equal(hasPaid(log(used, 0)), false, 'no transfer');
+  assert.equal(hasPaid(log(moved(to), 1)), false, 'another nonce');
+  assert.equal(hasPaid(log(used, 0), log(moved(other), 1)), false, 'another recipient');
+  assert.equal(hasPaid(log(used, 0), log(moved(to), 2)), false, 'the transfer of another nonce');
+  assert.equal(hasPaid(log(used, 0), log(moved(to), 1, other)), false, 'another token');
+});
 
 test('while a service does not answer, the same payment can be sent again', async () => {
   const fault = new Error('connect ECONNREFUSED');

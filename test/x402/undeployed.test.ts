@@ -7,35 +7,32 @@ import { ExactEvmScheme } from '@x402/evm';
 import {
   type Address,
   concat,
-  createTestClient,
-  getCreate2Address,
   type Hex,
   hexToBigInt,
-  http,
   isAddressEqual,
-  keccak256,
   numberToHex,
-  pad,
   parseSignature,
-  publicActions,
-  serializeErc6492Signature,
   serializeSignature,
-  type TypedDataDefinition,
-  toHex,
 } from 'viem';
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { foundry } from 'viem/chains';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { profileFor } from '#settlement/chain-profiles.ts';
 import type { ProviderCall } from '#testing/back-ends.ts';
-import { keyWalletCode } from '#testing/pay-links.ts';
 import type { Behavior } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { REVERTS } from '#testing/reverts.ts';
 import { startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
-import { compileContract } from '../../contracts/compile.ts';
 import { knownFactories, openAllowance } from '../../x402/src/contract-wallets.ts';
 import type { Facilitator, FacilitatorOptions } from '../../x402/src/index.ts';
+import {
+  type Buyer,
+  completeToken,
+  HONEST,
+  HONEST_CODE,
+  type Made,
+  newContractBuyer,
+  nodeOf,
+} from './undeployed-buyers.ts';
 import { identifiedBy, openX402Ground, type X402Ground } from './x402-ground.ts';
 
 /** Clients whose wallet is a contract, or becomes one, and may not be deployed yet (ERC-6492). */
@@ -44,14 +41,11 @@ const PRICE = 1_000_000;
 const TOTAL = PRICE + 3_000 + 2_000 - 500;
 /** Enough for two blocks on a busy machine. */
 const WITHIN_MS = 60_000;
-/** A factory's code that deploys its call data (CREATE2, salt 0). */
-const HONEST_CODE = '0x365f5f375f365f5ff500';
 /**
  * A factory's code that deploys only if the gas price is 0, as in a simulation, and otherwise
  * reverts.
  */
 const HOSTILE_CODE = '0x3a156008575f5ffd5b365f5f375f365f5ff500';
-const HONEST = numberToHex(0xfac70011n, { size: 20 });
 const HOSTILE = numberToHex(0xfac70012n, { size: 20 });
 const UNLISTED = numberToHex(0xfac70013n, { size: 20 });
 
@@ -60,11 +54,7 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 let ground: X402Ground;
 const proxies: ProviderProxy[] = [];
 
-function node() {
-  const { rpc_url, chain_id } = ground.shared.sandbox.test;
-  const chain = { ...foundry, id: chain_id };
-  return createTestClient({ mode: 'anvil', chain, transport: http(rpc_url) }).extend(publicActions);
-}
+const node = () => nodeOf(ground);
 
 /** Opens a process with its own bridge, which deploys wallets of the listed factories. */
 async function open(changed: Partial<FacilitatorOptions> = {}): Promise<Facilitator> {
@@ -74,30 +64,10 @@ async function open(changed: Partial<FacilitatorOptions> = {}): Promise<Facilita
   return ground.another({ walletFactories: [HONEST, HOSTILE], privateKey, ...others });
 }
 
-/** Gives the sandbox's token the function of Circle's token that contract wallets need. */
-async function completeToken(): Promise<void> {
-  const { address } = newWallet();
-  const client = node();
-  await client.setBalance({ address, value: 10n ** 18n });
-  await client.impersonateAccount({ address });
-  const { bytecode } = compileContract('test/FullUSDC');
-  const request = { from: address, data: bytecode, gas: numberToHex(10_000_000n) };
-  const hash = (await client.request({
-    method: 'eth_sendTransaction' as never,
-    params: [request] as never,
-  })) as Hex;
-  const { contractAddress } = await client.waitForTransactionReceipt({ hash });
-  await client.setStorageAt({
-    address: ground.shared.sandbox.test.usdc as Address,
-    index: keccak256(toHex('tapline.test-usdc.logic')),
-    value: pad(contractAddress as Hex),
-  });
-}
-
 before(async () => {
   // Uses its own sandbox, because the test changes the token.
   ground = await openX402Ground(await startSharedSandbox());
-  await completeToken();
+  await completeToken(ground);
   const codes = [
     [HONEST, HONEST_CODE],
     [HOSTILE, HOSTILE_CODE],
@@ -111,33 +81,7 @@ after(async () => {
   await ground?.close();
 });
 
-interface Buyer {
-  readonly address: Address;
-  readonly signTypedData: (typed: TypedDataDefinition) => Promise<Hex>;
-}
-
-interface Made {
-  readonly factory?: Hex;
-  readonly manner?: 'honest' | 'two_faced';
-  readonly signer?: PrivateKeyAccount;
-  readonly atoms?: number;
-}
-
-/** Adds a wallet with money that its factory has not deployed yet. */
-async function newBuyer(made: Made = {}): Promise<Buyer> {
-  const { factory = HONEST, manner = 'honest', atoms = 2 * TOTAL } = made;
-  const account = newWallet();
-  const { signer = account } = made;
-  const data = keyWalletCode(account.address, manner);
-  const salt = numberToHex(0, { size: 32 });
-  const address = getCreate2Address({ from: factory, salt, bytecode: data });
-  await ground.fund(address, BigInt(atoms));
-  const wrap = (signature: Hex) => serializeErc6492Signature({ address: factory, data, signature });
-  return {
-    address,
-    signTypedData: async (typed) => wrap(await signer.signTypedData(typed)),
-  };
-}
+const newBuyer = (made: Made = {}) => newContractBuyer(ground, made);
 
 let resources = 0;
 

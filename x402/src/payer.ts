@@ -54,6 +54,8 @@ export class PayerError extends Error {
 }
 
 const TIMEOUT_MS = 20_000;
+/** Longer than the network waits for the block of an approval: 60 seconds. */
+const APPROVAL_TIMEOUT_MS = 75_000;
 /**
  * Statuses that mean that the session has expired, or that the last wallet signature is too old to
  * create a token.
@@ -84,14 +86,18 @@ interface Asked {
   readonly path: string;
   readonly body?: object;
   readonly token?: string;
+  readonly timeoutMs?: number;
 }
 
-async function ask<T>(baseUrl: string, { method, path, body, token }: Asked): Promise<T> {
+async function ask<T>(
+  baseUrl: string,
+  { method, path, body, token, timeoutMs = TIMEOUT_MS }: Asked,
+): Promise<T> {
   const headers: Record<string, string> = {};
   if (token !== undefined) headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = AbortSignal.timeout(timeoutMs);
   const url = `${baseUrl}/payer/v1${path}`;
   const response = await nodeFetch(url, { method, headers, signal, ...sent });
   const answer = (await response.json()) as { error?: { message: string } };
@@ -155,7 +161,8 @@ export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: 
     },
     approve: async (limits) => {
       const body = await signApproval(account, await wallet(), limits);
-      let sent = await call<Approval>({ method: 'POST', path: '/approvals', body });
+      const approval = { method: 'POST', path: '/approvals', body } as const;
+      let sent = await call<Approval>({ ...approval, timeoutMs: APPROVAL_TIMEOUT_MS });
       for (let look = 0; sent.status === 'pending' && look < LOOKS; look++) {
         await sleep(LOOK_MS);
         sent = await call<Approval>({ method: 'GET', path: `/approvals/${sent.id}` });
