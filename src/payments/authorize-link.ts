@@ -14,6 +14,7 @@ import { type Decline, paymentError } from '#payments/decline-codes.ts';
 import { deployWallet } from '#payments/deploy-wallet.ts';
 import { payIntent } from '#payments/pay.ts';
 import { type PayLink, withTip } from '#payments/pay-link.ts';
+import { ratesOf, sumOf } from '#payments/pay-message.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import {
@@ -22,6 +23,7 @@ import {
   verifyAuthorization,
   whyUnable,
 } from '#payments/verify-authorization.ts';
+import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { notDeployed, onceDeployed } from '#settlement/chain/signature-refusals.ts';
 import { normalSignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
@@ -153,12 +155,19 @@ async function authorizationOf(
     deploy: (signed, deployment) =>
       deployWallet(ctx, {
         ...{ chain: link.chain, wallet: from, deployment, whyUnable: () => whyNot(signed) },
+        sale: { intentId: link.intent.id, fees: feesOf(link, signed) },
         ...{ subject: `link ${link.intent.id}`, address: present(address, 'address of a caller') },
         ...(gone === undefined ? {} : { gone }),
       }),
   });
   if (isRefusal(verified) || 'decline' in verified || link.bindsOrder) return verified;
   return (await unable(verified)) ?? verified;
+}
+
+/** Returns what a sale brings in, in atoms. */
+function feesOf(link: PayLink, { terms }: VerifiedAuthorization): bigint {
+  const amount = sumOf(link);
+  return chargesOf(amount, ratesOf(terms)).pulled - amount;
 }
 
 /** Refuses to deploy a wallet for a sale that brings in less than its deployment may cost. */

@@ -50,6 +50,8 @@ export interface Undeployed<Why> extends DeployedFor {
    * fail; `null` if it would succeed.
    */
   readonly whyUnable: () => Promise<Why | null>;
+  /** The sale that the wallet pays, and what it brings in, in atoms. */
+  readonly sale?: { readonly intentId: string; readonly fees: bigint };
 }
 
 /** Returns a function with which use cases in other folders can deploy a wallet for a request. */
@@ -76,13 +78,31 @@ export async function deployWallet<Why>(
   const unable = await wanted.whyUnable();
   if (unable !== null) return unable;
   const now = ctx.clock.now();
-  const limited = await ctx.db.transaction((tx) => queueOnce(tx, ctx.settings, wanted, now));
+  const coveredBy = await coveringSale(wanted);
+  const counted = { ...wanted, ...(coveredBy === null ? {} : { coveredBy }) };
+  const limited = await ctx.db.transaction((tx) => queueOnce(tx, ctx.settings, counted, now));
   if (limited !== null) return limited;
   ctx.wakeups.send('chain-requests', networkOf(livemode));
   return awaitCode(ctx, wanted);
 }
 
-type Wanted = Omit<Undeployed<unknown>, 'whyUnable'>;
+type Wanted = Omit<Undeployed<unknown>, 'whyUnable'> & { readonly coveredBy?: string };
+
+/** USDC has 6 decimals, and a coin that is priced in dollars 18. */
+const WEI_PER_ATOM = 10n ** 12n;
+
+/**
+ * Returns the sale whose fees cover the deployment at its ceiling; `null` if they do not, or if the
+ * price of the chain's coin is unknown.
+ */
+async function coveringSale({ chain, sale }: Wanted): Promise<string | null> {
+  if (sale === undefined || chain.config.profile.coin.priceUnit !== 'USD') return null;
+  const accepts = (result: unknown) => /^0x[0-9a-f]{1,30}$/.test(String(result));
+  const [price] = await chain.rpc.batch([{ method: 'eth_gasPrice', params: [], accepts }]);
+  if (price?.ok !== true) return null;
+  const cost = (DEPLOYMENT_GAS * BigInt(price.result as Hex)) / WEI_PER_ATOM;
+  return cost < sale.fees ? sale.intentId : null;
+}
 
 /**
  * Returns the subject of the settlement job, which is the same for every request of this wallet.
@@ -125,7 +145,7 @@ async function countDeployment(
   perDay: number,
   wanted: Wanted & { readonly payerId: string | undefined; readonly now: Date },
 ): Promise<Refusal | null> {
-  const { chain, wallet, subject, address, payerId, now } = wanted;
+  const { chain, wallet, subject, address, payerId, coveredBy, now } = wanted;
   const { livemode } = chain.config;
   const hourly = { attempts: DEPLOYMENTS_PER_HOUR, windowMs: HOUR_MS };
   const { hasPaid } = payerId === undefined ? NEVER_PAID : await selectHasPaid(tx, { payerId });
@@ -140,7 +160,7 @@ async function countDeployment(
         tx,
         {
           ...{ livemode, kind: 'wallet_deployment', subjectId: subjectOf(wanted), wallet, hasPaid },
-          ...{ gas: DEPLOYMENT_GAS, now },
+          ...{ gas: DEPLOYMENT_GAS, now, ...(coveredBy === undefined ? {} : { coveredBy }) },
         },
         perDay,
       ),

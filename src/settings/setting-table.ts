@@ -226,8 +226,8 @@ export const GENERAL_SECTIONS = [
         unit: 'gas in 24 hours, 1000000–100000000000',
         what:
           'The most gas for the deployment of wallets ' +
-          '(`CHAIN_<NETWORK>_WALLET_FACTORIES`), for each network. A deployment that costs less ' +
-          'than the fees of its sale does not count.',
+          '(`CHAIN_<NETWORK>_WALLET_FACTORIES`), for each network. Where the coin is a dollar, ' +
+          'a deployment that costs less than the fees of its sale does not count.',
       },
       {
         name: 'WALLET_DEPLOYMENT_FROM',

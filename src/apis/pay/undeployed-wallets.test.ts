@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData, parseAbi, zeroAddress } from 'viem';
+import { present } from '#core/assert.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { isKnownDeployment } from '#settlement/chain/known-deployments.ts';
-import { WALLET_FACTORIES } from '#settlement/chain-profiles.ts';
+import { profileFor, WALLET_FACTORIES } from '#settlement/chain-profiles.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 import { upsertReport } from '#settlement/readiness-queries.ts';
@@ -287,6 +288,26 @@ test('the gas of a day is a limit, with an alarm for the operator', async () => 
   } finally {
     await small.close();
   }
+});
+
+test('a deployment whose cost the fees of its sale cover does not count', async () => {
+  const counted = async (priceUnit: 'USD' | 'coin') => {
+    const profile = present(profileFor(null, 31_337), 'profile');
+    const priced = { ...profile, coin: { ...profile.coin, priceUnit } };
+    const on = await startPayGround({ overrides: () => ({ ...listing(), profile: priced }) });
+    try {
+      await addFactories(on.world.network);
+      const paid = await (await pay(await newUndeployed({ on }), on)).send();
+      assert.equal(paid.answer, '200 succeeded');
+      const rows = await on.store.db.query(
+        `select from gas_spending where kind = 'wallet_deployment'`,
+      );
+      return rows.length;
+    } finally {
+      await on.close();
+    }
+  };
+  assert.deepEqual([await counted('USD'), await counted('coin')], [0, 1]);
 });
 
 test('if remote signers hold all keys, a wallet is refused and nothing is counted', async () => {
