@@ -216,3 +216,30 @@ describe('the gas of a day', () => {
     }
   });
 });
+
+test('while a stranger attacks a link, 40 honest contract wallets pay at other links', async () => {
+  await ground.store.db.query('delete from gas_spending');
+  const attacked = await ground.newLink();
+  const attackers: Wallet[] = [];
+  for (let made = 0; made < 10; made++) attackers.push(await hostile());
+  const wallets: Wallet[] = [];
+  for (let made = 0; made < 20; made++) {
+    const account = await ground.bare();
+    await delegate(ground.world.network, account.address, { key: account.address });
+    wallets.push(await honest(), { from: account.address, account });
+  }
+  const attack = async () => {
+    const told: string[] = [];
+    for (const wallet of attackers) told.push(await payAt(attacked.token, wallet));
+    return told;
+  };
+  const pay = async () => {
+    const told: string[] = [];
+    for (const wallet of wallets) told.push(await payNewLink(wallet));
+    return told;
+  };
+  const [told, paid] = await Promise.all([attack(), pay()]);
+  assert.deepEqual(paid, Array(40).fill(PAID));
+  assert.deepEqual(told, [FAILED, FAILED, ...Array(8).fill(REFUSED)]);
+  assert.equal((await sent(ground, attacked.intentId)).length, 2);
+});
