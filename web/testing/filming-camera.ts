@@ -9,13 +9,20 @@ function rowsOf(text: string | null): boolean[][] {
  * Adds a camera that films real QR codes. Removes the browser's built-in decoder, because Safari
  * and Firefox have none.
  */
-export async function addFilmingCamera(page: Page, text: string | null = null): Promise<void> {
-  await page.addInitScript((first) => {
+export async function addFilmingCamera(
+  page: Page,
+  text: string | null = null,
+  /** Size of the pictures. */
+  size: readonly [number, number] = [1280, 720],
+): Promise<void> {
+  const filming = [rowsOf(text), size] as const;
+  await page.addInitScript(([first, [width, height]]) => {
     Reflect.deleteProperty(window, 'BarcodeDetector');
     const filmed = { rows: first };
+    const scale = width / 1280;
     const getUserMedia = async () => {
       const canvas = document.createElement('canvas');
-      [canvas.width, canvas.height] = [1280, 720];
+      [canvas.width, canvas.height] = [width, height];
       const context = canvas.getContext('2d');
       const draw = () => {
         if (context === null) return;
@@ -23,10 +30,11 @@ export async function addFilmingCamera(page: Page, text: string | null = null): 
         const side = 600 / rows.length;
         context.resetTransform();
         context.fillStyle = '#ddd';
-        context.fillRect(0, 0, 1280, 720);
+        context.fillRect(0, 0, width, height);
         context.fillStyle = '#111';
         // Draws the code slightly askew, as if held by hand.
-        context.setTransform(0.98, 0.1, -0.1, 0.98, 380, 20);
+        const [by, askew, left] = [0.98 * scale, 0.1 * scale, 380 * scale];
+        context.setTransform(by, askew, -askew, by, left, 20);
         for (const [y, row] of rows.entries()) {
           for (const [x, dark] of row.entries()) {
             if (dark) context.fillRect(x * side, y * side, side + 0.5, side + 0.5);
@@ -39,7 +47,7 @@ export async function addFilmingCamera(page: Page, text: string | null = null): 
     };
     Object.assign(window, { filmed });
     Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia } });
-  }, rowsOf(text));
+  }, filming);
 }
 
 /** Shows a QR code of this text to the camera. */

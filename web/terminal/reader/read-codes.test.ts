@@ -5,6 +5,11 @@ import { type BarcodeDetector, type CameraProblem, readCodes } from './read-code
 /** Replaces a camera's track, because Node has no camera. */
 class Track extends EventTarget {
   readonly kind = 'video';
+  torch: boolean | null = null;
+  getCapabilities = () => ({ torch: true });
+  applyConstraints = async ({ advanced: [one] }: { advanced: { torch: boolean }[] }) => {
+    this.torch = one?.torch ?? null;
+  };
   stop(): void {}
 }
 
@@ -17,7 +22,13 @@ const video = {
       givePicture = resolve;
     }),
 } as unknown as HTMLVideoElement;
-const DEVICES = { getUserMedia: async () => ({ getTracks: () => [track] }) };
+const asked: MediaStreamConstraints[] = [];
+const DEVICES = {
+  getUserMedia: async (wish: MediaStreamConstraints) => {
+    asked.push(wish);
+    return { getTracks: () => [track] };
+  },
+};
 
 const { mediaDevices } = navigator;
 
@@ -69,4 +80,59 @@ test('a camera that stops while the decoder loads is reported at once, and once'
 test('a decoder that cannot be loaded is not blamed on the camera', async () => {
   const missing = () => Promise.reject(new Error('its file is gone'));
   assert.deepEqual(await problemsOf(missing, () => {}), ['no_decoder']);
+});
+
+test('a track that stays muted is opened again, and one that is muted briefly is not', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  const muted = async (forMs: number) => {
+    const said: CameraProblem[] = [];
+    const end = new AbortController();
+    const onProblem = (problem: CameraProblem) => said.push(problem);
+    const events = { onCode: () => {}, onProblem, createDetector: detector };
+    const reading = readCodes(video, events, end.signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    track.dispatchEvent(new Event('mute'));
+    t.mock.timers.tick(forMs);
+    track.dispatchEvent(new Event('unmute'));
+    t.mock.timers.tick(10_000);
+    end.abort();
+    givePicture();
+    await reading;
+    return said;
+  };
+  assert.deepEqual(await muted(500), []);
+  assert.deepEqual(await muted(3_000), ['muted']);
+});
+
+test('the camera is asked for 1280 pixels, and its light can be switched', async () => {
+  asked.length = 0;
+  const end = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<(isOn: boolean) => void>();
+  const events = { onCode: () => {}, onProblem: () => {}, createDetector: detector };
+  const reading = readCodes(video, { ...events, onLight: resolve }, end.signal);
+  const light = await promise;
+  light(true);
+  assert.equal(track.torch, true);
+  light(false);
+  assert.equal(track.torch, false);
+  const wish = asked[0]?.video as MediaTrackConstraints;
+  assert.deepEqual([wish.facingMode, wish.width], ['environment', { ideal: 1280 }]);
+  end.abort();
+  givePicture();
+  await reading;
+});
+
+test('of two codes in a picture, the one that the dialog can use is read', async () => {
+  const end = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const both = async () => ({
+    detect: async () => [{ rawValue: 'https://shop.example' }, { rawValue: 'ours' }],
+  });
+  const isOwn = (text: string) => text === 'ours';
+  const events = { onCode: resolve, onProblem: () => {}, isOwn, createDetector: both };
+  const reading = readCodes(video, events, end.signal);
+  assert.equal(await promise, 'ours');
+  end.abort();
+  givePicture();
+  await reading;
 });

@@ -1,8 +1,9 @@
 /**
  * The reason why the camera reads no codes: no permission or device, no decoder, or its track
- * ended.
+ * ended. `muted`: the browser delivers no pictures, as after a sleep; opening the camera again
+ * helps.
  */
-export type CameraProblem = 'refused' | 'no_decoder' | 'stopped';
+export type CameraProblem = 'refused' | 'no_decoder' | 'stopped' | 'muted';
 
 /** The part of the Barcode Detection API that the till uses. */
 export interface BarcodeDetector {
@@ -15,8 +16,28 @@ export interface BarcodeDetector {
  */
 const LOOK_EVERY_MS = 200;
 
+/** Time for which a track may be muted. Browsers mute it briefly, for example during a rotation. */
+const MUTED_MS = 2_000;
+
+/** A long code needs more pixels than the 640 × 480 that browsers choose by themselves. */
+const PICTURE = { width: { ideal: 1280 }, height: { ideal: 720 } } as const;
+
 export function openCamera(): Promise<MediaStream> {
-  return navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
+  return navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment', ...PICTURE } });
+}
+
+/** Switches the camera's light. */
+export type Light = (isOn: boolean) => void;
+
+/** Returns the switch of the camera's light; `null` if it has none. */
+function lightOf([track]: readonly MediaStreamTrack[]): Light | null {
+  // TypeScript does not know `torch` yet.
+  const capabilities = track?.getCapabilities?.() as { readonly torch?: boolean } | undefined;
+  if (track === undefined || capabilities?.torch !== true) return null;
+  return (torch) => {
+    const advanced = [{ torch } as MediaTrackConstraintSet];
+    void track.applyConstraints({ advanced }).catch(() => {});
+  };
 }
 
 export function closeCamera(stream: MediaStream): void {
@@ -27,6 +48,10 @@ export interface CameraEvents {
   readonly onCode: (text: string) => void;
   /** Called when no more codes can be read. Opening the camera again may help. */
   readonly onProblem: (problem: CameraProblem) => void;
+  /** Called if the camera has a light. */
+  readonly onLight?: (light: Light) => void;
+  /** True for codes that the dialog can use. Of several codes in a picture, such a one is read. */
+  readonly isOwn?: (text: string) => boolean;
 }
 
 export interface CodeReader extends CameraEvents {
@@ -36,7 +61,7 @@ export interface CodeReader extends CameraEvents {
 /** Shows the camera in `video` and reads codes from it until the signal aborts. */
 export async function readCodes(
   video: HTMLVideoElement,
-  { onCode, onProblem, createDetector }: CodeReader,
+  { onCode, onProblem, onLight, isOwn, createDetector }: CodeReader,
   signal: AbortSignal,
 ): Promise<void> {
   const stream = await openCamera().catch(() => null);
@@ -55,16 +80,26 @@ export async function readCodes(
   };
   // A track ends when another app takes the camera, when it is unplugged, or when its permission is
   // revoked. This may happen while the decoder loads.
-  for (const track of stream.getTracks()) track.addEventListener('ended', () => fail('stopped'));
+  for (const track of stream.getTracks()) {
+    track.addEventListener('ended', () => fail('stopped'));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    track.addEventListener('mute', () => {
+      timer = setTimeout(() => fail('muted'), MUTED_MS);
+    });
+    track.addEventListener('unmute', () => clearTimeout(timer));
+  }
   const detector = await createDetector().catch(() => null);
   if (detector === null) return fail('no_decoder');
   if (done.signal.aborted) return;
   const timer = setInterval(async () => {
-    const [found] = await detector.detect(video).catch(() => []);
+    const all = await detector.detect(video).catch(() => []);
+    const found = all.find(({ rawValue }) => isOwn?.(rawValue)) ?? all[0];
     if (found !== undefined && !done.signal.aborted) onCode(found.rawValue);
   }, LOOK_EVERY_MS);
   done.signal.addEventListener('abort', () => clearInterval(timer));
   video.srcObject = stream;
+  const light = lightOf(stream.getTracks());
+  if (light !== null) onLight?.(light);
   // This may wait forever for a first frame. It rejects if the dialog is closed first.
   await video.play().catch(() => {});
 }

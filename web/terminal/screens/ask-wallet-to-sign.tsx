@@ -63,6 +63,7 @@ function AnswerForm({ onAnswer }: { readonly onAnswer: (text: string) => Promise
       {scanning ? (
         <ScanDialog
           title={t('till.offline_sale.scan_heading')}
+          isOwn={(code) => readText(code).is === 'answer'}
           onClose={() => setScanning(false)}
           onCode={(code) => {
             setScanning(false);

@@ -116,6 +116,7 @@ export function PairScreen(props: PairScreenProps): ReactNode {
       {scanning ? (
         <ScanDialog
           title={t('till.pair.scan_heading')}
+          isOwn={(text) => codeIn(text) !== text}
           onClose={() => setScanning(false)}
           onCode={(text) => {
             setScanning(false);

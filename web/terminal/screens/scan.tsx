@@ -3,7 +3,7 @@ import { scannedText } from '#core/name-rules.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { readCamera } from '../reader/camera.ts';
-import type { CameraProblem } from '../reader/read-codes.ts';
+import type { CameraProblem, Light } from '../reader/read-codes.ts';
 import { NotLoaded } from './use-loaded.tsx';
 import './scan.css';
 import { t } from '../../ui/text/t.ts';
@@ -12,15 +12,27 @@ export interface ScanDialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly onCode: (text: string) => void;
+  /** True for codes that the dialog can use, if there are several in the picture. */
+  readonly isOwn?: (text: string) => boolean;
 }
 
 /** Shows the camera until a code is found. */
-export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNode {
+export function ScanDialog({ title, onClose, onCode, isOwn }: ScanDialogProps): ReactNode {
+  const [light, setLight] = useState<Light | null>(null);
+  const [isLit, setIsLit] = useState(false);
   const video = useRef<HTMLVideoElement>(null);
   const [problem, setProblem] = useState<CameraProblem | null>(null);
   const [attempt, setAttempt] = useState(0);
   // An effect event, so that the camera keeps running when the surrounding components render again.
   const found = useEffectEvent(onCode);
+  const isUsable = useEffectEvent((text: string) => isOwn?.(text) === true);
+  const again = () => {
+    setProblem(null);
+    setLight(null);
+    setIsLit(false);
+    setAttempt((count) => count + 1);
+  };
+  const openAgain = useEffectEvent(again);
   useEffect(() => {
     const end = new AbortController();
     if (video.current !== null && attempt >= 0) {
@@ -30,22 +42,41 @@ export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNo
         end.abort();
         found(scannedText(text));
       };
-      void readCamera(video.current, { onCode: onFirst, onProblem: setProblem }, end.signal);
+      const onProblem = (one: CameraProblem) => (one === 'muted' ? openAgain() : setProblem(one));
+      const onLight = (own: Light) => setLight(() => own);
+      const events = { onCode: onFirst, onProblem, onLight, isOwn: isUsable };
+      void readCamera(video.current, events, end.signal);
     }
     return () => end.abort();
   }, [attempt]);
+  const isStopped = problem === 'stopped';
+  useEffect(() => {
+    if (!isStopped) return;
+    // A sleep ends the track in some browsers.
+    const wake = () => document.visibilityState === 'visible' && openAgain();
+    document.addEventListener('visibilitychange', wake);
+    return () => document.removeEventListener('visibilitychange', wake);
+  }, [isStopped]);
   return (
     <Dialog title={title} onClose={onClose}>
       {problem === null ? (
         <video ref={video} className="scan-video" muted playsInline />
       ) : (
         <NotLoaded
-          words={t(`till.camera.${problem}`)}
-          onRetry={() => {
-            setProblem(null);
-            setAttempt(attempt + 1);
-          }}
+          words={t(`till.camera.${problem === 'muted' ? 'stopped' : problem}`)}
+          onRetry={again}
         />
+      )}
+      {light === null ? null : (
+        <Button
+          aria-pressed={isLit}
+          onClick={() => {
+            light(!isLit);
+            setIsLit(!isLit);
+          }}
+        >
+          {t('till.camera.light')}
+        </Button>
       )}
       <Button onClick={onClose}>{t('till.done')}</Button>
     </Dialog>

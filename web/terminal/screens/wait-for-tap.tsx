@@ -247,6 +247,7 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
       {scanning ? (
         <ScanDialog
           title={t('till.waiting.scan_heading')}
+          isOwn={(text) => readText(text).is === 'pass'}
           onClose={() => setScanning(false)}
           onCode={(text) => {
             setScanning(false);

@@ -168,6 +168,9 @@ function RequestForm(props: FormProps): ReactNode {
   );
 }
 
+/** The beginning of a till's request. `data/offline-request.ts` checks the rest. */
+const REQUEST = /^TLREQ/i;
+
 function Scan({ onCode }: { readonly onCode: (text: string) => void }): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   return (
@@ -178,6 +181,7 @@ function Scan({ onCode }: { readonly onCode: (text: string) => void }): ReactNod
       {isOpen ? (
         <ScanDialog
           title={t('wallet.pay_offline.scan_heading')}
+          isOwn={(code) => REQUEST.test(code)}
           onClose={() => setIsOpen(false)}
           onCode={(code) => {
             setIsOpen(false);
