@@ -142,7 +142,7 @@ test('after a system error, a sale waits for the result: paid, it is that sale',
   talk.acknowledgesTwice();
   assert.equal(talk.sold.length, 1);
   talk.says(authorization(1250));
-  assert.equal(talk.sold.length, 2, 'once acknowledged, each request is a sale');
+  assert.equal(talk.sold.length, 2, 'the cashier started again');
 });
 
 test('after a system error, a sale waits for the result: not paid, it is a new sale', () => {

@@ -26,7 +26,7 @@ function textOf(result = ''): string {
   return decodeText(fields.values.get(0x3c) ?? new Uint8Array(), 'cp437');
 }
 
-test('an equal amount within 120 s of an unacknowledged result gets a text, then is a sale', () => {
+test('an equal amount within 120 s of a paid sale gets a text, then is a sale', () => {
   for (const [ms, sales] of [[0, 1] as const, [119_000, 1] as const, [121_000, 2] as const]) {
     const talk = selling();
     talk.news(PAID);
@@ -57,6 +57,17 @@ test('an equal amount within 120 s of an unacknowledged result gets a text, then
   other.observe({ type: 'cut' }).connect();
   other.says(authorization(1251));
   assert.equal(other.sold.length, 2, 'another amount is another sale');
+});
+
+test('a result that the register acknowledged is named to the next equal request, too', () => {
+  const talk = selling();
+  talk.news(PAID);
+  talk.acknowledgesTwice();
+  talk.now += 100_000;
+  assert.match(talk.says(authorization(1250))[1] ?? '', DOUBT);
+  talk.acknowledgesTwice();
+  assert.deepEqual(talk.says(authorization(1250)), [ACK]);
+  assert.equal(talk.sold.length, 2);
 });
 
 test('a payment after the register had gone is named to the next equal request', () => {

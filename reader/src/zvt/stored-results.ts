@@ -275,13 +275,15 @@ export function isUnknownRefund(refund: Refund | null): boolean {
   return refund !== null && refund.status !== 'done' && refund.status !== 'refused';
 }
 
-/** True if the sale must be reported again, instead of charging the same amount a second time. */
+/**
+ * True if the same sum, so soon, is more likely a repeat than another sale. For a paid sale that
+ * also holds if the register acknowledged it: its cashier may not have seen the result.
+ */
 export function mustRepeat(sale: Sale, money: Money, now: number): boolean {
-  if (sale.status !== 'paid' && sale.status !== 'not_paid') return false;
-  if (!isSameMoney(sale, money) || sale.delivery === 'acknowledged') return false;
-  if (sale.status === 'paid' && sale.paid.reversed) return false;
-  // A sale that was not paid and never reported can simply be made.
-  if (sale.status === 'not_paid' && sale.delivery === 'unsent') return false;
+  if (!isSameMoney(sale, money)) return false;
+  if (sale.status === 'paid') return !sale.paid.reversed && now - sale.known_at <= REPEAT_MS;
+  // A sale that was not paid can simply be made, unless its report may have been lost.
+  if (sale.status !== 'not_paid' || sale.delivery !== 'sent') return false;
   return now - sale.known_at <= REPEAT_MS;
 }
 
