@@ -16,9 +16,9 @@ import {
   GOVERNANCE_DELAY_SECONDS,
   MIN_CONTRACT_DELAY_SECONDS,
 } from '#settlement/chain/check-contract.ts';
+import { completingSteps, deployInSteps } from '#settlement/chain/deploy-in-steps.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { isCurrentContract } from '#settlement/contract/contract-code.ts';
-import { completingSteps, deployInSteps } from '#settlement/contract/deploy-in-steps.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { checksummed } from '#settlement/evm-address.ts';

@@ -55,7 +55,7 @@ exec chroot ${folder} /bin/sh -c 'cd /app && exec "$@"' sh ${command}`;
   return spawn('unshare', args, {
     env: {
       ...Object.fromEntries(kept),
-      PATH: '/app/node_modules/.bin:/usr/local/bin:/usr/bin:/bin',
+      PATH: '/app/node_modules/.bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
       HOME: '/root',
       NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt',
       ...env,
@@ -92,6 +92,7 @@ async function putNode(): Promise<void> {
   const settings = await sh('npm config get userconfig');
   await cp(settings, path.join(folder, 'root/.npmrc')).catch(() => {});
   for (const file of ['etc/resolv.conf', 'etc/ssl/certs/ca-certificates.crt']) {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await cp(path.join('/', file), path.join(folder, file), { dereference: true });
   }
 }
@@ -100,7 +101,8 @@ before(async () => {
   why = await whyNot();
   if (why !== null) return;
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-arm64-'));
-  const include = '--include=ca-certificates,libstdc++6';
+  // Without ca-certificates, which takes minutes to install here. This machine's are copied.
+  const include = '--include=libstdc++6';
   await run('debootstrap', ['--arch=arm64', '--variant=minbase', include, 'bookworm', folder]);
   await putNode();
   await mkdir(path.join(folder, 'app'));

@@ -1,4 +1,3 @@
-import { hashTypedData } from 'viem';
 import type { Refusal } from '#core/answer.ts';
 import { addSeconds } from '#core/clock.ts';
 import { SECOND_MS } from '#core/durations.ts';
@@ -16,7 +15,7 @@ import {
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { CheckResult } from '#settlement/chain/check-payment.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
-import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authorization.ts';
+import { judgeOffline, offlineNonce } from '#settlement/chain/offline-authorization.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer-balance.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
@@ -24,8 +23,6 @@ import {
   checkAuthorization,
 } from '#settlement/chain/simulate-authorization.ts';
 import { isTokenStopped } from '#settlement/chain/token-paused.ts';
-import { verifySignature } from '#settlement/chain/verify-signature.ts';
-import { validityOf } from '#settlement/contract/contract-calls.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { OfflineLimits } from '#terminals/offline-limits.ts';
 
@@ -188,15 +185,8 @@ async function judgeWallet(
   chain: Chain,
   { payment, authorization, rates }: AuthorizedPayment,
 ): Promise<ChainVerdict> {
-  const { merchantNumber, amount, payer: from } = payment;
-  const { signature } = authorization;
-  const [validAfter, validBefore] = validityOf(authorization);
-  const nonce = offlineNonce({ merchantNumber, amount, salt: authorization.salt });
-  const value = chargesOf(amount, rates).pulled;
-  const terms = { from, value, validAfter, validBefore, nonce };
-  const digest = hashTypedData(offlineMessage(chain.config, merchantNumber, terms));
-  const signed = { signer: from, digests: [digest], signature, by: 'token' } as const;
-  const { status } = await verifySignature(chain, signed);
+  const value = chargesOf(payment.amount, rates).pulled;
+  const { status } = await judgeOffline(chain, { ...payment, ...authorization, value });
   if (status === 'unavailable') return status;
   return status === 'delegate_refuses' ? 'wallet_refuses' : 'authorization_invalid';
 }

@@ -1,7 +1,12 @@
 import { hashTypedData } from 'viem';
-import { isSignedBy } from '#settlement/chain/verify-signature.ts';
-import type { Hex } from '#settlement/chain-requests.ts';
-import { authorizationNonce } from '#settlement/contract/contract-calls.ts';
+import type { Chain } from '#settlement/chain/chain.ts';
+import {
+  isSignedBy,
+  type SignatureVerdict,
+  verifySignature,
+} from '#settlement/chain/verify-signature.ts';
+import type { Hex, PaymentAuthorization } from '#settlement/chain-requests.ts';
+import { authorizationNonce, validityOf } from '#settlement/contract/contract-calls.ts';
 import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
@@ -54,4 +59,16 @@ export async function verifyOffline(
   const { from: signer, signature } = authorization;
   const digest = hashTypedData(offlineMessage(config, sale.merchantNumber, authorization));
   return (await isSignedBy({ signer, signature }, digest)) ? null : 'signature';
+}
+
+/** Checks the signature of an offline sale as the token would decide now. */
+export function judgeOffline(
+  chain: Chain,
+  sale: OfflineSale & PaymentAuthorization & { readonly payer: Hex; readonly value: bigint },
+): Promise<SignatureVerdict> {
+  const { payer: from, value, signature } = sale;
+  const [validAfter, validBefore] = validityOf(sale);
+  const terms = { from, value, validAfter, validBefore, nonce: offlineNonce(sale) };
+  const digest = hashTypedData(offlineMessage(chain.config, sale.merchantNumber, terms));
+  return verifySignature(chain, { signer: from, digests: [digest], signature, by: 'token' });
 }
