@@ -99,7 +99,11 @@ async function ask<T>(
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const signal = AbortSignal.timeout(timeoutMs);
   const url = `${baseUrl}/payer/v1${path}`;
-  const response = await nodeFetch(url, { method, headers, signal, ...sent });
+  const response = await nodeFetch(url, { method, headers, signal, ...sent }).catch(
+    (cause: unknown) => {
+      throw new Error(`${method} ${url} was not answered`, { cause });
+    },
+  );
   const answer = (await response.json()) as { error?: { message: string } };
   if (!response.ok) throw new PayerError(`${path}: ${answer.error?.message}`, response.status);
   return answer as T;
