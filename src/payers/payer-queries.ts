@@ -38,13 +38,13 @@ export async function selectPayerByAddress(
 /** Returns whether a payer has paid before, on this network and at this merchant. */
 export async function selectHasPaid(
   sql: Sql,
-  of: { readonly payerId: string; readonly accountId?: string },
+  payer: { readonly payerId: string; readonly accountId?: string },
 ): Promise<{ readonly hasPaid: boolean; readonly hasPaidHere: boolean }> {
   const rows = await sql.query<{ paid: boolean; here: boolean }>(
     `select (select true from payments where payer_id = $1 limit 1) is not null as paid,
        (select true from payments where payer_id || account_id = $1 || $2 limit 1) is not null
          as here`,
-    [of.payerId, of.accountId ?? ''],
+    [payer.payerId, payer.accountId ?? ''],
   );
   const { paid: hasPaid, here: hasPaidHere } = only(rows, 'payments of a payer');
   return { hasPaid, hasPaidHere };

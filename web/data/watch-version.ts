@@ -35,7 +35,7 @@ async function isOutdated(app: string): Promise<boolean> {
 
 /**
  * Checks for a newer version now, every half an hour, and when the page becomes visible. Does not
- * rely on `controllerchange`, which some browsers do not fire in a page that has been open for long.
+ * rely on `controllerchange`, which some browsers do not fire in a page that has long been open.
  */
 export function watchVersion(
   app: string,

@@ -15,9 +15,9 @@ test('Japanese lines of till, display and wallet break by the strict rules', asy
   const window = await browser.open({ ...NARROW, locale: 'ja-JP' });
   const { page, context } = window;
   const named = (name: string) => page.locator(`[data-name="${name}"]`);
-  const check = async (of: Page = page) => {
-    assert.equal(await of.locator('html').getAttribute('lang'), 'ja');
-    assert.deepEqual(await of.evaluate(BAD_LINES), [], of.url());
+  const check = async (shown: Page = page) => {
+    assert.equal(await shown.locator('html').getAttribute('lang'), 'ja');
+    assert.deepEqual(await shown.evaluate(BAD_LINES), [], shown.url());
   };
   await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
   await named('Start shift').click();

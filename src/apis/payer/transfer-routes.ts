@@ -22,14 +22,6 @@ import { canSponsor } from '#settlement/status/relayer-status.ts';
 /** A contract wallet can make a transfer fail in the block so often. */
 const TRANSFER_TRIES = 3n;
 
-/** Maximum number of transfers per hour for which the operator pays the gas. */
-export interface TransferLimits {
-  /** Per IP address, because one client can create any number of wallets. */
-  readonly perAddress: number;
-  /** Per network in total. */
-  readonly perHour: number;
-}
-
 /**
  * Returns a function that counts a transfer toward the limits, in the caller's transaction.
  * Reaching the network's limit raises an alarm: the cause may be a busy hour, or an attack that

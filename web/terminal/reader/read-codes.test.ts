@@ -82,7 +82,7 @@ test('a decoder that cannot be loaded is not blamed on the camera', async () => 
   assert.deepEqual(await problemsOf(missing, () => {}), ['no_decoder']);
 });
 
-test('a track that stays muted is opened again, and one that is muted briefly is not', async (t) => {
+test('a track that stays muted is opened again, one that is muted briefly is not', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const muted = async (forMs: number) => {
     const said: CameraProblem[] = [];

@@ -19,7 +19,6 @@ export interface ScanDialogProps {
 /** Shows the camera until a code is found. */
 export function ScanDialog({ title, onClose, onCode, isOwn }: ScanDialogProps): ReactNode {
   const [light, setLight] = useState<Light | null>(null);
-  const [isLit, setIsLit] = useState(false);
   const video = useRef<HTMLVideoElement>(null);
   const [problem, setProblem] = useState<CameraProblem | null>(null);
   const [attempt, setAttempt] = useState(0);
@@ -29,7 +28,6 @@ export function ScanDialog({ title, onClose, onCode, isOwn }: ScanDialogProps): 
   const again = () => {
     setProblem(null);
     setLight(null);
-    setIsLit(false);
     setAttempt((count) => count + 1);
   };
   const openAgain = useEffectEvent(again);
@@ -67,18 +65,21 @@ export function ScanDialog({ title, onClose, onCode, isOwn }: ScanDialogProps): 
           onRetry={again}
         />
       )}
-      {light === null ? null : (
-        <Button
-          aria-pressed={isLit}
-          onClick={() => {
-            light(!isLit);
-            setIsLit(!isLit);
-          }}
-        >
-          {t('till.camera.light')}
-        </Button>
-      )}
+      {light === null ? null : <LightButton key={attempt} light={light} />}
       <Button onClick={onClose}>{t('till.done')}</Button>
     </Dialog>
+  );
+}
+
+function LightButton({ light }: { readonly light: Light }): ReactNode {
+  const [isLit, setIsLit] = useState(false);
+  const change = () => {
+    light(!isLit);
+    setIsLit(!isLit);
+  };
+  return (
+    <Button aria-pressed={isLit} onClick={change}>
+      {t('till.camera.light')}
+    </Button>
   );
 }
