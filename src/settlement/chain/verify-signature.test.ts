@@ -72,7 +72,7 @@ describe('an account without code', () => {
     const signed = { signer: account.address, digests: [DIGEST], signature: ledger } as const;
     for (const by of ['token', 'contract'] as const) {
       const verdict = await verifySignature(network.chain, { ...signed, by });
-      assert.deepEqual(verdict, { status: 'valid', index: 0, signature });
+      assert.deepEqual(verdict, { status: 'valid', index: 0, signature, byCode: false });
     }
   });
 
@@ -98,7 +98,7 @@ describe('a contract wallet', () => {
     const inner = await sign(account);
     const signed = { signer, digests: [DIGEST], signature: wrapped(inner), by: 'token' } as const;
     const verdict = await verifySignature(network.chain, signed);
-    assert.deepEqual(verdict, { status: 'valid', index: 0, signature: inner });
+    assert.deepEqual(verdict, { status: 'valid', index: 0, signature: inner, byCode: true });
   });
 
   it('gets its signature unchanged, whatever the last byte is', async () => {
