@@ -22,12 +22,15 @@ export interface SharedSandbox {
   close(): Promise<void>;
 }
 
+/** All tests call from one address. */
+const MANY_CALLERS = { RATE_LIMIT: '1000/1', APPROVALS_PER_ADDRESS: '100000' } as const;
+
 /** Starts a network. Tests that share it create their own terminals. */
 export async function startSharedSandbox(
   env: Readonly<Record<string, string>> = {},
 ): Promise<SharedSandbox> {
   return startOwnNetwork({
-    env: { RATE_LIMIT: '1000/1', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', ...env },
+    env: { ...MANY_CALLERS, WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', ...env },
   });
 }
 

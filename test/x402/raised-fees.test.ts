@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, mock, test } from 'node:test';
+import http from 'node:http';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { caller } from '#testing/api-client.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
@@ -18,22 +20,35 @@ const WITHIN_MS = 60_000;
 
 let ground: X402Ground;
 
-before(async () => {
+/** A bridge wallet of its own for each test: one may approve five times an hour. */
+beforeEach(async () => {
   ground = await openX402Ground();
 });
 
-after(() => ground?.close());
+afterEach(() => ground?.close());
+
+/** Returns the response with an acquirer fee that is `points` basis points higher. */
+async function raised(incoming: http.IncomingMessage, points: number): Promise<Readable> {
+  let text = '';
+  for await (const chunk of incoming) text += chunk;
+  const wallet = JSON.parse(text);
+  wallet.fee_rates.acquirer += points;
+  const { statusCode, statusMessage } = incoming;
+  const rawHeaders = ['content-type', 'application/json'];
+  const changed = Readable.from([Buffer.from(JSON.stringify(wallet))]);
+  return Object.assign(changed, { statusCode, statusMessage, rawHeaders });
+}
 
 /** Runs `act` while the network's acquirer fee is `points` basis points higher. */
 async function withFee<T>(points: number, act: () => Promise<T>): Promise<T> {
-  const { fetch: real } = globalThis;
-  const changed = mock.method(globalThis, 'fetch', async (...sent: Parameters<typeof real>) => {
-    const response = await real(...sent);
-    if (sent[1]?.method !== 'GET' || !String(sent[0]).endsWith('/approvals')) return response;
-    const wallet = (await response.json()) as { fee_rates: { acquirer: number } };
-    wallet.fee_rates.acquirer += points;
-    return Response.json(wallet, { status: response.status });
-  });
+  const real = http.request;
+  type Respond = (incoming: Readable) => void;
+  const request = (url: string, options: http.RequestOptions, respond: Respond) =>
+    real(url, options, async (incoming) => {
+      const isRead = options.method === 'GET' && url.endsWith('/approvals');
+      respond(isRead ? await raised(incoming, points) : incoming);
+    });
+  const changed = mock.method(http, 'request', request as typeof real);
   try {
     return await act();
   } finally {

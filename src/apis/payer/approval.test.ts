@@ -504,6 +504,7 @@ test('a visitor can list the networks, the test network first', async () => {
       settlement,
       rpc_url: null,
       pass_files: [],
+      settlement_timeout_seconds: 60,
     },
   ]);
 });
