@@ -4,6 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { startLoop } from '#core/background-loop.ts';
 import { silentLog } from '#core/log.ts';
 import { DatabaseUnavailable } from '#db/database-faults.ts';
+import { applyPayerRequests } from '#payers/apply-payer-results.ts';
 import { applyDeployments } from '#payments/apply-deployments.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';
 import { retryOffline } from '#payments/offline/retry-offline.ts';
@@ -160,6 +161,8 @@ function keepApplying({ wakeups, network }: RelayerWorld, store: TestStore): () 
   const others = [
     every(50, 'deployments', () => applyDeployments(deps)),
     every(100, 'offline sales', () => retryOffline(context)),
+    every(50, 'approvals', () => applyPayerRequests(store, 'enrolment')),
+    every(50, 'transfers', () => applyPayerRequests(store, 'transfer')),
   ];
   return async () => {
     await applying.stop();

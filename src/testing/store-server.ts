@@ -120,7 +120,12 @@ export async function serveStore(
     payerSurface(ctx),
     paySurface(ctx),
   ];
-  const server = await startBareServer({ surfaces: surfaces as unknown as Surface[], clock });
+  const server = await startBareServer({
+    surfaces: surfaces as unknown as Surface[],
+    clock,
+    // A test sends X-Forwarded-For to choose the client's address.
+    trustedProxies: ['127.0.0.1'],
+  });
   const merchant = async ({ livemode = false } = {}) => {
     const tenant = { ...store.merchant.tenant, livemode };
     const { secret } = await addTestKey(db, tenant, { now: clock.now() });

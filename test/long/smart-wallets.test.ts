@@ -4,6 +4,7 @@ import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import {
   type Abi,
+  concat,
   encodeDeployData,
   encodeFunctionData,
   getContractAddress,
@@ -18,8 +19,6 @@ import {
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { startLoop } from '#core/background-loop.ts';
-import { applyPayerRequests } from '#payers/apply-payer-results.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { verifyDeployable } from '#settlement/chain/signature-refusals.ts';
 import { simulateTransfer } from '#settlement/chain/simulate-signed.ts';
@@ -41,10 +40,11 @@ import { tagToken } from '#terminals/tag-url.ts';
 import { caller } from '#testing/api-client.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
-import { readLink } from '#testing/pay-links.ts';
+import { addContractWallet, payByLink, readLink } from '#testing/pay-links.ts';
 import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
 import { addTerminal, intentMaker, TEST_ID_KEY } from '#testing/store.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
+import { deploymentsIn } from '#testing/undeployed-wallets.ts';
 import { messageOf, newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { compileContract } from '../../contracts/compile.ts';
 import {
@@ -173,10 +173,10 @@ function ofOwner(signer: PrivateKeyAccount, from: Hex) {
 }
 
 /** Creates a Safe with one owner. @returns it with the call that deploys it. */
-async function newSafe() {
+async function newSafe(singleton = safe.singleton) {
   const signer = newWallet();
   const { abi } = await safeArtifact('Safe');
-  const { factory, singleton, handler } = safe;
+  const { factory, handler } = safe;
   const terms = [[signer.address], 1n, zeroAddress, '0x', handler, zeroAddress, 0n, zeroAddress];
   const setup = encodeFunctionData({ abi, functionName: 'setup', args: terms });
   const made = { functionName: 'createProxyWithNonce', args: [singleton, setup, 1n] };
@@ -196,8 +196,8 @@ async function safeKind(): Promise<Kind> {
   return { from, sign };
 }
 
-async function undeployedSafe(): Promise<Kind> {
-  const { from, data, sign } = await newSafe();
+async function undeployedSafe(singleton = safe.singleton): Promise<Kind> {
+  const { from, data, sign } = await newSafe(singleton);
   const wrap = (signature: Hex) =>
     serializeErc6492Signature({ address: safe.factory, data, signature });
   return { from, sign: async (digest) => wrap(await sign(digest)) };
@@ -246,9 +246,12 @@ async function delegated(name: 'Simple7702Account' | 'SimpleAccount'): Promise<K
   return { from: account.address, sign: (hash) => account.sign({ hash }) };
 }
 
-async function byLink({ from, sign }: Kind): Promise<string> {
+async function byLink(kind: Kind): Promise<string> {
+  return payLink((await ground.newLink()).token, kind);
+}
+
+async function payLink(link: string, { from, sign }: Kind): Promise<string> {
   await ground.mint(from, PULLED);
-  const { token: link } = await ground.newLink();
   const { typed_data: typed } = await readLink(ground.server.pay, link, from);
   const digest = hashTypedData(typed as unknown as TypedDataDefinition);
   return summary(await ground.authorize(link, from, await sign(digest)));
@@ -475,22 +478,12 @@ test('a Safe that is not deployed approves over HTTP, and then pays by its pass'
     signMessage: ({ message }: { message: SignableMessage }) => sign(hashMessage(message)),
     signTypedData: (typed: TypedDataDefinition) => sign(hashTypedData(typed)),
   } as PrivateKeyAccount;
-  const { server, store, world } = ground;
+  const { server, world } = ground;
   const { config } = world.network;
   const me = server.payer(await signInWallet(server.url, account, { chainId: config.chainId }));
   const permit = await signPermitOn(config, { account, nonce: 0 });
   const policy = await signPolicyOn(config, { account, nonce: 0 });
-  const approving = me.post('/approvals', { permit, policy });
-  const applying = startLoop({
-    name: 'approvals',
-    pollMs: 50,
-    run: () => applyPayerRequests(store, 'enrolment'),
-    onError: (_name, error) => {
-      throw error;
-    },
-  });
-  assert.equal(summary(await approving), '201 succeeded');
-  await applying.stop();
+  assert.equal(summary(await me.post('/approvals', { permit, policy })), '201 succeeded');
   const pass = (await me.post('/passes', {})).body;
   const { intentId } = await ground.newLink();
   const credential = { type: 'nfc_id', value: pass.nfc_id };
@@ -502,4 +495,35 @@ test('a Safe that a payment has deployed then works like any other', async () =>
   const kind = await undeployedSafe();
   assert.equal(await byLink(kind), '200 succeeded');
   assert.deepEqual([await bySignIn(kind), await byPolicy(kind)], ['201 signed in', 'valid']);
+});
+
+test('a wallet of the real Safe factory whose singleton is unknown is not deployed', async () => {
+  const { rpc } = ground.world.network;
+  const code = (await rpc.call('eth_getCode', [safe.singleton, 'latest'])) as Hex;
+  const singleton = newWallet().address;
+  // Behaves as a Safe, and signs. Only its code is another.
+  await rpc.call('anvil_setCode', [singleton, concat([code, '0x00'])]);
+  const before = await deploymentsIn(ground.store.db);
+  const kind = await undeployedSafe(singleton);
+  for (const pay of [byLink, byTag]) assert.equal(await pay(kind), '400 wallet_not_deployed');
+  assert.deepEqual(await deploymentsIn(ground.store.db), before);
+});
+
+test('while a link is attacked, real wallets pay at others, and regulars there', async () => {
+  const { network } = ground.world;
+  const makers = [safeKind, undeployedSafe, accountKind, () => delegated('Simple7702Account')];
+  const regular = await safeKind();
+  assert.equal(await byLink(regular), '200 succeeded');
+  const { token: attacked } = await ground.newLink();
+  for (const _ of [1, 2]) {
+    const hostile = await addContractWallet(network, { usdc: PULLED, manner: 'burning' });
+    const answer = await payByLink(ground.server.pay, attacked, hostile);
+    assert.equal(summary(answer), '200 authorization_refused');
+  }
+  for (const make of makers) {
+    const kind = await make();
+    assert.equal(await payLink(attacked, kind), '429 rate_limit_exceeded');
+    assert.equal(await byLink(kind), '200 succeeded');
+  }
+  assert.equal(await payLink(attacked, regular), '200 succeeded');
 });

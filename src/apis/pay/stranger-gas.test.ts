@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
@@ -14,6 +15,7 @@ import {
   sign,
   signByLink,
 } from '#testing/pay-links.ts';
+import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
 import { addTerminal, intentMaker, TEST_GAS, TEST_ID_KEY } from '#testing/store.ts';
 import { serveStore } from '#testing/store-server.ts';
 
@@ -27,10 +29,13 @@ interface Wallet {
   readonly account: PrivateKeyAccount;
 }
 
+/** Approvals an hour from one IP address. */
+const PER_ADDRESS = 8;
+
 let ground: PayGround;
 
 before(async () => {
-  ground = await startPayGround();
+  ground = await startPayGround({ gas: { approvalsPerAddress: PER_ADDRESS } });
 });
 after(() => ground.close());
 
@@ -66,6 +71,30 @@ function spending(on: PayGround, kind: string) {
     'select gas, failed from gas_spending where kind = $1 order by id',
     [kind],
   );
+}
+
+/** Adds a terminal, at whose tag wallets pay. */
+async function newCounter() {
+  const { db, clock, merchant } = ground.store;
+  const { terminalId } = await addTerminal(db, merchant, clock.now());
+  const [row] = await db.query<{ tag: string }>('select tag from terminals where id = $1', [
+    terminalId,
+  ]);
+  const tag = `/tags/${tagToken(TEST_ID_KEY, row?.tag ?? '')}`;
+  const charge = () => intentMaker(ground.store)({ merchant, terminalId }, { amount: 2_500_000 });
+  /** Signs the oldest open payment. @returns the request that pays. */
+  const ready = async ({ from, account }: Wallet) => {
+    const { payment } = (await ground.server.pay.get(`${tag}?from=${from}`)).body;
+    const shown = payment as LinkBody & { readonly reference: string };
+    const signed = { payment: shown.reference, from, signature: await sign(account, shown) };
+    return (): Promise<Reply> => ground.server.pay.post(`${tag}/authorization`, signed);
+  };
+  const pay = async (wallet: Wallet) => summary(await (await ready(wallet))());
+  const reference = async () => {
+    const { payment } = (await ground.server.pay.get(tag)).body;
+    return (payment as { readonly reference: string } | null)?.reference;
+  };
+  return { charge, ready, pay, reference };
 }
 
 describe('after two failed settlements at a pay link within an hour', () => {
@@ -116,29 +145,6 @@ describe('after two failed settlements at a pay link within an hour', () => {
 });
 
 describe('at a tag', () => {
-  async function newCounter() {
-    const { db, clock, merchant } = ground.store;
-    const { terminalId } = await addTerminal(db, merchant, clock.now());
-    const [row] = await db.query<{ tag: string }>('select tag from terminals where id = $1', [
-      terminalId,
-    ]);
-    const tag = `/tags/${tagToken(TEST_ID_KEY, row?.tag ?? '')}`;
-    const charge = () => intentMaker(ground.store)({ merchant, terminalId }, { amount: 2_500_000 });
-    /** Signs the oldest open payment. @returns the request that pays. */
-    const ready = async ({ from, account }: Wallet) => {
-      const { payment } = (await ground.server.pay.get(`${tag}?from=${from}`)).body;
-      const shown = payment as LinkBody & { readonly reference: string };
-      const signed = { payment: shown.reference, from, signature: await sign(account, shown) };
-      return (): Promise<Reply> => ground.server.pay.post(`${tag}/authorization`, signed);
-    };
-    const pay = async (wallet: Wallet) => summary(await (await ready(wallet))());
-    const reference = async () => {
-      const { payment } = (await ground.server.pay.get(tag)).body;
-      return (payment as { readonly reference: string } | null)?.reference;
-    };
-    return { charge, ready, pay, reference };
-  }
-
   test('failures count over all payments of its terminal', async () => {
     const counter = await newCounter();
     await counter.charge();
@@ -217,9 +223,28 @@ describe('the gas of a day', () => {
   });
 });
 
-test('while a stranger attacks a link, 40 honest contract wallets pay at other links', async () => {
+/** Approves with a permit and a policy, as a client with this IP address. */
+async function approve({ from, account }: Wallet, address: string): Promise<string> {
+  const { config } = ground.world.network;
+  const { me } = await ground.server.signIn({ account, from });
+  const signer = { account, wallet: from, nonce: 0 };
+  const permit = await signPermitOn(config, signer);
+  const policy = await signPolicyOn(config, signer);
+  const headers = {
+    'Content-Type': 'application/json',
+    'Idempotency-Key': randomUUID(),
+    'X-Forwarded-For': address,
+  };
+  const body = JSON.stringify({ permit, policy });
+  return summary(await me.send('POST', '/approvals', { headers, body }));
+}
+
+test('while a stranger attacks, 40 honest contract wallets pay and approve elsewhere', async () => {
   await ground.store.db.query('delete from gas_spending');
+  const regular = await honest(2n);
+  assert.equal(await payNewLink(regular), PAID);
   const attacked = await ground.newLink();
+  const counter = await newCounter();
   const attackers: Wallet[] = [];
   for (let made = 0; made < 10; made++) attackers.push(await hostile());
   const wallets: Wallet[] = [];
@@ -229,17 +254,30 @@ test('while a stranger attacks a link, 40 honest contract wallets pay at other l
     wallets.push(await honest(), { from: account.address, account });
   }
   const attack = async () => {
-    const told: string[] = [];
-    for (const wallet of attackers) told.push(await payAt(attacked.token, wallet));
+    const told: string[][] = [];
+    for (const wallet of attackers) {
+      told.push([await payAt(attacked.token, wallet), await approve(wallet, '198.51.100.1')]);
+    }
     return told;
   };
   const pay = async () => {
-    const told: string[] = [];
-    for (const wallet of wallets) told.push(await payNewLink(wallet));
+    const told: string[][] = [];
+    for (const [at, wallet] of wallets.entries()) {
+      const isAtTag = at % 8 < 2;
+      if (isAtTag) await counter.charge();
+      const paid = await (isAtTag ? counter.pay(wallet) : payNewLink(wallet));
+      told.push([paid, await approve(wallet, `203.0.113.${at}`)]);
+    }
     return told;
   };
   const [told, paid] = await Promise.all([attack(), pay()]);
-  assert.deepEqual(paid, Array(40).fill(PAID));
-  assert.deepEqual(told, [FAILED, FAILED, ...Array(8).fill(REFUSED)]);
+  assert.deepEqual(paid, Array(40).fill([PAID, '201 succeeded']));
+  assert.deepEqual(told, [
+    ...Array(2).fill([FAILED, '201 failed']),
+    ...Array(PER_ADDRESS - 2).fill([REFUSED, '201 failed']),
+    ...Array(10 - PER_ADDRESS).fill([REFUSED, REFUSED]),
+  ]);
   assert.equal((await sent(ground, attacked.intentId)).length, 2);
+  assert.equal(await payAt(attacked.token, await honest()), REFUSED);
+  assert.equal(await payAt(attacked.token, regular), PAID);
 });

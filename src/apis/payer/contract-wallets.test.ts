@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { zeroAddress } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
-import { type Loop, startLoop } from '#core/background-loop.ts';
-import { applyPayerRequests } from '#payers/apply-payer-results.ts';
 import { GAS_PER_DAY } from '#settlement/gas-budget.ts';
 import { ENROLMENT_GAS } from '#settlement/gas-ceilings.ts';
 import type { Caller, Reply } from '#testing/api-client.ts';
@@ -19,7 +17,6 @@ import { newWallet } from '#testing/wallet-sign-in.ts';
 const PER_ADDRESS = 8;
 
 let ground: PayGround;
-let applying: Loop;
 
 before(async () => {
   // Compiles the wallet contract before the relayer starts: the compiler blocks this process for
@@ -27,20 +24,9 @@ before(async () => {
   keyWalletCode(zeroAddress);
   const gas = { approvalsPerAddress: PER_ADDRESS };
   ground = await startPayGround({ overrides: () => ({ sponsorKey: generatePrivateKey() }), gas });
-  applying = startLoop({
-    name: 'approvals',
-    pollMs: 50,
-    run: () => applyPayerRequests(ground.store, 'enrolment'),
-    onError: (_name, error) => {
-      throw error;
-    },
-  });
 });
 
-after(async () => {
-  await applying.stop();
-  await ground.close();
-});
+after(() => ground.close());
 
 test('a contract wallet signs in, approves and pays like any other, without gas', async () => {
   const { network } = ground.world;

@@ -3,8 +3,6 @@ import { after, before, beforeEach, test } from 'node:test';
 import { getContractAddress, type Hex, keccak256, pad, toHex, zeroAddress } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { startLoop } from '#core/background-loop.ts';
-import { applyPayerRequests } from '#payers/apply-payer-results.ts';
 import { createApproval } from '#payers/create-approval.ts';
 import { createTransfer } from '#payers/create-transfer.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';
@@ -35,7 +33,6 @@ import { compileContract } from '../../../contracts/compile.ts';
 const USDC = 50_000_000n;
 /** USDC atoms that a test sends. */
 const SENT = 2_000_000;
-const stops: (() => Promise<unknown>)[] = [];
 let ground: PayGround;
 
 before(async () => {
@@ -47,23 +44,9 @@ before(async () => {
   ground = await startPayGround({ overrides });
   await addFactories(ground.world.network);
   await completeToken(bytecode as Hex);
-  for (const kind of ['enrolment', 'transfer'] as const) {
-    const applying = startLoop({
-      name: kind,
-      pollMs: 50,
-      run: () => applyPayerRequests(ground.store, kind),
-      onError: (_name, error) => {
-        throw error;
-      },
-    });
-    stops.push(applying.stop);
-  }
 });
 
-after(async () => {
-  for (const stop of stops) await stop();
-  await ground.close();
-});
+after(() => ground.close());
 
 /** Resets the limits per hour before each test. */
 beforeEach(() => ground.store.db.query('delete from sign_in_attempts'));
