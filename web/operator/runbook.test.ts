@@ -14,6 +14,9 @@ const ALARMS = [
   /\balertOnce\(relayer, '([a-z_]+)'/g,
   /\balarm\(tx, deps, \{ kind: '([a-z_]+)'/g,
   /\balarmOf\(row, '([a-z_]+)'\)/g,
+  /\braise\('([a-z_]+)'/g,
+  // The budgets of strangers' gas have an alarm for each kind of call.
+  /^ {2}\w+: '([a-z_]+_limit)',$/gm,
 ];
 
 async function alarmKinds(): Promise<Set<string>> {
