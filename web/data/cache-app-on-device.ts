@@ -13,9 +13,10 @@ export async function keepApp(app: string, onNewVersion: () => void): Promise<vo
   const kept = await navigator.serviceWorker
     ?.register(fromRoot(`${app}/worker.js`), { scope: fromRoot(app).href })
     .catch(() => undefined);
-  const watch = async () => {
-    const { watchVersion } = await import('./watch-version.ts');
-    watchVersion(app, onNewVersion, kept);
-  };
-  setTimeout(() => void watch().catch(() => {}), WATCH_AFTER_MS);
+  setTimeout(() => {
+    import('./watch-version.ts').then(
+      ({ watchVersion }) => watchVersion(app, onNewVersion, kept),
+      () => {},
+    );
+  }, WATCH_AFTER_MS);
 }

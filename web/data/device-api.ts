@@ -8,7 +8,6 @@ import type {
   Device,
   DevicePayment,
   FiscalReceiptList,
-  PairingTarget,
   PaymentIntent,
   ReceiptMail,
   Refund,
@@ -159,28 +158,6 @@ const TAP_TIMEOUT_MS = 27_000;
 /** Longer than the 60 s for which the service waits for the chain. */
 const REFUND_TIMEOUT_MS = 75_000;
 const QUICK_TIMEOUT_MS = 10_000;
-
-export interface Paired {
-  readonly terminal: string;
-  readonly device_key: string;
-}
-
-/** Exchanges a pairing code from the dashboard for a device key. */
-export function pairDevice(code: string): Promise<Answer<Paired>> {
-  const api = createApi({ root: 'api/device/v1' });
-  return api({ method: 'POST', path: '/pair', body: { code }, timeoutMs: QUICK_TIMEOUT_MS });
-}
-
-/** Returns the terminal of a pairing code, without consuming the code. */
-export function previewPairing(code: string): Promise<Answer<PairingTarget>> {
-  const api = createApi({ root: 'api/device/v1' });
-  return api({
-    method: 'POST',
-    path: '/pair/preview',
-    body: { code },
-    timeoutMs: QUICK_TIMEOUT_MS,
-  });
-}
 
 /** Calls that open, charge, cancel or refund payments. */
 type Changes = Pick<DeviceApi, 'create' | 'tap' | 'authorize' | 'cancel' | 'refund'>;

@@ -1,5 +1,6 @@
 import type { Answer } from '../data/api.ts';
-import { createDeviceApi, type Device, pairDevice, previewPairing } from '../data/device-api.ts';
+import { createDeviceApi, type Device } from '../data/device-api.ts';
+import { pairDevice, previewPairing } from '../data/pair-api.ts';
 import { askToLast } from '../data/persistent-storage.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';

@@ -13,8 +13,6 @@ import { WORDS } from './till-words.ts';
  */
 const PairScreen = partOf(async () => (await import('./screens/pair.tsx')).PairScreen);
 const Shift = firstPartOf(async () => (await import('./screens/shift.tsx')).Shift);
-/** Shown while the browser's storage does not answer. */
-const NoStorage = partOf(async () => (await import('./screens/pair.tsx')).NoStorage);
 /** The window that faces the customer. */
 const DisplayScreen = partOf(async () => (await import('./screens/display.tsx')).DisplayScreen);
 const IS_DISPLAY = new URLSearchParams(location.search).has('display');
@@ -73,22 +71,13 @@ const STORAGE_AGAIN_MS = 2_000;
 function usePairing() {
   const [pairing, setPairing] = useState<Pairing | null | undefined | 'stuck'>(undefined);
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isCurrent = true;
+    // The app's root never unmounts, so nothing is undone.
     const load = () =>
-      loadPairing().then(
-        (read) => isCurrent && setPairing(read),
-        () => {
-          if (!isCurrent) return;
-          setPairing('stuck');
-          timer = setTimeout(load, STORAGE_AGAIN_MS);
-        },
-      );
+      loadPairing().then(setPairing, () => {
+        setPairing('stuck');
+        setTimeout(load, STORAGE_AGAIN_MS);
+      });
     void load();
-    return () => {
-      isCurrent = false;
-      clearTimeout(timer);
-    };
   }, []);
   return [pairing, setPairing] as const;
 }
@@ -119,14 +108,14 @@ function Till(): ReactNode {
       </main>
     );
   }
-  if (pairing === 'stuck' && !wantsPairing) {
-    return <NoStorage onPairAgain={() => setWantsPairing(true)} />;
-  }
+  const onPairAgain = () => setWantsPairing(true);
   if (pairing === null || pairing === 'stuck' || wantsPairing) {
     return (
       <PairScreen
         code={code}
         pairing={pairing === 'stuck' ? null : pairing}
+        isStuck={pairing === 'stuck' && !wantsPairing}
+        onPairAgain={onPairAgain}
         onPaired={() => {
           setCode(null);
           setPairing(keptPairing());
@@ -145,7 +134,7 @@ function Till(): ReactNode {
       pairing={pairing}
       hasNewVersion={hasNewVersion}
       startsShift={startsShift}
-      onPairAgain={() => setWantsPairing(true)}
+      onPairAgain={onPairAgain}
     />
   );
 }

@@ -18,6 +18,10 @@ export const ICONS = {
 export const TILL_ICONS = {
   tap: 'nfc',
   delete: 'delete',
+} as const;
+
+/** Icons of the till's cart, which loads later. */
+export const CART_ICONS = {
   more: 'plus',
   edit: 'pencil',
 } as const;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOG_ICONS, ICONS, PAGE_ICONS, TILL_ICONS } from './icon-names.ts';
+import { CART_ICONS, CATALOG_ICONS, ICONS, PAGE_ICONS, TILL_ICONS } from './icon-names.ts';
 import { iconPaths } from './icon-paths.ts';
 
 test('every icon is one valid path that begins with an absolute position', () => {
-  const names = { ...ICONS, ...TILL_ICONS, ...CATALOG_ICONS, ...PAGE_ICONS };
+  const names = { ...ICONS, ...TILL_ICONS, ...CART_ICONS, ...CATALOG_ICONS, ...PAGE_ICONS };
   const paths = Object.entries(iconPaths(names));
   assert.equal(paths.length, Object.keys(names).length);
   for (const [name, path] of paths) {

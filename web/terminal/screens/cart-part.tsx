@@ -1,6 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { formatMoney } from '../../ui/format-price.ts';
+import { Drawing } from '../../ui/icon.tsx';
+import type { CART_ICONS } from '../../ui/icon-names.ts';
 import { t } from '../../ui/text/t.ts';
 import { Money } from '../../ui/typed-money.tsx';
 import {
@@ -20,7 +22,9 @@ import type { Phase } from '../till-phases.ts';
 import { DiscountDialog, LineDialog } from './cart-dialogs.tsx';
 import { MANAGER_CODE_LENGTH, ManagerCodeField } from './manager-code-field.tsx';
 import type { TillContext } from './till-context.ts';
-import { TillIcon } from './till-icon.tsx';
+
+/** SVG paths that the build inserts: see ui/icon-paths.ts. */
+const PATHS = import.meta.env.VITE_CART_ICONS as Readonly<Record<keyof typeof CART_ICONS, string>>;
 
 interface LineProps {
   readonly line: CartLine;
@@ -53,7 +57,7 @@ function Line({ line, currency, onMore, onChange }: LineProps): ReactNode {
           aria-label={t('till.cart.more', { name })}
           onClick={onMore}
         >
-          <TillIcon name="more" />
+          <Drawing path={PATHS.more} />
         </button>
         <button
           type="button"
@@ -61,7 +65,7 @@ function Line({ line, currency, onMore, onChange }: LineProps): ReactNode {
           aria-label={t('till.cart.edit', { name })}
           onClick={onChange}
         >
-          <TillIcon name="edit" />
+          <Drawing path={PATHS.edit} />
         </button>
       </span>
     </li>

@@ -17,13 +17,19 @@ function codeIn(text: string): string {
   return decodeURIComponent(code ?? text);
 }
 
-export interface PairScreenProps {
+interface PairFormProps {
   /** A code from a link, which is looked up immediately. */
   readonly code: string | null;
   /** The device's current pairing, or `null`. */
   readonly pairing: Pairing | null;
   readonly onPaired: () => void;
   readonly onBack: () => void;
+}
+
+export interface PairScreenProps extends PairFormProps {
+  /** True if the device key cannot be read, and no other pairing was asked for. */
+  readonly isStuck: boolean;
+  readonly onPairAgain: () => void;
 }
 
 type Way = Change['way'];
@@ -50,7 +56,7 @@ async function pair(
  * Looks up codes that were entered or came with a link. A device without a pairing pairs
  * immediately.
  */
-function usePairing({ code, pairing, onPaired }: PairScreenProps) {
+function usePairing({ code, pairing, onPaired }: PairFormProps) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const [change, setChange] = useState<Change | null>(null);
@@ -72,6 +78,10 @@ function usePairing({ code, pairing, onPaired }: PairScreenProps) {
 }
 
 export function PairScreen(props: PairScreenProps): ReactNode {
+  return props.isStuck ? <NoStorage {...props} /> : <PairForm {...props} />;
+}
+
+function PairForm(props: PairFormProps): ReactNode {
   const [typed, setTyped] = useState(props.code ?? '');
   const [scanning, setScanning] = useState(false);
   const { busy, problem, setProblem, change, send } = usePairing(props);
@@ -130,7 +140,7 @@ export function PairScreen(props: PairScreenProps): ReactNode {
 }
 
 /** Shows that the device key cannot be read. The till keeps trying. */
-export function NoStorage({ onPairAgain }: { readonly onPairAgain: () => void }): ReactNode {
+function NoStorage({ onPairAgain }: Pick<PairScreenProps, 'onPairAgain'>): ReactNode {
   return (
     <main className="sheet stack" role="alert">
       <h1>{t('till.no_storage.heading')}</h1>
