@@ -115,7 +115,7 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     name: 'a signature of x402 buys a second thing',
     file: 'x402/src/sale-intent.ts',
     by: WAYS,
-    from: 'intent !== null && isSale(intent, metadata)',
-    to: 'intent !== null',
+    from: 'metadata.x402_requirements === requirementsHashOf(sale) &&',
+    to: '',
   },
 ];

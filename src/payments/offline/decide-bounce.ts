@@ -181,14 +181,14 @@ export async function judgeOnChain(
  * Distinguishes a wallet that delegated to a contract after it signed (EIP-7702), and whose
  * contract refuses the signature, from an authorization that no wallet could pay with.
  */
-async function judgeWallet(
-  chain: Chain,
-  { payment, authorization, rates }: AuthorizedPayment,
-): Promise<ChainVerdict> {
+async function judgeWallet(chain: Chain, authorized: AuthorizedPayment): Promise<ChainVerdict> {
+  const { payment, authorization, rates } = authorized;
   const value = chargesOf(payment.amount, rates).pulled;
   const { status } = await judgeOffline(chain, { ...payment, ...authorization, value });
   if (status === 'unavailable') return status;
-  return status === 'delegate_refuses' ? 'wallet_refuses' : 'authorization_invalid';
+  if (status === 'delegate_refuses') return 'wallet_refuses';
+  // Checks once more, because a bounce is final: the delegation may have ended between the checks.
+  return isRefused(await checkAuthorization(chain, authorized)) ? 'authorization_invalid' : 'later';
 }
 
 function isRefused(result: CheckResult): boolean {
