@@ -365,7 +365,9 @@ function keepRunning(site: Site, first: Server, sink: Sink): RunningPostgres {
   const watch = () => {
     server.child?.once('exit', (code, signal) => {
       if (stopped !== undefined) return;
-      restarting = restart(`PostgreSQL ended (${signal ?? code}); see ${site.logFile}`);
+      const reason = `PostgreSQL ended (${signal ?? code}); see ${site.logFile}`;
+      // A restart that fails is a loss. It must not end the process before the other parts stop.
+      restarting = restart(reason).catch((cause) => lost.resolve(`${reason}: ${String(cause)}`));
     });
   };
   watch();
