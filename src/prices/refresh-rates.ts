@@ -3,6 +3,7 @@ import { addMs } from '#core/clock.ts';
 import { readRate } from '#core/currency-conversion.ts';
 import type { Log } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
+import type { InsertAlarms } from '#db/insert-alarms.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { askFeeds, MADE_UP_SOURCE, type NoAnswer, sourceOf } from '#prices/ask-rate-feeds.ts';
 import {
@@ -169,16 +170,7 @@ async function raiseAlarms(tx: Tx, deps: RefresherDeps, maxAgeMs: number): Promi
 
 interface RefresherDeps extends Omit<ProcessContext, 'wakeups'> {
   /** Stores alarms for operators, who see them with those of the chains. */
-  readonly insertAlarms: (
-    tx: Tx,
-    livemode: boolean,
-    alarms: readonly {
-      readonly kind: string;
-      readonly subject: string;
-      readonly details: { readonly [key: string]: unknown };
-    }[],
-    now: Date,
-  ) => Promise<void>;
+  readonly insertAlarms: InsertAlarms;
 }
 
 /**

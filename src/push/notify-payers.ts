@@ -1,4 +1,4 @@
-import type { Tx } from '#db/database.ts';
+import type { InsertAlarms } from '#db/insert-alarms.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import {
   type DuePush,
@@ -15,16 +15,7 @@ import type { Reply } from '#webhooks/http-exchange.ts';
 export interface Pushing {
   readonly keys: VapidKeys;
   readonly network: Network;
-  readonly insertAlarms: (
-    tx: Tx,
-    livemode: boolean,
-    alarms: readonly {
-      readonly kind: string;
-      readonly subject: string;
-      readonly details: { readonly [key: string]: unknown };
-    }[],
-    now: Date,
-  ) => Promise<void>;
+  readonly insertAlarms: InsertAlarms;
 }
 
 /** Number of notifications sent concurrently; each may take up to 10 s. */
