@@ -1,20 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 import { groupFiles, inGoodOrder } from './groups.ts';
-import { LATER } from './later.ts';
-
-const ROOT = path.join(import.meta.dirname, '..');
 
 const named = (folder: string, count: number) =>
   Array.from({ length: count }, (_, n) => `${folder}/${String(n).padStart(3, '0')}.test.ts`);
-
-describe('files that npm test leaves to the long run', () => {
-  it('exist', () => {
-    for (const file of Object.keys(LATER)) assert.ok(existsSync(path.join(ROOT, file)), file);
-  });
-});
 
 describe('the processes of a test run', () => {
   it('run each file once, in its order', () => {

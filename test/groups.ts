@@ -98,7 +98,7 @@ async function writeGroup(
     return `describe(${JSON.stringify(file)}, async () => { await import(${url}); });\n`;
   });
   const [first = ''] = group;
-  const what = group.length === 1 ? first.replace(/\.test\.ts$/, '') : path.dirname(first);
+  const what = group.length === 1 ? first.replace(/(\.slow)?\.test\.ts$/, '') : path.dirname(first);
   const place = String(index).padStart(3, '0');
   const target = path.join(folder, `${place}-${what.replaceAll(path.sep, '-')}.mjs`);
   await writeFile(target, `import { describe } from 'node:test';\n${suites.join('')}`);

@@ -17,6 +17,7 @@ const FILES: Readonly<Record<string, string>> = {
   'migrations/0001_first.sql': '',
   'web/ui/button.tsx': '',
   'web/wallet/pay.browser.test.ts': '',
+  'web/wallet/pins.browser.slow.test.ts': '',
 };
 
 test('a change reaches tests that import it, start it or read its folder, and no others', () => {
@@ -30,7 +31,10 @@ test('a change reaches tests that import it, start it or read its folder, and no
   const money = ['src/payments/pay.test.ts', 'test/journeys/start.test.ts'];
   assert.deepEqual(reached('src/core/money.ts'), money);
   assert.deepEqual(reached('migrations/0002_second.sql'), ['src/db/migrate.test.ts']);
-  assert.deepEqual(reached('web/ui/button.tsx'), ['web/wallet/pay.browser.test.ts']);
+  assert.deepEqual(reached('web/ui/button.tsx'), [
+    'web/wallet/pay.browser.test.ts',
+    'web/wallet/pins.browser.slow.test.ts',
+  ]);
   assert.deepEqual(reached('src/core/ids.test.ts'), ['src/core/ids.test.ts']);
   assert.deepEqual(reached('LICENSE'), []);
   rmSync(root, { recursive: true });

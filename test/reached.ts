@@ -6,6 +6,9 @@ import path from 'node:path';
  * Determines which tests a change can break. An edge is an import, or a string that names a file or
  * folder, so a test that starts `src/app/main.ts` as a process or reads `deploy/` counts, too.
  */
+export const isSlow = (test: string) => test.endsWith('.slow.test.ts');
+export const isBrowserTest = (test: string) => /\.browser(\.slow)?\.test\.ts$/.test(test);
+
 const SOURCE = /\.(ts|tsx|mjs|js)$/;
 /** Requires a slash or a dot, because `'test'` is a mode and not the folder. */
 const NAMES_FILE = /['"`]([#\w.@-]*[./][\w./@-]*)['"`]/g;
@@ -65,7 +68,7 @@ export function testsReachedBy(
       for (const one of known) if (!seen.has(one)) seen.set(one, distance + 1);
     }
     // Browsers load the screens, so no import connects a browser test to them.
-    return isScreen && test.endsWith('.browser.test.ts') ? wanted.size : Number.POSITIVE_INFINITY;
+    return isScreen && isBrowserTest(test) ? wanted.size : Number.POSITIVE_INFINITY;
   };
   return tests
     .map((test) => ({ test, distance: distanceOf(test) }))

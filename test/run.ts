@@ -10,9 +10,8 @@ import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
 import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';
 import { groupFiles, inGoodOrder, writeGroups } from './groups.ts';
-import { LATER } from './later.ts';
 import { memoryFolder } from './memory-folder.ts';
-import { changedFiles, testsReachedBy } from './reached.ts';
+import { changedFiles, isBrowserTest, isSlow, testsReachedBy } from './reached.ts';
 import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
 
 /**
@@ -20,14 +19,15 @@ import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
  * payments/pay`), or with `--changed` those that the differences from `main` can break. `--times`
  * lists the slowest files at the end. One PostgreSQL serves all files (each test clones a database
  * from a template), and all browser tests share one Chromium and one sandbox (each opens its own
- * windows and terminals). `--later` runs the files that are left to the long run (`later.ts`).
+ * windows and terminals). `--slow` runs the files that are left to the long run
+ * (`*.slow.test.ts`).
  */
 const ROOT = path.join(import.meta.dirname, '..');
 const { values: options, positionals: words } = parseArgs({
   allowPositionals: true,
   options: {
     changed: { type: 'boolean' },
-    later: { type: 'boolean' },
+    slow: { type: 'boolean' },
     times: { type: 'boolean' },
     concurrency: { type: 'string' },
   },
@@ -45,8 +45,8 @@ const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
  * browser. With four files at a time, a fifth of both cores was idle. `--concurrency` overrides it.
  */
 const CONCURRENCY = 5;
-/** For `--later`, whose files start several services each. With five, a start took a minute. */
-const LATER_CONCURRENCY = 2;
+/** For `--slow`, whose files start several services each. With five, a start took a minute. */
+const SLOW_CONCURRENCY = 2;
 /**
  * Time limit, because a hanging test must not block the run. The longest takes well under a minute.
  */
@@ -65,7 +65,7 @@ async function testFiles(): Promise<string[]> {
     if (!file.startsWith('test/long/')) files.push(file);
   }
   files.sort();
-  if (options.later) return files.filter((file) => LATER[file] !== undefined);
+  if (options.slow) return files.filter(isSlow);
   if (options.changed) return testsReachedBy(changedFiles(ROOT), files, ROOT);
   // A file named by its full path runs wherever it is, including long ones.
   const others = words.filter((word) => !files.some((file) => file.includes(word)));
@@ -75,7 +75,7 @@ async function testFiles(): Promise<string[]> {
     process.exit(1);
   }
   const chosen = files.filter((file) => words.some((word) => file.includes(word)));
-  const now = files.filter((file) => LATER[file] === undefined);
+  const now = files.filter((file) => !isSlow(file));
   return words.length === 0 ? now : [...chosen, ...others];
 }
 
@@ -83,7 +83,7 @@ async function testFiles(): Promise<string[]> {
  * Starts the resources that browser tests share, and passes them on through environment variables.
  */
 async function startBrowserGround(files: readonly string[]) {
-  if (!files.some((file) => file.endsWith('.browser.test.ts'))) {
+  if (!files.some(isBrowserTest)) {
     return { env: {}, stop: async () => {} };
   }
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-shared-'));
@@ -169,10 +169,10 @@ async function main(): Promise<number> {
     return options.changed ? 0 : 1;
   }
   // Builds what tests use: packages imported by name, and the apps that a browser loads.
-  const browses = files.some((file) => file.endsWith('.browser.test.ts'));
+  const browses = files.some(isBrowserTest);
   const web = browses ? ensureBuilt(tmpdir()).then(ensureCompressed) : null;
   await Promise.all([ensurePackages(), web]);
-  const usual = options.later === true ? LATER_CONCURRENCY : CONCURRENCY;
+  const usual = options.slow === true ? SLOW_CONCURRENCY : CONCURRENCY;
   const concurrency = Number(options.concurrency ?? usual);
   const first = await withGround(files, (settings) => runFiles(files, concurrency, settings));
   if (first.failed.length === 0 || first.failed.length > MOST_AGAIN) return first.code;

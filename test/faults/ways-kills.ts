@@ -1,4 +1,4 @@
-/** The faults that `ways.test.ts` applies to every way of paying. */
+/** The faults that `ways.slow.test.ts` applies to every way of paying. */
 export const STRIKES = [
   'put back',
   'lost tail',

@@ -10,7 +10,7 @@ import { test } from 'node:test';
 const ROOT = path.join(import.meta.dirname, '../..');
 const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<string, string>>])[] = [
   ['test/api/fuzz.test.ts', { FUZZ_REQUESTS: '50000' }],
-  ['test/api/fuzz-surfaces.test.ts', { FUZZ_REQUESTS: '20000' }],
+  ['test/api/fuzz-surfaces.slow.test.ts', { FUZZ_REQUESTS: '20000' }],
   ['test/api/pagination.test.ts', { PAGINATION_ROWS: '1000000' }],
   ['test/reader/read-tap.test.ts', { READER_CONVERSATIONS: '10000' }],
   ['test/journeys/young-database.test.ts', { YOUNG_ROWS: '100000' }],
@@ -23,8 +23,8 @@ const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<strin
   ['src/books/statement.test.ts', { BOOKS_SHOPS: '200' }],
   ['test/faults/model.test.ts', { FAULTS_RUNS: '100' }],
   ['src/settlement/relayer/state-machine/explore.test.ts', { EXPLORE_DEEPER: '2' }],
-  ['test/faults/failpoints.test.ts', { FAULTS: 'nightly' }],
-  ['test/faults/recovery-dies.test.ts', { FAULTS: 'nightly' }],
+  ['test/faults/failpoints.slow.test.ts', { FAULTS: 'nightly' }],
+  ['test/faults/recovery-dies.slow.test.ts', { FAULTS: 'nightly' }],
   ['contracts/contracts.test.ts', { FOUNDRY_PROFILE: 'long' }],
 ];
 

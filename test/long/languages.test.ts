@@ -13,15 +13,15 @@ import { LANGUAGE_SETTING } from '../../web/testing/tested-language.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 const FOR_ALL = [
   'web/front/front.browser.test.ts',
-  'web/pay/languages.browser.test.ts',
-  'web/terminal/languages.browser.test.ts',
-  'web/terminal/offline-languages.browser.test.ts',
-  'web/wallet/languages.browser.test.ts',
+  'web/pay/languages.browser.slow.test.ts',
+  'web/terminal/languages.browser.slow.test.ts',
+  'web/terminal/offline-languages.browser.slow.test.ts',
+  'web/wallet/languages.browser.slow.test.ts',
 ];
 /** The dashboard has fewer languages. */
 const OF_DASHBOARD = [
-  'web/dashboard/languages.browser.test.ts',
-  'web/dashboard/pages/languages.browser.test.ts',
+  'web/dashboard/languages.browser.slow.test.ts',
+  'web/dashboard/pages/languages.browser.slow.test.ts',
 ];
 const WITH_DASHBOARD: ReadonlySet<string> = new Set(['de', 'es']);
 

@@ -14,7 +14,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const FEWEST_FILES = 6;
 
 test('every journey in each of its looks', async () => {
-  const files = globSync('web/**/*.browser.test.ts', { cwd: ROOT }).filter((file) =>
+  const files = globSync('web/**/*.browser{,.slow}.test.ts', { cwd: ROOT }).filter((file) =>
     readFileSync(path.join(ROOT, file), 'utf8').includes('looksToRun('),
   );
   assert.ok(files.length >= FEWEST_FILES, files.join());

@@ -16,7 +16,7 @@ const FEWEST_FILES = 40;
 
 test('every app works, and shows the right amounts, while its pages are translated', async () => {
   const files: string[] = [];
-  for await (const file of glob('web/**/*.browser.test.ts', { cwd: ROOT })) {
+  for await (const file of glob('web/**/*.browser{,.slow}.test.ts', { cwd: ROOT })) {
     if (!file.includes('node_modules')) files.push(file);
   }
   assert.ok(files.length >= FEWEST_FILES, `only ${files.length} files were seen`);

@@ -122,8 +122,8 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
 const RECOVERY = [
   'src/recovery/booking.test.ts',
   'src/recovery/end-credentials.test.ts',
-  'test/faults/recovery-cases.test.ts',
-  'test/faults/ways.test.ts',
+  'test/faults/recovery-cases.slow.test.ts',
+  'test/faults/ways.slow.test.ts',
 ];
 
 /** Bugs here are mostly detectable only with whole processes and a restored database. */
@@ -240,9 +240,9 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/settlement/network-recovery-queries.ts': [
     'src/settlement/network-recovery-queries.test.ts',
-    'test/faults/ways.test.ts',
+    'test/faults/ways.slow.test.ts',
   ],
-  'x402/src/sale-intent.ts': ['test/x402/facilitator.test.ts', 'test/faults/ways.test.ts'],
+  'x402/src/sale-intent.ts': ['test/x402/facilitator.test.ts', 'test/faults/ways.slow.test.ts'],
   'src/recovery/detect-lost-commits.ts': ['src/recovery/detect-lost-commits.test.ts'],
   'src/settlement/ledger-gate.ts': ['src/payments/unsettled.test.ts'],
   'src/settlement/chain/node-answers.ts': [

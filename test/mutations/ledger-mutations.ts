@@ -226,7 +226,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   {
     name: 'an intent from before a move is paid at the next contract',
     file: 'src/payments/intent-queries.ts',
-    by: 'test/journeys/new-contract.test.ts',
+    by: 'test/journeys/new-contract.slow.test.ts',
     from: 'and f.until_position >= i.position',
     to: 'and f.until_position < 0',
   },

@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts';
 
-const WAYS = 'test/faults/ways.test.ts';
+const WAYS = 'test/faults/ways.slow.test.ts';
 
 /** Bugs that the table of ways to pay must detect: see `test/faults/ways-kills.ts`. */
 export const WAY_MUTATIONS: readonly Mutation[] = [

@@ -272,8 +272,8 @@ function confirmed(shopping: Shopping): Promise<Attempt> {
 }
 
 /**
- * All ways to pay. If the code has a credential that none of them uses, `test/faults/ways.test.ts`
- * fails.
+ * All ways to pay. If the code has a credential that none of them uses,
+ * `test/faults/ways.slow.test.ts` fails.
  */
 export const WAYS: readonly Way[] = [
   {

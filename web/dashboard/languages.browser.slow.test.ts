@@ -7,7 +7,7 @@ import { sharedStage } from '../testing/stage.ts';
 
 /**
  * Tests merchant screens in the pseudo-language, which is longer than English and runs right to
- * left. The other pages are in `pages/languages.browser.test.ts`.
+ * left. The other pages are in `pages/languages.browser.slow.test.ts`.
  */
 
 const stage = sharedStage();
