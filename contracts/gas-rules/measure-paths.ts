@@ -16,6 +16,7 @@ import {
   zeroAddress,
 } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { AUTHORIZATION_FIELDS } from '#core/typed-data-fields.ts';
 import { settlementAbi } from '../artifacts/Settlement.ts';
 import { testUsdcAbi } from '../artifacts/TestUSDC.ts';
 import { nodeIndexOf } from '../batch-range.ts';
@@ -204,15 +205,6 @@ async function emptyContract(stage: Stage): Promise<void> {
   await stage.node.send({ from: stage.settlement, to: stage.token, data });
 }
 
-const AUTHORIZATION = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
-] as const;
-
 function domainOf({ node, token }: Stage) {
   const chainId = node.client.chain.id;
   return { name: 'USD Coin', version: '2', chainId, verifyingContract: token } as const;
@@ -228,7 +220,7 @@ async function authorized(stage: Stage, signer: Signer, number: bigint): Promise
   const message = { from: signer.address, to: settlement, value: VALUE, nonce };
   const signature = await signer.key.signTypedData({
     domain: domainOf(stage),
-    types: { ReceiveWithAuthorization: AUTHORIZATION },
+    types: { ReceiveWithAuthorization: AUTHORIZATION_FIELDS },
     primaryType: 'ReceiveWithAuthorization',
     message: { ...message, validAfter: 0n, validBefore: DEADLINE },
   });
@@ -312,7 +304,7 @@ async function transferring(stage: Stage, from: PrivateKeyAccount): Promise<Hex>
   const message = { from: from.address, to, value: 1_000_000n, validAfter: 0n };
   const signature = await from.signTypedData({
     domain: domainOf(stage),
-    types: { TransferWithAuthorization: AUTHORIZATION },
+    types: { TransferWithAuthorization: AUTHORIZATION_FIELDS },
     primaryType: 'TransferWithAuthorization',
     message: { ...message, validBefore: DEADLINE, nonce },
   });

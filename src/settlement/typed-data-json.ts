@@ -1,11 +1,5 @@
 import type { Json } from '#core/canonical-json.ts';
-
-const EIP712Domain = [
-  { name: 'name', type: 'string' },
-  { name: 'version', type: 'string' },
-  { name: 'chainId', type: 'uint256' },
-  { name: 'verifyingContract', type: 'address' },
-] as const;
+import { DOMAIN_FIELDS } from '#core/typed-data-fields.ts';
 
 interface Signable {
   readonly domain: object;
@@ -19,7 +13,7 @@ interface Signable {
  * has no fields, and sign another digest.
  */
 export function withDomainType<T extends Signable>(signable: T) {
-  return { ...signable, types: { EIP712Domain, ...(signable.types as T['types']) } };
+  return { ...signable, types: { EIP712Domain: DOMAIN_FIELDS, ...(signable.types as T['types']) } };
 }
 
 /**

@@ -1,9 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { isRefusal } from '#core/answer.ts';
 import { readName } from '#core/name-rules.ts';
+import { AUTHORIZATION_FIELDS } from '#core/typed-data-fields.ts';
 import { fromBase32, toBase32 } from './base32.ts';
 import { fromHex, type Hex, toHex } from './bytes.ts';
-import { AUTHORIZATION_FIELDS, authorizationNonce } from './receive-authorization.ts';
+import { authorizationNonce } from './receive-authorization.ts';
 
 /**
  * The messages that a till and a wallet exchange offline, as QR codes or typed: the request, which

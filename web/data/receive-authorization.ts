@@ -11,16 +11,6 @@ import { fromHex, type Hex, toHex } from './bytes.ts';
 const TYPE =
   'PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,bytes8 orderId,bytes32 salt)';
 
-/** The fields of `ReceiveWithAuthorization` (EIP-3009). */
-export const AUTHORIZATION_FIELDS = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
-] as const;
-
 export interface NonceOf {
   readonly merchantNumber: number;
   readonly amount: bigint;

@@ -1,5 +1,6 @@
+import { AUTHORIZATION_FIELDS, DOMAIN_FIELDS } from '#core/typed-data-fields.ts';
 import type { Hex } from '../data/bytes.ts';
-import { AUTHORIZATION_FIELDS, authorizationNonce } from '../data/receive-authorization.ts';
+import { authorizationNonce } from '../data/receive-authorization.ts';
 import type { Pin } from '../wallet/compare-contract-pins.ts';
 import { type PayLink, type TypedData, totalOf } from './pay-link.ts';
 
@@ -9,13 +10,6 @@ import { type PayLink, type TypedData, totalOf } from './pay-link.ts';
  * changes the message, and a different receiver or token fails the check against the pinned
  * contracts (pinned-contracts.ts).
  */
-
-const DOMAIN_FIELDS = [
-  { name: 'name', type: 'string' },
-  { name: 'version', type: 'string' },
-  { name: 'chainId', type: 'uint256' },
-  { name: 'verifyingContract', type: 'address' },
-] as const;
 
 /**
  * Returns the nonce, which binds an authorization to merchant, amount, settlement number, order and

@@ -1,3 +1,4 @@
+import { AUTHORIZATION_FIELDS } from '#core/typed-data-fields.ts';
 import type { Hex } from '../data/bytes.ts';
 import type { Account } from './private-key-account.ts';
 
@@ -119,16 +120,7 @@ export async function signTransfer(
   const { chain, to, amount, validBefore, nonce } = transfer;
   const signature = await account.signTypedData({
     domain: { ...chain.usdcDomain, chainId: chain.chainId, verifyingContract: chain.usdc },
-    types: {
-      TransferWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
+    types: { TransferWithAuthorization: AUTHORIZATION_FIELDS },
     primaryType: 'TransferWithAuthorization',
     message: {
       from: account.address,

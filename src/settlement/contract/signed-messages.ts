@@ -1,3 +1,4 @@
+import { AUTHORIZATION_FIELDS } from '#core/typed-data-fields.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
 import { type Contracts, contractOf, numberOnContract } from '#settlement/contract-versions.ts';
@@ -63,19 +64,6 @@ export function walletConsent(
 }
 
 /**
- * The fields of an EIP-3009 message. They are the same for transfers that any account may submit
- * and for those that only the recipient may.
- */
-const AUTHORIZATION = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
-] as const;
-
-/**
  * Builds the message that an owner signs to send USDC; any account may submit it to the token
  * (EIP-3009).
  */
@@ -91,7 +79,7 @@ export function usdcTransfer(
 ) {
   return {
     domain: { ...config.usdcDomain, chainId: config.chainId, verifyingContract: config.usdc },
-    types: { TransferWithAuthorization: AUTHORIZATION },
+    types: { TransferWithAuthorization: AUTHORIZATION_FIELDS },
     primaryType: 'TransferWithAuthorization',
     message: { ...transfer, validAfter: 0n },
   } as const;
@@ -201,7 +189,7 @@ export function receiveAuthorization(
       chainId: config.chainId,
       verifyingContract: config.usdc,
     },
-    types: { ReceiveWithAuthorization: AUTHORIZATION },
+    types: { ReceiveWithAuthorization: AUTHORIZATION_FIELDS },
     primaryType: 'ReceiveWithAuthorization',
     message: { from, to, value, validAfter, validBefore, nonce },
   } as const;
