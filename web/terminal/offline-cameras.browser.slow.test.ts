@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PHONE } from '../testing/browser.ts';
-import { addFilmingCamera, film } from '../testing/filming-camera.ts';
+import { addFilmingCamera, film, filmScreen } from '../testing/filming-camera.ts';
 import { openOfflineTill } from '../testing/offline.ts';
 import { ownStage } from '../testing/stage.ts';
 import { paymentsOf } from '../testing/till.ts';
@@ -11,7 +11,9 @@ const stage = ownStage();
 
 test('till and wallet, both offline, read each other’s codes by their cameras', async () => {
   const { sandbox, browser } = stage();
-  const wallet = walletOf(await browser.open(PHONE));
+  // A screen of 720 px.
+  const phone = { ...PHONE, viewport: { width: 360, height: 780 }, deviceScaleFactor: 2 };
+  const wallet = walletOf(await browser.open(phone));
   await addFilmingCamera(wallet.page);
   await wallet.page.goto(`${sandbox.web_url}/wallet`);
   await createWallet(wallet);
@@ -35,10 +37,11 @@ test('till and wallet, both offline, read each other’s codes by their cameras'
   await wallet.dialog().waitFor({ state: 'hidden' });
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await wallet.button(/^Sign 2\.51/).click();
-  const answer = await wallet.page.getByRole('textbox', { name: 'Answer' }).inputValue();
+  const code = wallet.page.getByRole('img', { name: 'The answer for the till' });
+  await code.scrollIntoViewIfNeeded();
 
   await till.page.getByRole('button', { name: 'Scan the answer' }).click();
-  await film(till.page, answer);
+  await filmScreen(till.page, await wallet.page.screenshot());
   await till.result('Accepted offline').waitFor();
   await till.forward();
   const [paid] = await paymentsOf(sandbox, till.terminal);

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { PHONE } from '../testing/browser.ts';
-import { addFilmingCamera } from '../testing/filming-camera.ts';
+import { addFilmingCamera, film } from '../testing/filming-camera.ts';
 import { sharedStage } from '../testing/stage.ts';
 import {
   addTestTerminal,
@@ -305,6 +305,23 @@ test('only a browser without a barcode detector loads our decoder', async () => 
   assert.equal(decoders.length, 1);
   window.checkClean();
   await window.close();
+});
+
+test('our decoder reads the second of two codes if the first is foreign', async () => {
+  const { sandbox, browser } = stage();
+  const foreign = 'https://shop.example.com/menu?table=12&lang=en&code=0123456789abcdef01234567';
+  for (const foreignAt of [0, 1]) {
+    const terminal = await addTestTerminal(sandbox);
+    const window = await browser.open(PHONE);
+    const { page } = window;
+    await addFilmingCamera(page);
+    await page.goto(`${sandbox.web_url}/terminal`);
+    const link = `${sandbox.web_url}/terminal#pair=${await terminal.pairingCode()}`;
+    await film(page, ...[link].toSpliced(foreignAt, 0, foreign));
+    await page.getByRole('button', { name: 'Scan the code' }).click();
+    await page.getByRole('button', { name: /^Start shift/ }).waitFor();
+    await window.closeClean();
+  }
 });
 
 test("the camera is asked for at the start of the shift, and reads a wallet's code", async () => {

@@ -152,6 +152,7 @@ function FindForm({
       {scanning ? (
         <ScanDialog
           title={t('till.find.scan_heading')}
+          isOwn={(code) => code.includes('/receipts/')}
           onClose={() => setScanning(false)}
           onCode={(code) => goTo(`find/${code.split('/').at(-1) ?? code}`)}
         />
