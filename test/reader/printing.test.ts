@@ -197,6 +197,24 @@ test('a register with one code page gets text that fits it, no wider than before
   assert.equal(bytes.length, line.length);
 });
 
+test('names of other scripts become Latin letters or blanks, and sums stay', () => {
+  const wide = ' '.repeat(12);
+  const printed: readonly (readonly [string, string])[] = [
+    ['Ελληνικός καφές × 2        3,20', 'Ellinikos kafes x 2        3,20'],
+    ['Χωριάτικη ψωμί   1,10', 'Choriatiki psomi 1,10'],
+    ['Σούπα      4,00', 'Soupa      4,00'],
+    ['Борщ     4,00', 'Borshch  4,00'],
+    ['日替わり定食   ¥980', `${wide}   \u009d980`],
+    ['寿司 A 🍣  ₩9,000', '     A     ?9,000'],
+    ['قهوة عربية  2.50', `${' '.repeat(12)}2.50`],
+  ];
+  for (const [line, expected] of printed) {
+    assert.equal(Buffer.from(encodeText(line, 'cp437')).toString('latin1'), expected);
+  }
+  assert.equal(fitsCharset('Ελληνικός καφές\nБорщ', 'cp437'), true);
+  assert.equal(fitsCharset('日替わり定食', 'cp437'), false);
+});
+
 test('a device file gets the bytes unchanged; other targets are refused', async (t) => {
   const device = path.join(testFolder(t), 'lp0');
   await writeFile(device, '');
