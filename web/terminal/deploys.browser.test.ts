@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
+import { addFilmingCamera, film } from '../testing/filming-camera.ts';
+import { gatewayTo } from '../testing/gateway.ts';
 import { sharedStage } from '../testing/stage.ts';
-import { type Counter, newTill } from '../testing/till.ts';
+import { addTestTerminal, type Counter, newTill, openTill } from '../testing/till.ts';
 
 /** Tests a till that stays open while the service is updated. */
 
@@ -97,6 +99,45 @@ test('parts of the two versions before an update load without a network', async 
     .first()
     .waitFor();
   await till.close();
+});
+
+test('right after an update without a network, an open till still loads its parts', async () => {
+  const { sandbox, browser } = stage();
+  const gateway = await gatewayTo(sandbox.web_url);
+  const terminal = await addTestTerminal(sandbox);
+  const prepare = async (page: Page) => addFilmingCamera(page);
+  const behind = { ...sandbox, web_url: gateway.url };
+  const { page, ...till } = await openTill(browser, behind, { terminal, prepare });
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  const parts = await page.evaluate(async () => {
+    const [name = ''] = await caches.keys();
+    const requests = await (await caches.open(name)).keys();
+    return requests.map(({ url }) => url).filter((url) => url.endsWith('.js'));
+  });
+  for (const name of ['qr-decoder', 'sign-by-chip']) {
+    assert.ok(
+      parts.some((part) => part.includes(name)),
+      name,
+    );
+  }
+  gateway.deploy();
+  await page.evaluate(async () => (await navigator.serviceWorker.ready).update());
+  await page.waitForFunction(async () => (await caches.keys()).length === 2);
+  await page.waitForFunction(
+    async () => (await navigator.serviceWorker.ready).active?.state === 'activated',
+  );
+  gateway.cut();
+  const missing = await page.evaluate(async (urls) => {
+    const loaded = urls.map((url) => fetch(url).then(({ ok }) => (ok ? [] : [url])));
+    return (await Promise.all(loaded)).flat();
+  }, parts);
+  assert.deepEqual(missing, []);
+  await page.getByRole('link', { name: 'Find a sale' }).click();
+  await film(page, `${gateway.url}/receipts/0123456789abcdefghijkl`);
+  await page.getByRole('button', { name: 'Scan' }).click();
+  await page.waitForURL(/find\/0123456789abcdefghijkl$/);
+  await till.close();
+  await gateway.close();
 });
 
 test('a browser without module workers caches the app, too', async () => {
