@@ -7,11 +7,17 @@ import { addMember, PASSWORD } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { eventually } from '#testing/webhooks.ts';
 import { DESKTOP, NARROW, PHONE } from '../../testing/browser.ts';
-import { signInAt, textOf } from '../../testing/desk.ts';
+import { payAt, signInAt, textOf } from '../../testing/desk.ts';
 import { checkFits } from '../../testing/page-width.ts';
 import { openSignedIn, setUpFactor } from '../../testing/signed-in.ts';
 import { ownStage } from '../../testing/stage.ts';
-import { addTestTerminal, paymentsOf, type TestTerminal } from '../../testing/till.ts';
+import {
+  addTestTerminal,
+  intentsOf,
+  paymentsOf,
+  postAsMerchant,
+  type TestTerminal,
+} from '../../testing/till.ts';
 
 /**
  * Tests offline sales: their limits on a terminal's page, their list, and a file from a lost till.
@@ -205,6 +211,41 @@ test('the file of a deactivated till is submitted, and each sale is paid once', 
   await again.click();
   await dialog.getByLabel('Terminal').selectOption('Lost till');
   await window.closeClean(/Failed to load resource|ERR_FAILED/);
+});
+
+test('a submitted sale cancels the payment it replaces, or bounces if that was paid', async () => {
+  const { sandbox, db } = stage();
+  const terminal = await addTestTerminal(sandbox, 'Broken till');
+  const window = await openSignedIn(stage(), 'dashboard/offline-payments');
+  const { page } = window;
+  const dialog = page.getByRole('dialog');
+  await setLimits({ store: { db, terminalId: terminal.id } });
+  const asked = { amount: 2_100_000, terminal: terminal.id };
+  const open = String((await postAsMerchant(sandbox, '/payment_intents', asked)).id);
+  const { intent: paid } = await payAt(sandbox, { terminal: terminal.id, amount: 2_200_000 });
+  const payments = [
+    { ...(await signSale(terminal, { amount: 2_100_000 })), replaces: open },
+    { ...(await signSale(terminal, { amount: 2_200_000 })), replaces: paid },
+  ];
+  const buffer = Buffer.from(JSON.stringify({ payments }));
+  await page.getByRole('button', { name: 'Hand in a file' }).click();
+  await dialog.getByLabel('Terminal').selectOption('Broken till');
+  await dialog
+    .getByLabel('File', { exact: true })
+    .setInputFiles({ name: 'sales.json', mimeType: 'application/json', buffer });
+  await dialog.getByRole('button', { name: 'Hand in a file' }).click();
+  await dialog.getByText('2 sales were accepted.').waitFor();
+  await dialog.getByText('1 of them bounced.').waitFor();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.getByLabel('Terminal').selectOption('Broken till');
+  await page.getByRole('row', { name: /2\.10.*Succeeded/ }).waitFor();
+  await page.getByRole('row', { name: /2\.20.*Bounced/ }).waitFor();
+  await page.getByText('The online payment that this sale replaced was paid.').waitFor();
+  const intents = await intentsOf(sandbox, terminal);
+  assert.equal(intents.find(({ id }) => id === open)?.status, 'canceled');
+  const sums = (await paymentsOf(sandbox, terminal)).map(({ amount }) => amount);
+  assert.deepEqual(sums.toSorted(), [2_100_000, 2_200_000]);
+  await window.closeClean();
 });
 
 test('a member who is not an admin reads limits and sales, and cannot change them', async () => {
