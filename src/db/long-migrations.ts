@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Migration } from '#db/migration-files.ts';
+import { withoutComments } from '#db/sql-comments.ts';
 
 /** Migrations that may run for hours, because they do not block requests. */
 
@@ -12,9 +13,10 @@ const INDEX = /^create (?:unique )?index concurrently if not exists (\w+)\s+on (
 const LEAST_REST_MS = 20;
 
 export async function noteApplied(client: pg.Client, migration: Migration): Promise<void> {
-  await client.query('insert into migrations (name, digest) values ($1, $2)', [
+  await client.query('insert into migrations (name, digest, sum) values ($1, $2, $3)', [
     migration.name,
     migration.digest,
+    migration.sum,
   ]);
 }
 
@@ -40,8 +42,7 @@ interface NewIndex {
 
 /** Parses the statements of a file that builds indexes. */
 function indexesOf(text: string): NewIndex[] {
-  const statements = text
-    .replaceAll(/^--.*$/gm, '')
+  const statements = withoutComments(text)
     .split(';')
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '');

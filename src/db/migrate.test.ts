@@ -78,6 +78,71 @@ test('a file that was changed after it was applied stops the start and is named'
   assert.equal(await exists('c2'), false);
 });
 
+test('a comment that was corrected after its file was applied stops no start', async () => {
+  await put(1, '-- Wrong.\ncreate table c3 (n int) -- wrong');
+  await migrate(database.db, { folder });
+  await put(1, '-- Right, and\n-- longer.\ncreate table c3 (n int)');
+  assert.deepEqual(await migrate(database.db, { folder }), []);
+});
+
+/** Returns the recorded digests by name. */
+async function recorded(own: TestDatabase): Promise<Map<string, { digest: string; sum: string }>> {
+  const rows = await own.db.query<{ name: string; digest: string; sum: string }>(
+    'select name, digest, sum from migrations order by name',
+  );
+  return new Map(rows.map(({ name, ...digests }) => [name, digests]));
+}
+
+/** The digest of 0001_service.sql, as a build without sums compares it. */
+const WHOLE_TEXT = '2fce6ebc95dce87374e0a41489e62db29574fddd7b15f036a0db490c7493ac49';
+
+test('sums are stored beside the digests of a build without sums, which stay', async () => {
+  const own = await testDatabase(2);
+  try {
+    const applied = await recorded(own);
+    assert.equal(applied.get('0001_service.sql')?.digest, WHOLE_TEXT);
+    await own.db.query('alter table migrations drop column sum');
+    await requireMigrated(own.db);
+    assert.deepEqual(await migrate(own.db), []);
+    assert.deepEqual(await recorded(own), applied);
+    await own.db.query(`update migrations set sum = null, digest = '0' where name like '0007%'`);
+    await assert.rejects(
+      migrate(own.db),
+      (error) => error instanceof StartError && /0007\w+.sql was changed/.test(error.message),
+    );
+  } finally {
+    await own.close();
+  }
+});
+
+test('a start continues what a build without sums began', async () => {
+  const own = await testDatabase(2);
+  try {
+    await own.db.query('truncate migrations');
+    await own.db.query('alter table migrations drop column sum');
+    await put(1, 'create table c4 (n int)');
+    assert.deepEqual(await migrate(own.db, { folder }), [name(1)]);
+  } finally {
+    await own.close();
+  }
+});
+
+test('a start waits for no lock to store sums', async () => {
+  const own = await testDatabase(3);
+  const client = await own.db.connect();
+  try {
+    await own.db.query('update migrations set sum = null');
+    await client.query('select pg_advisory_lock(7218344190)');
+    assert.deepEqual(await migrate(own.db), []);
+    await client.query('select pg_advisory_unlock_all()');
+    assert.deepEqual(await migrate(own.db), []);
+    assert.ok([...(await recorded(own)).values()].every(({ sum }) => sum !== null));
+  } finally {
+    await client.end();
+    await own.close();
+  }
+});
+
 test('a failing file changes nothing, and a later start resumes with it', async () => {
   await put(1, 'create table d1 (n int)');
   await put(2, 'create table d2 (n int); select no_such_function()');

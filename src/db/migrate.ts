@@ -51,23 +51,22 @@ const MAY_WORK_LATER = new Set(['55P03', '40P01', '57014']);
 const SLOW = '57014';
 const SLOW_TRIES = 3;
 
-function gaveUp({ name }: Migration, tries: number, code: string): StartError {
+function gaveUp(work: string, tries: number, code: string): StartError {
   const advice =
     code === SLOW
       ? 'a statement took longer than its limit: the table is too large for it, so the file ' +
         'needs the head "-- concurrently" or "-- batched" (CONTRIBUTING.md)'
       : 'end the transactions that hold its tables (pg_stat_activity), then start again';
-  return new StartError(
-    `migration ${name} gave up after ${tries} tries (SQLSTATE ${code}): ${advice}`,
-  );
+  return new StartError(`${work} gave up after ${tries} tries (SQLSTATE ${code}): ${advice}`);
 }
 
 /**
  * Runs `work` again until it gets its locks. The pauses are random, so that it does not collide
  * with a periodic job every time.
+ * @param name names the work in errors
  */
 async function tryAgain<T>(
-  migration: Migration,
+  name: string,
   limits: MigrationLimits,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -77,10 +76,10 @@ async function tryAgain<T>(
     } catch (error) {
       const code = codeOf(error);
       if (!MAY_WORK_LATER.has(code)) {
-        throw new Error(`migration ${migration.name} failed`, { cause: error });
+        throw new Error(`${name} failed`, { cause: error });
       }
       const most = code === SLOW ? Math.min(SLOW_TRIES, limits.tries) : limits.tries;
-      if (tries >= most) throw gaveUp(migration, tries, code);
+      if (tries >= most) throw gaveUp(name, tries, code);
       await sleep(limits.pauseMs * (0.5 + Math.random()));
     }
   }
@@ -110,11 +109,12 @@ async function applyMigration(
   migration: Migration,
   limits: MigrationLimits,
 ): Promise<void> {
+  const name = `migration ${migration.name}`;
   const inTransaction = <T>(work: () => Promise<T>) =>
-    tryAgain(migration, limits, () => transact(client, limits, work));
+    tryAgain(name, limits, () => transact(client, limits, work));
   switch (migration.kind) {
     case 'concurrently':
-      return tryAgain(migration, limits, () => buildConcurrently(client, migration));
+      return tryAgain(name, limits, () => buildConcurrently(client, migration));
     case 'batched':
       return runBatched(client, migration, inTransaction);
     case 'at_once':
@@ -141,15 +141,56 @@ async function createTable(client: pg.Client): Promise<void> {
     create table migrations (
       name text collate "C" primary key,
       digest text not null,
-      applied timestamptz(3) not null default now()
+      applied timestamptz(3) not null default now(),
+      sum text
     )`);
+}
+
+/** True if a build without sums created the table, or has applied migrations of this release. */
+async function lacksSums(client: pg.Client, all: readonly Migration[]): Promise<boolean> {
+  const { rows } = await client.query<{ lacks: boolean }>(
+    `select not exists (
+       select from pg_attribute where attrelid = to_regclass('migrations') and attname = 'sum'
+     ) or exists (
+       select from migrations m where name = any($1) and to_jsonb(m) ->> 'sum' is null
+     ) as lacks`,
+    [all.map(({ name }) => name)],
+  );
+  return rows[0]?.lacks === true;
+}
+
+/**
+ * Stores the sums of applied migrations beside their digests. The digests stay, because a process
+ * of the build that wrote them compares them when it restarts.
+ */
+async function storeSums(client: pg.Client, all: readonly Migration[]): Promise<void> {
+  await client.query('alter table migrations add column if not exists sum text');
+  await client.query(
+    `update migrations m set sum = given.sum
+     from unnest($1::text[], $2::text[]) as given (name, sum)
+     where m.name = given.name and m.sum is null`,
+    [all.map(({ name }) => name), all.map(({ sum }) => sum)],
+  );
+}
+
+/** Brings the table of migrations up to date, before migrations are recorded in it. */
+async function prepareTable(
+  client: pg.Client,
+  all: readonly Migration[],
+  limits: MigrationLimits,
+): Promise<void> {
+  if (!(await hasTable(client))) return createTable(client);
+  if (!(await lacksSums(client, all))) return;
+  await tryAgain('storing the sums of migrations', limits, () =>
+    transact(client, limits, () => storeSums(client, all)),
+  );
 }
 
 /**
  * Checks that the database has the first release's baseline.
  * @throws StartError if a build from before the first release created the database
  */
-function requireBaseline(all: readonly Migration[], applied: ReadonlyMap<string, string>): void {
+function requireBaseline(all: readonly Migration[], applied: ReadonlyMap<string, unknown>): void {
   const baseline = all.find(({ isBaseline }) => isBaseline);
   if (baseline === undefined || applied.size === 0 || applied.has(baseline.name)) return;
   const newest = [...applied.keys()].sort().at(-1);
@@ -161,21 +202,33 @@ function requireBaseline(all: readonly Migration[], applied: ReadonlyMap<string,
   );
 }
 
+interface Applied {
+  readonly name: string;
+  readonly digest: string;
+  /** `null` if a build without sums applied it, and no later one has stored its sum. */
+  readonly sum: string | null;
+}
+
+function isUnchanged(migration: Migration, { digest, sum }: Applied): boolean {
+  if (sum !== null) return sum === migration.sum;
+  return digest === migration.digest || digest === migration.sum;
+}
+
 /**
  * Returns the migrations that were not applied yet.
  * @throws StartError if an applied file was changed later, or if the database is too old
  */
 async function findPending(client: pg.Client, all: readonly Migration[]): Promise<Migration[]> {
   if (!(await hasTable(client))) return [...all];
-  const { rows } = await client.query<{ name: string; digest: string }>(
-    'select name, digest from migrations',
+  const { rows } = await client.query<Applied>(
+    `select name, digest, to_jsonb(m) ->> 'sum' as sum from migrations m`,
   );
-  const done = new Map(rows.map((row) => [row.name, row.digest]));
+  const done = new Map(rows.map((row) => [row.name, row]));
   requireBaseline(all, done);
   return all.filter((migration) => {
-    const digest = done.get(migration.name);
-    if (digest === undefined) return true;
-    if (digest === migration.digest) return false;
+    const row = done.get(migration.name);
+    if (row === undefined) return true;
+    if (isUnchanged(migration, row)) return false;
     throw new StartError(
       `migration ${migration.name} was changed after it had been applied: ` +
         'restore the file, or start with a fresh data folder or database',
@@ -239,14 +292,15 @@ async function findUngranted(client: pg.Client): Promise<string | null> {
 }
 
 /**
- * Waits until no other process migrates. Returns the migrations to apply; an empty list if another
- * process has applied them.
+ * Waits until no other process migrates. Returns the migrations to apply; `null` if there is
+ * nothing to do, such as when another process has applied them. An empty list: only sums of applied
+ * migrations are missing. No start waits for those, because the digests suffice.
  */
 async function waitForTurn(
   client: pg.Client,
   all: readonly Migration[],
   { tell, ends }: { readonly tell: (line: string) => void; readonly ends?: AbortSignal },
-): Promise<readonly Migration[]> {
+): Promise<readonly Migration[] | null> {
   let told = '';
   for (;;) {
     const pending = await lookForPending(client, all);
@@ -254,7 +308,9 @@ async function waitForTurn(
     const isDone = pending !== null && next === undefined;
     const may = await mayMigrate(client);
     const ungranted = isDone && !may ? await findUngranted(client) : null;
-    if (isDone && ungranted === null) return [];
+    if (isDone && ungranted === null) {
+      return may && (await lacksSums(client, all)) && (await isOurTurn(client)) ? [] : null;
+    }
     if (may && (await isOurTurn(client))) return findPending(client, all);
     const why = waitsFor(next, { may, ungranted: ungranted ?? 'migrations' });
     if (why !== told) tell(why);
@@ -322,7 +378,8 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   const client = await connect(db);
   try {
     const pending = await waitForTurn(client, all, { tell, ...(ends && { ends }) });
-    if (pending.length > 0 && !(await hasTable(client))) await createTable(client);
+    if (pending === null) return [];
+    await prepareTable(client, all, limits);
     for (const migration of pending) await applyMigration(client, migration, limits);
     return pending.map(({ name }) => name);
   } catch (error) {

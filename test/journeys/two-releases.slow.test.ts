@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/bearer-secrets.ts';
+import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
+import { openDataFolder } from '#sandbox/data-folder.ts';
+import { startPostgres } from '#sandbox/start-postgres.ts';
 import { type Body, type Caller, caller } from '#testing/api-client.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type EarlierRelease, earlierRelease } from '#testing/earlier-release.ts';
-import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
+const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
 
 /**
@@ -43,6 +49,11 @@ create table next_release (
 );
 `;
 
+/** The last commit that compares migrations as whole files, with their comments. */
+const WHOLE_FILES = '8333a0ec847e8e8f522c2f63b1455c0519dcf848';
+/** Tables whose rows a start does not change. */
+const KEPT = ['migrations', 'accounts', 'payment_intents', 'payments', 'events', 'audit_log'];
+
 const ELSEWHERE = { ofThisRelease: false } as const;
 
 const undo: (() => Promise<unknown>)[] = [];
@@ -63,17 +74,30 @@ async function migrateToNext(database: TestDatabase): Promise<void> {
   assert.deepEqual(await migrate(database.db, { folder }), [name]);
 }
 
-/** Starts a network of the previous release on a database with the next release's schema. */
-async function startPrevious(root: string) {
-  const database = await testDatabase();
-  undo.push(database.close);
-  await migrateToNext(database);
+/** Starts a network of an earlier release on a database that this release has migrated. */
+async function startEarlier(root: string, database: TestDatabase): Promise<SpawnedNetwork> {
   const folder = await temporaryDataDir();
   undo.push(folder.remove);
   const env = { DATABASE_URL: database.url };
   const network = await spawnNetwork({ dataDir: folder.path, env, root });
   undo.push(network.stop);
-  return { database, network };
+  return network;
+}
+
+async function sell({ sandbox }: SpawnedNetwork, order: string): Promise<Body> {
+  const { base_url, test: mode } = sandbox;
+  const merchant = caller(`${base_url}/v1`, mode.secret_key, ELSEWHERE);
+  const terminal = caller(`${base_url}/device/v1`, mode.device_key, ELSEWHERE);
+  const sale = { amount: 2_500_000, terminal: mode.terminal, order_id: order };
+  const created = await merchant.post('/payment_intents', sale);
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  // Repeats the order ID, so that the create takes its other path, which locks rows.
+  assert.equal((await merchant.post('/payment_intents', sale)).status, 409);
+  const path = `/payment_intents/${created.body.id}`;
+  const credential = { type: 'nfc_id', value: mode.passes.ok };
+  const tapped = await terminal.post(`${path}/tap`, { credential });
+  assert.equal(tapped.status, 200, JSON.stringify(tapped.body));
+  return until(merchant, path, 'succeeded');
 }
 
 async function until(merchant: Caller, path: string, status: string): Promise<Body> {
@@ -90,26 +114,19 @@ test('the previous release accepts, settles and refunds a payment on the new sch
   const release = await previousRelease();
   if (release === null) return t.skip(`the history of ${PREVIOUS_RELEASE} is not in this copy`);
   undo.push(release.remove);
-  const { database, network } = await startPrevious(release.root);
+  const database = await testDatabase();
+  undo.push(database.close);
+  await migrateToNext(database);
+  const network = await startEarlier(release.root, database);
   const { base_url, test: mode } = network.sandbox;
   const merchant = caller(`${base_url}/v1`, mode.secret_key, ELSEWHERE);
-  const terminal = caller(`${base_url}/device/v1`, mode.device_key, ELSEWHERE);
 
-  const sale = { amount: 2_500_000, terminal: mode.terminal, order_id: 'TWO-REL' };
-  const created = await merchant.post('/payment_intents', sale);
-  assert.equal(created.status, 201, JSON.stringify(created.body));
-  // Repeats the order ID, so that the create takes its other path, which locks rows.
-  assert.equal((await merchant.post('/payment_intents', sale)).status, 409);
-  const path = `/payment_intents/${created.body.id}`;
-  const credential = { type: 'nfc_id', value: mode.passes.ok };
-  const tapped = await terminal.post(`${path}/tap`, { credential });
-  assert.equal(tapped.status, 200, JSON.stringify(tapped.body));
-  const paid = await until(merchant, path, 'succeeded');
-
+  const paid = await sell(network, 'TWO-REL');
   const refund = await merchant.post('/refunds', { payment: paid.payment, amount: 1_000_000 });
   assert.equal(refund.status, 201, JSON.stringify(refund.body));
   await until(merchant, `/refunds/${refund.body.id}`, 'succeeded');
-  const canceled = (await merchant.post('/payment_intents', { ...sale, order_id: 'OTHER' })).body;
+  const other = { amount: 2_500_000, terminal: mode.terminal, order_id: 'OTHER' };
+  const canceled = (await merchant.post('/payment_intents', other)).body;
   assert.equal((await merchant.post(`/payment_intents/${canceled.id}/cancel`)).status, 200);
 
   const rows = await database.db.query<{ refunded: bigint }>(
@@ -117,6 +134,69 @@ test('the previous release accepts, settles and refunds a payment on the new sch
     [paid.payment],
   );
   assert.deepEqual(rows, [{ refunded: 1_000_000n }]);
+});
+
+test('a process that compares whole migrations restarts beside this release', async (t) => {
+  const earlier = await earlierRelease(WHOLE_FILES);
+  if (earlier === null) return t.skip(`the history of ${WHOLE_FILES} is not in this copy`);
+  undo.push(earlier.remove);
+  const database = await testDatabase();
+  undo.push(database.close);
+  await sell(await startEarlier(earlier.root, database), 'BESIDE');
+});
+
+/** Reads the data folder of a stopped network. @returns the rows of tables that a start keeps. */
+async function rowsIn(dataDir: string): Promise<Body[]> {
+  const folder = await openDataFolder(dataDir);
+  const postgres = await startPostgres({ folder, log: () => {}, durable: false });
+  const db = openDatabase({ url: postgres.url, maxConnections: 1 });
+  try {
+    const rows: Body[] = [];
+    for (const table of KEPT) {
+      rows.push(...(await db.query<Body>(`select '${table}' as table_name, t.* from ${table} t`)));
+    }
+    return rows;
+  } finally {
+    await db.close();
+    await postgres.stop();
+    await folder.close();
+  }
+}
+
+/** Returns the rows that are missing or changed. Columns may have been added. */
+function lost(before: readonly Body[], after: readonly Body[]): Body[] {
+  return before.filter((row) => {
+    const columns = Object.keys(row);
+    return !after.some((one) => columns.every((name) => isDeepStrictEqual(one[name], row[name])));
+  });
+}
+
+test('data and a backup of a build that compares whole migrations start', async (t) => {
+  const earlier = await earlierRelease(WHOLE_FILES);
+  if (earlier === null) return t.skip(`the history of ${WHOLE_FILES} is not in this copy`);
+  undo.push(earlier.remove);
+  const folder = await temporaryDataDir();
+  undo.push(folder.remove);
+  const [dataDir, backup] = [path.join(folder.path, 'data'), path.join(folder.path, 'backup')];
+  const network = await spawnNetwork({ dataDir, root: earlier.root });
+  undo.push(network.stop);
+  await sell(network, 'BEFORE');
+  await network.stop();
+  const before = await rowsIn(dataDir);
+  await run('cp', ['-a', dataDir, backup]);
+  for (const order of ['AFTER', 'RESTORED']) {
+    const next = await spawnNetwork({ dataDir });
+    undo.push(next.stop);
+    await sell(next, order);
+    await next.stop();
+    const after = await rowsIn(dataDir);
+    assert.deepEqual(lost(before, after), []);
+    const migrations = after.filter((row) => row.table_name === 'migrations');
+    assert.ok(migrations.length >= 36);
+    assert.ok(migrations.every(({ sum }) => typeof sum === 'string'));
+    await rm(dataDir, { recursive: true });
+    await run('cp', ['-a', backup, dataDir]);
+  }
 });
 
 test('the changelog says which credentials the previous release refuses', async (t) => {

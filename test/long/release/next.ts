@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { sumOf } from '#db/migration-files.ts';
 import { git } from '#release/git.ts';
 import { cloneInstalled } from '#release/release-tree.ts';
 
@@ -54,8 +54,7 @@ export async function rehearse(
 async function addMigration(tree: string, name: string, sql: string): Promise<void> {
   const folder = path.join(tree, 'migrations');
   await writeFile(path.join(folder, name), sql);
-  const sum = createHash('sha256').update(sql).digest('hex');
-  await appendFile(path.join(folder, 'SHA256SUMS'), `${sum}  ${name}\n`);
+  await appendFile(path.join(folder, 'SHA256SUMS'), `${sumOf(sql)}  ${name}\n`);
 }
 
 /**
