@@ -1,5 +1,5 @@
--- Risk policies, per account and mode. Without a row the defaults of src/risk/settings.ts hold.
--- A limit of `null` disables its rule.
+-- Risk policies, per account and mode. Without a row the defaults of src/risk/risk-settings.ts
+-- hold. A limit of `null` disables its rule.
 create table risk_settings (
   account_id text collate "C" not null references accounts (id),
   livemode boolean not null,

@@ -33,7 +33,7 @@ create table passes (
 );
 
 create index passes_payer on passes (payer_id, created desc);
--- The payer's list: active passes first (src/apis/payer/active-first.ts).
+-- The payer's list: active passes first (src/payers/list-active-first.ts).
 create index passes_payer_listed on passes
   (payer_id, (revoked_at is null) desc, created desc, id desc);
 
@@ -74,7 +74,7 @@ create table phone_passes (
   kind text not null check (kind in ('smart_tap', 'apple_vas')),
   sealed bytea not null,
   created timestamptz(3) not null,
-  -- The database has lost which taps of it were used (src/payers/phone-pass.ts).
+  -- The database has lost which taps of it were used (src/payers/issue-phone-pass.ts).
   doubted_at timestamptz(3),
   -- The second of the last tap that test mode generated: each generated tap has its own second.
   played_at timestamptz(0),

@@ -16,7 +16,7 @@ create table terminals (
   -- The software that the terminal runs, as it reports it; `null` if it never has.
   software_version text,
   -- The number from which the terminal's own address is derived under the id key
-  -- (src/terminals/tag.ts); the shop writes the address to an NFC sticker or prints it as a QR
+  -- (src/terminals/tag-url.ts); the shop writes the address to an NFC sticker or prints it as a QR
   -- code. The database alone does not suffice to compute it. A new number makes a new address.
   tag uuid not null default gen_random_uuid(),
   -- Whether the reader asks phones for passes of Google Wallet.

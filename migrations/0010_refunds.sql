@@ -23,7 +23,7 @@ create table refunds (
   receipt_number text collate "C",
   -- Its payment's quote, with the amount that this refund returns in that currency.
   presentment jsonb,
-  -- Minor units, if the refund was requested in them: see src/refunds/share.ts.
+  -- Minor units, if the refund was requested in them: see src/refunds/refund-share.ts.
   presentment_part bigint check (presentment_part > 0),
   -- The payment's refunded amount before this refund was booked, which orders its refunds for their
   -- taxes: see src/prices/refund-taxes.ts. `null` until it succeeds.

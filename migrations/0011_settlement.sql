@@ -145,9 +145,9 @@ create table chain_attempts (
 
 create index chain_attempts_transaction on chain_attempts (transaction_id);
 
--- Transactions for a remote signer (src/settlement/signer.ts). Nonce, call and fees are committed
--- here before the signer is called, so that every later holder of the sender requests the same
--- signature. The row is deleted when the signed bytes are stored in chain_attempts.
+-- Transactions for a remote signer (src/settlement/remote-signer.ts). Nonce, call and fees are
+-- committed here before the signer is called, so that every later holder of the sender requests the
+-- same signature. The row is deleted when the signed bytes are stored in chain_attempts.
 create table chain_unsigned (
   transaction_id bigint primary key references chain_transactions (id),
   cancels boolean not null default false,

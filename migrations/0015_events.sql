@@ -3,7 +3,7 @@
 -- Events, finished deliveries and delivery attempts (0016_webhooks.sql) are partitioned by the UTC
 -- day of the event. Retention drops a day of all three instead of deleting rows, and an id, which
 -- begins with that time, leads to its partition. Workers create the partitions of the coming days
--- (src/events/retention.ts). The default partitions hold the first day, and all rows whose
+-- (src/events/event-retention.ts). The default partitions hold the first day, and all rows whose
 -- partition is missing, so that no event is ever refused.
 
 create table events (

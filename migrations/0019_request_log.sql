@@ -36,7 +36,7 @@ create index request_log_object on request_log (account_id, object_id, created)
 
 create table request_log_default partition of request_log default;
 
--- The first days. A worker creates later ones in advance (src/events/retention.ts).
+-- The first days. A worker creates later ones in advance (src/events/event-retention.ts).
 do $$
 declare
   day date;
