@@ -132,9 +132,14 @@ function latest(uses: readonly Use[]): Date {
   return new Date(Math.max(...uses.map(({ now }) => now.getTime())));
 }
 
+interface Cached {
+  readonly readAt: number;
+  readonly row: Promise<KeyMerchantRow | undefined>;
+}
+
 /** Authenticates merchant keys, with a cache that is never older than {@link CACHE_MS}. */
 export function createKeyAuthenticator(db: Database) {
-  const cache = new Map<string, { readAt: number; row: Promise<KeyMerchantRow | undefined> }>();
+  const cache = new RecentMap<Cached>(CACHE_SIZE);
   const used = new RecentMap<number>(CACHE_SIZE);
 
   const rows = createBatcher<Buffer, KeyMerchantRow | undefined>({
@@ -156,7 +161,6 @@ export function createKeyAuthenticator(db: Database) {
     const known = cache.get(secret);
     if (!mustStand && known !== undefined && performance.now() - known.readAt < CACHE_MS)
       return known.row;
-    if (cache.size >= CACHE_SIZE) cache.clear();
     const row = rows.add(hashSecret(secret));
     row.catch(() => cache.delete(secret));
     cache.set(secret, { readAt: performance.now(), row });
@@ -177,7 +181,7 @@ export function createKeyAuthenticator(db: Database) {
   }): Promise<MerchantCaller | Refusal> => {
     const secret = readBearer(request.authorization);
     if (isRefusal(secret)) return secret;
-    if (!cache.has(secret) && !isApiKey(secret)) return apiKeyInvalid();
+    if (cache.get(secret) === undefined && !isApiKey(secret)) return apiKeyInvalid();
     const caller = decideKey(await find(secret, request.mustStand), request);
     if (!isRefusal(caller)) noteUse(caller.keyId, request.now);
     return caller;

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, SECOND_MS } from '#core/durations.ts';
+import { RecentMap } from '#core/size-limited-map.ts';
 
 /**
  * Converts days of a time zone to instants, using the runtime's own zone database. The server, its
@@ -11,9 +12,9 @@ const MAX_OFFSET_MS = 16 * HOUR_MS;
 
 /**
  * Cached by zone, because creating a formatter costs more than a thousand conversions. There are
- * only about 600 zone names.
+ * only about 600 zones, but Intl accepts their names in any case.
  */
-const clocks = new Map<string, Intl.DateTimeFormat>();
+const clocks = new RecentMap<Intl.DateTimeFormat>(1_000);
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
   const known = clocks.get(timeZone);

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { RecentMap } from '#core/size-limited-map.ts';
 
 /** A quota: at most `requests` in `seconds`. */
 export interface RateLimit {
@@ -34,15 +35,10 @@ export function addressKey(address: string): string {
 }
 
 /**
- * Number of callers in the table from which a sweep removes those without requests in the last
- * window.
+ * Maximum number of callers that are counted; beyond it, the caller whose last request is oldest is
+ * forgotten. A stranger with more addresses than this is not limited by an address anyway.
  */
-const SWEEP_AT = 10_000;
-/**
- * Minimum time between sweeps. If all callers are active, a sweep frees nothing, so sweeping with
- * every request would be a waste.
- */
-const SWEEP_EVERY_MS = 1_000;
+const MAX_CALLERS = 50_000;
 
 /** The result of counting a request, in milliseconds. */
 interface RateFound {
@@ -100,16 +96,10 @@ export function memoryRateLimiter(
   limit: RateLimit,
   clock: () => number = () => performance.now(),
 ): MemoryRateLimiter {
-  const arrivals = new Map<string, number>();
-  let sweptMs = Number.NEGATIVE_INFINITY;
+  const arrivals = new RecentMap<number>(MAX_CALLERS);
   return {
     take: (key) => {
-      const nowMs = clock();
-      if (arrivals.size >= SWEEP_AT && nowMs - sweptMs >= SWEEP_EVERY_MS) {
-        sweptMs = nowMs;
-        for (const [known, at] of arrivals) if (at <= nowMs) arrivals.delete(known);
-      }
-      const { decision, nextArrivalMs } = decideRate(limit, arrivals.get(key) ?? 0, nowMs);
+      const { decision, nextArrivalMs } = decideRate(limit, arrivals.get(key) ?? 0, clock());
       arrivals.set(key, nextArrivalMs);
       return decision;
     },

@@ -95,16 +95,20 @@ function createLastSeen(db: Database) {
   };
 }
 
+interface Cached {
+  readonly readAt: number;
+  readonly row: Promise<DeviceMerchantRow | undefined>;
+}
+
 /** Authenticates device keys, with a cache that is never older than {@link CACHE_MS}. */
 export function createDeviceAuthenticator(db: Database) {
-  const cache = new Map<string, { readAt: number; row: Promise<DeviceMerchantRow | undefined> }>();
+  const cache = new RecentMap<Cached>(CACHE_SIZE);
   const noteSeen = createLastSeen(db);
 
   const find = (secret: string, mustStand: boolean) => {
     const known = cache.get(secret);
     if (!mustStand && known !== undefined && performance.now() - known.readAt < CACHE_MS)
       return known.row;
-    if (cache.size >= CACHE_SIZE) cache.clear();
     const row = selectDeviceMerchant(db, hashSecret(secret));
     row.catch(() => cache.delete(secret));
     cache.set(secret, { readAt: performance.now(), row });

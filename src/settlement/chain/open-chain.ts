@@ -1,6 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData, formatGwei } from 'viem';
 import { SECOND_MS } from '#core/durations.ts';
 import { describeError, type Log } from '#core/log.ts';
+import { RecentMap } from '#core/size-limited-map.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readCodeSize } from '#settlement/chain/code-size.ts';
@@ -43,6 +44,8 @@ function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain'])
 
 /** Interval at which a chain that was unreachable at startup is tried again. */
 const CHECK_MS = 1_000;
+/** Different faults that are remembered. A node may put anything into its error messages. */
+const MAX_REPORTED = 100;
 
 /**
  * Opens the chain of a network. Nodes that are unreachable now are used as soon as they answer and
@@ -99,7 +102,7 @@ function createStartChecks(
 ): Pick<Chain, 'isChecked' | 'refuted' | 'checkAtStart'> & { stop(): void } {
   const { promise: refuted, resolve: refute } = Promise.withResolvers<string>();
   const unfinished = new Set<() => Promise<void>>();
-  const reported = new Set<string>();
+  const reported = new RecentMap<true>(MAX_REPORTED);
   let timer: NodeJS.Timeout | undefined;
   const run = async (check: () => Promise<void>) => {
     unfinished.add(check);
@@ -108,8 +111,9 @@ function createStartChecks(
   };
   /** Reports each fault once, because the checks are repeated every second. */
   const reportOnce = (error: string) => {
-    if (!reported.has(error)) log.warn('a check of the start is repeated', { network, error });
-    reported.add(error);
+    if (reported.get(error) === undefined)
+      log.warn('a check of the start is repeated', { network, error });
+    reported.set(error, true);
   };
   const repeat = async () => {
     for (const check of unfinished) {
