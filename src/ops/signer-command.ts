@@ -3,6 +3,7 @@ import { StartError } from '#core/start-error.ts';
 import { keepSignerCertificate } from '#ops/signer-certificate.ts';
 import { serveSigner } from '#signer/serve-signer.ts';
 import { readSettings } from '#signer/signer-settings.ts';
+import { knownHoles } from '../../cli/src/node-holes.ts';
 
 // npm run signer -- <settings.json>: runs the signer, which keeps keys away from the programs that
 // send (configure.md). npm run signer -- certificate <key> <certificate> <host>…: creates the TLS
@@ -22,6 +23,8 @@ async function makeCertificateFiles(args: readonly string[]): Promise<void> {
 }
 
 async function serve(file: string): Promise<void> {
+  const holes = knownHoles(process.versions.node);
+  if (holes !== null) console.error(holes);
   const settings = await readSettings(file);
   const server = await serveSigner(settings, (line) => console.error(line));
   const { port } = server.address() as AddressInfo;

@@ -139,6 +139,19 @@ describe('npm run signer', () => {
     };
   }
 
+  it('says at its start that its Node has known security holes', async (t) => {
+    const old = `Object.defineProperty(process, 'versions', { value: { node: '24.21.0' } })`;
+    const settings = path.join(folder, 'signer.json');
+    const child = spawn(process.execPath, [
+      `--import=data:text/javascript,${old}`,
+      COMMAND,
+      settings,
+    ]);
+    t.after(() => child.kill());
+    const [said] = await once(child.stderr.setEncoding('utf8'), 'data');
+    assert.match(said, /^Node\.js 24\.21\.0 has known security holes: CVE-.* Update to 24\.22\.3/);
+  });
+
   it('signs with a key in a file, and with one that only a program reaches', async () => {
     for (const address of [fileAddress, serviceAddress]) {
       const signed = await accountAt(address).signTransaction(unsigned(0));

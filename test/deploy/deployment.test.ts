@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, glob, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { cidrs } from '#settings/read-setting.ts';
 import { SETTING_NAMES } from '#settings/setting-names.ts';
+import { listen } from '#testing/listen.ts';
 import { testFolder } from '#testing/test-folder.ts';
 
 /** Checks the deployment files as far as that is possible without deploying. */
@@ -385,6 +387,36 @@ test('packages locked for Linux x64 are locked for arm64 and macOS, too', async 
     for (const platform of ['linux arm64', 'darwin arm64', 'darwin x64']) {
       assert(served.includes(platform), `${name} has nothing for ${platform}`);
     }
+  }
+});
+
+test('a container is healthy while its process answers 200, and no body is decoded', async (t) => {
+  let status = 200;
+  const server = await listen(
+    createServer((_request, response) => {
+      response.writeHead(status, { location: '/', 'content-encoding': 'br' }).end('not Brotli');
+    }),
+  );
+  t.after(() => server.close());
+  const recorder = `Object.defineProperty(require('node:zlib'), 'createBrotliDecompress', {
+    value: () => process.exit(3),
+  });`;
+  for (const file of ['container/Dockerfile', 'container/compose.yaml']) {
+    const [, code = ''] = /"-e",\s*"([^"]+)"/.exec(await read(file)) ?? [];
+    const check = `${recorder}${code.replace('http://127.0.0.1:9464', server.url)}`;
+    const exits: number[] = [];
+    for (status of [200, 503, 302]) {
+      const done = run(process.execPath, ['-e', check]);
+      exits.push(
+        await done.then(
+          () => 0,
+          ({ code: exit }: { code: number }) => exit,
+        ),
+      );
+    }
+    assert.deepEqual(exits, [0, 1, 1], file);
+    const away = code.replace(':9464', ':1');
+    await assert.rejects(run(process.execPath, ['-e', away]), { code: 1 }, file);
   }
 });
 
