@@ -5,6 +5,24 @@ import { createInterface } from 'node:readline';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { PROGRAM } from './run-cli.ts';
 
+/** Versions whose sessions begin with `initialize`; the newest has none. */
+export const SESSION_VERSIONS = ['2025-06-18', '2025-11-25'] as const;
+export const MODERN = '2026-07-28';
+
+/** Returns what each request of the newest protocol version carries. */
+export function modernMeta(capabilities: object = {}): { readonly _meta: object } {
+  return {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': MODERN,
+      'io.modelcontextprotocol/clientInfo': { name: 'strict', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': capabilities,
+    },
+  };
+}
+
+/** Methods that the server does not have. */
+export const UNKNOWN_METHODS = ['charge', 'resources/list', 'tools/call/refund', '__proto__'];
+
 export interface RpcAnswer {
   readonly id: number | null;
   readonly result?: { readonly [field: string]: unknown };

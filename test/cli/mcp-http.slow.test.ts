@@ -5,7 +5,15 @@ import { Tapline } from 'tapline';
 import { listen } from '#testing/listen.ts';
 import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
 import { passOn } from '../../cli/src/mcp/serve-over-http.ts';
-import { checkAnswer, checkersOf, type Tool, type ToolAnswer } from './mcp-client.ts';
+import {
+  checkAnswer,
+  checkersOf,
+  MODERN,
+  modernMeta,
+  type Tool,
+  type ToolAnswer,
+  UNKNOWN_METHODS,
+} from './mcp-client.ts';
 import { type Running, startCli } from './run-cli.ts';
 
 let network: OwnNetwork;
@@ -60,25 +68,31 @@ function post(
 }
 
 /** Returns the message of a response, sent as JSON or as a stream. */
-function messageOf({ text }: Came): { readonly result?: object; readonly error?: object } {
+function messageOf({ text }: Came): {
+  readonly result?: object;
+  readonly error?: { readonly code: number };
+} {
   const line = text.split('\n').find((one) => one.startsWith('data: '));
   return JSON.parse(line === undefined ? text : line.slice('data: '.length));
 }
 
-const MODERN = '2026-07-28';
-
 /** Sends a request of the newest protocol version, which carries all state itself. */
-async function ask(method: string, params: object = {}, capabilities: object = {}) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': MODERN,
-    'io.modelcontextprotocol/clientInfo': { name: 'strict', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': capabilities,
-  };
+async function send(method: string, params: object = {}, capabilities: object = {}) {
   const { name } = params as { name?: string };
   const headers = { 'MCP-Protocol-Version': MODERN, 'Mcp-Method': method };
-  const body = { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } };
+  const body = {
+    jsonrpc: '2.0',
+    id: 1,
+    method,
+    params: { ...params, ...modernMeta(capabilities) },
+  };
   const came = await post(body, name === undefined ? headers : { ...headers, 'Mcp-Name': name });
-  const { result, error } = messageOf(came);
+  return messageOf(came);
+}
+
+/** Returns the result of such a request. */
+async function ask(...request: Parameters<typeof send>) {
+  const { result, error } = await send(...request);
   assert.ok(result !== undefined, JSON.stringify(error));
   return result as { readonly [field: string]: unknown };
 }
@@ -111,6 +125,15 @@ test('a notification gets no message in response', async () => {
   for (const method of ['notifications/initialized', 'tools/call']) {
     const { status, text } = await post({ jsonrpc: '2.0', method, params: { name: 'charge' } });
     assert.deepEqual([status, text], [202, '']);
+  }
+});
+
+test('an unknown method is -32601 in both generations, and the server goes on', async () => {
+  for (const method of UNKNOWN_METHODS) {
+    const old = await post({ jsonrpc: '2.0', id: 1, method });
+    assert.equal(messageOf(old).error?.code, -32_601, method);
+    assert.equal((await send(method)).error?.code, -32_601, method);
+    assert.ok(Array.isArray((await ask('tools/list')).tools), method);
   }
 });
 

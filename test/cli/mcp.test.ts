@@ -4,7 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Tapline } from 'tapline';
 import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
-import { type McpClient, startMcp, type ToolAnswer } from './mcp-client.ts';
+import {
+  type McpClient,
+  MODERN,
+  modernMeta,
+  SESSION_VERSIONS,
+  startMcp,
+  type ToolAnswer,
+  UNKNOWN_METHODS,
+} from './mcp-client.ts';
 import { runCli } from './run-cli.ts';
 
 /** Number of times that each call is made. A model that is unsure calls again. */
@@ -54,6 +62,24 @@ test('the server initializes as the protocol requires, in a shared version', asy
   assert.equal((await mcp.ask('resources/list')).error?.code, -32_601);
   assert.equal((await mcp.ask('tools/call', { name: 'charge' })).error?.code, -32_602);
 });
+
+for (const protocolVersion of [...SESSION_VERSIONS, MODERN]) {
+  test(`an unknown method is -32601, and the ${protocolVersion} session goes on`, async () => {
+    const session = startMcp([], env);
+    const isModern = protocolVersion === MODERN;
+    const params = isModern ? modernMeta() : {};
+    const clientInfo = { name: 'strict', version: '1' };
+    const hello = { protocolVersion, capabilities: {}, clientInfo };
+    if (!isModern) await session.ask('initialize', hello);
+    for (const method of UNKNOWN_METHODS) {
+      assert.equal((await session.ask(method, params)).error?.code, -32_601, method);
+      const { result } = await session.ask('tools/list', params);
+      assert.ok(Array.isArray(result?.tools), method);
+    }
+    assert.deepEqual(session.strays, []);
+    assert.equal(await session.close(), 0);
+  });
+}
 
 test('no notification gets a response, and no malformed line ends the session', async () => {
   // A notification never gets a response, even if its method is unknown or requires one.
