@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -103,6 +103,24 @@ test('a full disk ends no sandbox: PostgreSQL returns with all that it acknowled
   assert(rows[0].n >= answered && answered > 0, `${rows[0].n} of ${answered} rows`);
   assert.equal(lost, null);
   assert.match(lines.join('\n'), /disk of .* is full/);
+});
+
+test('a database that cannot start again after a full disk is lost, without a crash', async (t) => {
+  const disk = await smallDisk(t);
+  if (disk === null) return t.skip('only root can mount a small disk');
+  const folder = await openDataFolder(path.join(disk, 'data'));
+  const server = await startPostgres({ folder, log: () => {} });
+  t.after(async () => {
+    await server.stop();
+    await folder.close();
+  });
+  const cluster = path.join(disk, 'data/postgres');
+  const [pid] = (await readFile(path.join(cluster, 'postmaster.pid'), 'utf8')).split('\n');
+  await fill(disk, 0);
+  await rename(cluster, `${cluster}-moved`);
+  process.kill(Number(pid), 'SIGKILL');
+  // A rejection that nothing handles would end this test's process, too.
+  assert.match(await server.lost, /^PostgreSQL ended \(SIGKILL\); see .*: Error: ENOENT/);
 });
 
 test('a chain goes on while its state cannot be saved, and leaves no drafts', async (t) => {
