@@ -426,7 +426,8 @@ function reportZones({ db, log, clock }: Pick<ApiDeps, 'db' | 'log' | 'clock'>):
  * for this; a sandbox serves requests first.
  */
 async function finishBuilds(webFolder: string, config: Config): Promise<void> {
-  await Promise.all([ensureCompressed(webFolder), ensurePackages(packagesIn(config.dataDir))]);
+  const { dataDir, sandboxStartMs: ms } = config;
+  await Promise.all([ensureCompressed(webFolder, ms), ensurePackages(packagesIn(dataDir), ms)]);
 }
 
 /**
@@ -454,7 +455,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   stops.push(folder.close, startTraceExport(config.tracing, log));
   const secret = config.secret ?? (await folder.secret('service'));
   // Build concurrently. After the first start, there is usually nothing to build.
-  const building = config.roles.has('api') ? ensureBuilt(folder.path) : null;
+  const building = config.roles.has('api') ? ensureBuilt(folder.path, config.sandboxStartMs) : null;
   building?.catch(() => {});
   const ground = await prepareGround(config, { folder, secret, log }, stops);
   const db = await prepareDatabase(config, { url: ground.databaseUrl, folder, log, ends }, stops);

@@ -9,7 +9,10 @@ import { StartError } from '#core/start-error.ts';
 import { makeOwnFolder } from '#files/own-files.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Time limit of a build. On an idle machine the web apps take 2 to 4 s, the packages 1 s. */
+/**
+ * Default time limit of a build. On an idle machine the web apps take 2 to 4 s, the packages 1 s;
+ * emulated, a hundred times as long.
+ */
 const BUILD_MS = 120_000;
 /**
  * Low priority, because on two cores a first start waits longest for its database, which needs the
@@ -108,13 +111,20 @@ async function removeUnused(cache: string): Promise<void> {
 export async function runBuild(
   { what, command }: Pick<Build, 'what' | 'command'>,
   into: string,
+  limitMs = BUILD_MS,
 ): Promise<void> {
   const args = [path.join(ROOT, command), '--out', into];
   try {
-    const built = promisify(execFile)(process.execPath, args, { timeout: BUILD_MS });
+    const built = promisify(execFile)(process.execPath, args, { timeout: limitMs });
     if (built.child.pid !== undefined) setPriority(built.child.pid, BUILD_PRIORITY);
     await built;
   } catch (error) {
+    if (error instanceof Error && 'killed' in error && error.killed === true) {
+      throw new StartError(
+        `${what} were not built within ${Math.round(limitMs / 1_000)} s. ` +
+          'If this machine is slow or busy, set SANDBOX_START_SECONDS higher.',
+      );
+    }
     const words = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
     throw new StartError(`${what} cannot be built: ${words.trim() || String(error)}`);
   }
@@ -126,7 +136,7 @@ export async function runBuild(
  * @param own used if this process may not write beside the program.
  * @throws StartError if the build fails.
  */
-export async function ensureBuild(build: Build, own: string): Promise<string> {
+export async function ensureBuild(build: Build, own: string, limitMs?: number): Promise<string> {
   const hash = await hashSources(build);
   const beside = path.join(ROOT, 'node_modules/.cache', build.name);
   const shipped = path.join(beside, hash);
@@ -141,7 +151,7 @@ export async function ensureBuild(build: Build, own: string): Promise<string> {
     return place;
   }
   const fresh = path.join(cache, `${hash}.${randomUUID()}`);
-  await runBuild(build, fresh);
+  await runBuild(build, fresh, limitMs);
   await rename(fresh, place).catch(async (error) => {
     await rm(fresh, { recursive: true, force: true });
     if (!(await exists(place))) throw error;

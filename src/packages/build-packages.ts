@@ -60,8 +60,8 @@ export function packagesIn(dataDir: string): string {
  * @param own used if this process may not write beside the program.
  * @throws StartError if the packages cannot be built.
  */
-export async function ensurePackages(own: string = ownCache()): Promise<string> {
-  const place = await ensureBuild(BUILD, own);
+export async function ensurePackages(own: string = ownCache(), limitMs?: number): Promise<string> {
+  const place = await ensureBuild(BUILD, own, limitMs);
   if (!place.startsWith(ROOT)) return place;
   for (const name of PACKAGES) {
     // If the service may not write to its program's files, the links stay as installed.

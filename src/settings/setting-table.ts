@@ -391,8 +391,9 @@ export const GENERAL_SECTIONS = [
         default: '120',
         unit: 'seconds, 5–3600',
         what:
-          'How long a start waits for the embedded database, and for each embedded chain, before ' +
-          'it ends with an error. Raise it on a slow or emulated machine.',
+          'How long a start waits for the embedded database, for each embedded chain, and for ' +
+          'builds of the web apps and packages, before it ends with an error. Raise it on a slow ' +
+          'or emulated machine.',
       },
     ],
   },

@@ -21,8 +21,8 @@ const APPS: Build = {
  * Returns the folder with the built web apps, building them if necessary.
  * @throws StartError if the build fails.
  */
-export async function ensureBuilt(dataDir: string): Promise<string> {
-  return ensureBuild(APPS, path.resolve(dataDir, 'web'));
+export async function ensureBuilt(dataDir: string, limitMs?: number): Promise<string> {
+  return ensureBuild(APPS, path.resolve(dataDir, 'web'), limitMs);
 }
 
 const COMPRESSION = {
@@ -36,13 +36,13 @@ const COMPRESSION = {
  * @param folder The folder that {@link ensureBuilt} returned.
  * @throws StartError if the command fails.
  */
-export async function ensureCompressed(folder: string): Promise<void> {
+export async function ensureCompressed(folder: string, limitMs?: number): Promise<void> {
   const done = path.join(folder, '.compressed');
   const isDone = await access(done).then(
     () => true,
     () => false,
   );
   if (isDone) return;
-  await runBuild(COMPRESSION, folder);
+  await runBuild(COMPRESSION, folder, limitMs);
   await writeFile(done, '');
 }
