@@ -6,13 +6,13 @@ import { type Bench, load, residentMb, withBench } from './shop.ts';
 /**
  * Measures the resources that sales take under real load, with one webhook endpoint for all event
  * types: bytes per sale on disk and in the write-ahead log, by table and retention; and the memory
- * and connections of the service and PostgreSQL. docs/sizing.md shows the results.
+ * and connections of the service and PostgreSQL. docs/scale.md shows the results.
  */
 const SALES = Number(process.env.BENCH_SALES ?? 10_000);
 const PER_SECOND = Number(process.env.BENCH_RATE ?? 50);
 
 /**
- * Tables from which the service itself deletes old rows (docs/sizing.md). It keeps all other rows.
+ * Tables from which the service itself deletes old rows (docs/scale.md). It keeps all other rows.
  */
 const KEPT_30_DAYS = ['events', 'webhook_deliveries', 'webhook_attempts', 'request_log'];
 const KEPT_48_HOURS = ['idempotency_keys'];

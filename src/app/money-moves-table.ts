@@ -24,10 +24,8 @@ const ASKED: Readonly<Record<Asks, string>> = {
 
 /** In the payer's API, a signature of the wallet is the second factor. */
 const SIGNED: Readonly<Record<Asks, string>> = {
-  always: 'signature of the wallet, at most five minutes old',
-  own:
-    'signature of the wallet, at most five minutes old, if the request raises a limit, adds a ' +
-    'way to pay or erases data; otherwise the session',
+  always: 'fresh signature',
+  own: 'fresh signature, to extend',
   live: PROOF.payer,
   fresh: PROOF.payer,
   never: PROOF.payer,
@@ -71,33 +69,33 @@ function proofOf(api: keyof SurfaceRoutes, route: DeclaredRoute): string {
 }
 
 /**
- * Renders a table of all routes that move money, access or a name, with the proof that the caller
- * must give.
+ * Renders, for each API, a table of all routes that move money, access or a name, with the proof
+ * that the caller must give. Only routes of users name their lowest role.
  */
-function table(routes: SurfaceRoutes): string {
-  const lines = Object.entries(routes).flatMap(([name, own]) => {
+function tables(routes: SurfaceRoutes): string {
+  const sections = Object.entries(routes).map(([name, own]) => {
     const api = name as keyof SurfaceRoutes;
+    const hasRoles = api === 'dashboard' || api === 'operator';
     const moving = (own as readonly DeclaredRoute[]).filter(
       ({ moves }) => moves !== 'data' && moves !== 'nothing',
     );
-    return moving.map((route) => {
+    const lines = moving.map((route) => {
       const { method, path, moves, access = '' } = route;
-      const cells = [api, `\`${method} ${path}\``, moves, access, proofOf(api, route)];
-      return `| ${cells.join(' | ')} |`;
+      const role = hasRoles ? [access] : [];
+      const cells = [`\`${method} ${path}\``, moves, ...role, proofOf(api, route)];
+      return `| ${cells.join(' | ')} |\n`;
     });
+    const head = ['route', 'moves', ...(hasRoles ? ['least role'] : []), 'required proof'];
+    const rule = `|${'---|'.repeat(head.length)}`;
+    return `\n## ${api}\n\n| ${head.join(' | ')} |\n${rule}\n${lines.join('')}`;
   });
-  return [
-    '| API | route | moves | least role | required proof |',
-    '|---|---|---|---|---|',
-    ...lines,
-    '',
-  ].join('\n');
+  return `${sections.join('')}\n`;
 }
 
-/** Returns docs/moves.md with the table of the currently declared routes. */
+/** Returns docs/moves.md with the tables of the currently declared routes. */
 export function withMovesTable(text: string, routes: SurfaceRoutes): string {
   const [before, rest] = text.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];
   if (after === undefined) throw new Error('docs/moves.md lacks the markers of its table');
-  return `${before}${BEGIN}${table(routes)}${END}${after}`;
+  return `${before}${BEGIN}${tables(routes)}${END}${after}`;
 }

@@ -3,8 +3,6 @@ import { CHAIN_SECTIONS } from '#settings/chain-setting-table.ts';
 import { chainPrefix } from '#settings/setting-names.ts';
 import { GENERAL_SECTIONS, type SettingRow, type SettingSection } from '#settings/setting-table.ts';
 
-/** The release that introduced a setting, unless its row names a later one. */
-const FIRST_RELEASE = '1.0.0';
 /** Width of comments in `.env.example`, in characters. */
 const COMMENT_WIDTH = 100;
 
@@ -37,10 +35,11 @@ export function settingsPage(): string {
 function table({ title, rows }: SettingSection, level: string): string {
   const lines = rows.map((row) => {
     const value = row.default === '' ? (row.without ?? 'none') : `\`${row.default}\``;
-    const cells = [`\`${row.name}\``, value, row.unit ?? '', row.what, row.since ?? FIRST_RELEASE];
+    const since = row.since === undefined ? '' : ` Since ${row.since}.`;
+    const cells = [`\`${row.name}\``, value, row.unit ?? '', row.what + since];
     return `| ${cells.join(' | ')} |\n`;
   });
-  const head = '| name | default | unit | what | since |\n|---|---|---|---|---|\n';
+  const head = '| name | default | unit | what |\n|---|---|---|---|\n';
   return `${level} ${title}\n\n${head}${lines.join('')}`;
 }
 

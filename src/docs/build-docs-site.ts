@@ -9,6 +9,8 @@ import { errorsPage, type PageSource, referencePages } from '#docs/reference-pag
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const GUIDES = path.join(ROOT, 'docs/guides');
+/** Pages in `docs` that the site shows among the guides. The console links to them. */
+const HANDBOOK = ['operate', 'incident'];
 const ASSETS = path.join(import.meta.dirname, 'assets');
 const TOKENS = path.join(import.meta.dirname, '../core/design-tokens.css');
 const RESOURCES = path.join(ROOT, 'sdk/src/resources.ts');
@@ -31,7 +33,8 @@ const GUIDE_ORDER = [
     'wallets',
   ],
   ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems', 'cash-registers'],
-  ...['api-changes', 'upgrading', 'your-money', 'operating', 'security'],
+  ...['customers', 'handout', 'what-to-buy', 'fees', 'bank-account', 'your-money', 'legal'],
+  ...['troubleshooting', 'api-changes', 'upgrading', 'operate', 'incident', 'security'],
 ];
 
 /** The documented APIs, each with name, group in the table of contents, and path of its pages. */
@@ -73,12 +76,35 @@ async function withFiles(markdown: string): Promise<string> {
   return filled.join('');
 }
 
+/**
+ * Makes the links of a page in `docs` fit the site: links to guides lead there, and other files of
+ * the repository are named by their paths.
+ */
+function siteLinks(markdown: string): string {
+  const link = /\[([^\]]+)\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)/g;
+  return markdown.replaceAll(link, (_, text: string, file: string, anchor = '') => {
+    const name = path.basename(file, '.md');
+    if (file.startsWith('guides/') || HANDBOOK.includes(name)) {
+      return `[${text}](${name}.md${anchor})`;
+    }
+    const place = `\`${path.posix.join('docs', file)}\``;
+    return text === file ? place : `${text} (${place})`;
+  });
+}
+
+function readPage(name: string): Promise<string> {
+  const isGuide = !HANDBOOK.includes(name);
+  const file = path.join(isGuide ? GUIDES : path.dirname(GUIDES), `${name}.md`);
+  return readFile(file, 'utf8').then((text) => (isGuide ? text : siteLinks(text)));
+}
+
 async function readGuides(): Promise<PageSource[]> {
-  const names = (await readdir(GUIDES)).map((file) => file.replace(/\.md$/, ''));
+  const guideNames = (await readdir(GUIDES)).map((file) => file.replace(/\.md$/, ''));
+  const names = [...guideNames, ...HANDBOOK];
   const rank = (name: string) => (GUIDE_ORDER.indexOf(name) + 100) % 100;
   const sorted = names.toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b));
   const guides = sorted.map(async (name) => {
-    const markdown = await withFiles(await readFile(path.join(GUIDES, `${name}.md`), 'utf8'));
+    const markdown = await withFiles(await readPage(name));
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? name;
     return { name, title, group: 'Guides', markdown };
   });

@@ -19,6 +19,12 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Pages that were published under another name. Browsers keep the anchor of the old address. */
+const MOVED: ReadonlyMap<string, string> = new Map([
+  ['/docs/operating', '/docs/operate'],
+  ['/docs/operating.md', '/docs/operate.md'],
+]);
+
 const IMAGES = path.join(import.meta.dirname, '../../docs/images');
 const IMAGE_NAME = /^[a-z-]+\.png$/;
 
@@ -86,6 +92,8 @@ export function addDocsRoutes(
   for (const pattern of ['/docs', '/docs/*', '/llms.txt', '/llms-full.txt']) {
     app.get(pattern, async (request, reply) => {
       const [path = ''] = request.url.split('?');
+      const moved = MOVED.get(path.replace(/\/$/, ''));
+      if (moved !== undefined) return reply.redirect(moved, 301);
       const file = await find(path.length > 1 ? path.replace(/\/$/, '') : path);
       return file === undefined ? reply.callNotFound() : sendPage(request, reply, file);
     });

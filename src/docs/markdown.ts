@@ -67,7 +67,7 @@ function codeHtml({ text, lang = '' }: Tokens.Code): string {
 
 /** Turns a link to another file of the repository into a link to a page of the site. */
 function hrefOf(href: string): string {
-  return href.replace(/^(?:\.\/)?([\w-]+)\.md(#.*)?$/, '/docs/$1$2');
+  return href.replace(/^(?:\.\.?\/)?([\w-]+)\.md(#.*)?$/, '/docs/$1$2');
 }
 
 /**

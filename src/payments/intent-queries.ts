@@ -10,7 +10,7 @@ import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
  * SQL for the merchant number to which the contract pays an intent (`i`): the account's number when
  * the intent was created. An account that moves to a new contract first takes a position in its
  * order, so all attempts to pay an intent go to the same contract, which settles it once. See
- * contract-versions.md.
+ * docs/decisions/two-contracts.md.
  */
 export const MERCHANT_OF_INTENT = `coalesce(
   (select f.merchant_number from former_merchants f

@@ -94,7 +94,7 @@ async function addPapers(commit: string): Promise<void> {
   const api = await page('docs/guides/api-changes.md');
   const since = 'The additions to the merchant API since the last release; nothing was removed';
   await add('api-changes.md', since, `# ${name}\n\n${api}\n`);
-  const steps = await page('docs/release-notes.md');
+  const steps = await page('docs/guides/upgrading.md');
   await add('release-notes.md', 'The steps of operators', `# ${name}\n\n${steps}\n`);
   const promises = await readFile(path.join(ROOT, 'docs/released/merchant-api.json'));
   const shape = 'What clients of the merchant API rely on from this release on';

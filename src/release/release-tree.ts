@@ -16,7 +16,7 @@ const OUTPUT_BYTES = 64 * 1024 * 1024;
  */
 const INSTALL = ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
 /** Pages that have a section per release. */
-const PAGES = ['CHANGELOG.md', 'docs/release-notes.md', 'docs/guides/api-changes.md'];
+const PAGES = ['CHANGELOG.md', 'docs/guides/upgrading.md', 'docs/guides/api-changes.md'];
 
 export interface Tree {
   readonly changelog: string;
@@ -74,7 +74,7 @@ function editsOf({ version, name }: Pick<Copy, 'version' | 'name'>): ReadonlyMap
   const before = /^( *"name": "tapline-network",\n *"version": )"[^"]+"/gm;
   return new Map([
     ['CHANGELOG.md', ofRelease],
-    ['docs/release-notes.md', ofRelease],
+    ['docs/guides/upgrading.md', ofRelease],
     named('README.md', /^(Version )\d+\.\d+\.\d+(?:-rc\.\d+)?/gm, version),
     named('package.json', before, `"${version}"`),
     named('package-lock.json', before, `"${version}"`, 2),

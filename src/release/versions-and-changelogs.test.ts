@@ -57,9 +57,9 @@ test('a closed section has the date, and its entries are found under that name',
 
 test('a page without an open section, or with an empty one, is refused in words', () => {
   const name = 'v1.0.0-rc.2, 2026-12-01';
-  const why = (page: string) => whyEmpty('docs/release-notes.md', closed(page, name), name);
+  const why = (page: string) => whyEmpty('docs/guides/upgrading.md', closed(page, name), name);
   assert.equal(why(OPEN), null);
-  const refused = /^docs\/release-notes\.md has no section with entries for v1\.0\.0-rc\.2 /;
+  const refused = /^docs\/guides\/upgrading\.md has no section with entries for v1\.0\.0-rc\.2 /;
   for (const page of [
     '# Steps\n\n## v1.0.0-rc.1, 2026-11-28\n\n- One.\n',
     OPEN.replace('- A new report.\n', ''),

@@ -52,7 +52,6 @@ const RUNBOOKS = [
   'docs/alerts.md',
   'docs/operate.md',
   'docs/configure.md',
-  'docs/guides/operating.md',
   'deploy/prometheus/tapline-rules.yml',
 ];
 const QUOTE = /\b(?:log says|log line|logs|log for) `([^`]+)`/g;

@@ -60,8 +60,9 @@ const GUIDES = [
     'wallets',
   ],
   ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems', 'cash-registers'],
-  'upgrading',
-  ...['operating', 'security'],
+  ...['customers', 'handout', 'what-to-buy', 'fees', 'bank-account', 'legal'],
+  ...['troubleshooting', 'upgrading'],
+  ...['operate', 'incident', 'security'],
 ];
 
 test('the guides are linked by name, each with its Markdown beside it', async () => {
@@ -156,6 +157,18 @@ test('verification is shown in four languages, as the files that are tested', as
   }
 });
 
+test('the address of a page that moved leads to its new one', async () => {
+  for (const [old, now] of [
+    ['/docs/operating', '/docs/operate'],
+    ['/docs/operating/', '/docs/operate'],
+    ['/docs/operating.md', '/docs/operate.md'],
+  ] as const) {
+    const response = await fetch(api.url + old, { redirect: 'manual' });
+    assert.deepEqual([response.status, response.headers.get('location')], [301, now], old);
+    assert.equal((await get(now)).status, 200, now);
+  }
+});
+
 test('nothing is loaded from another origin, and nothing is inline', async () => {
   const response = await get('/docs/webhooks');
   const policy = response.headers.get('content-security-policy') ?? '';
@@ -177,7 +190,7 @@ test('pages outside the reference load at most 12 kB, except the operator’s gu
     return size;
   };
   for (const [path, html] of pages) {
-    if (path.startsWith('/docs/api/') || path === '/docs/operating') continue;
+    if (path.startsWith('/docs/api/') || path === '/docs/operate') continue;
     const loaded = [
       ...html.matchAll(/<(?:link rel="(?:icon|stylesheet)" href|script src)="([^"]+)"/g),
     ];

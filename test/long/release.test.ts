@@ -398,7 +398,7 @@ step('it is updated during sales to a release with migrations', async () => {
 });
 
 step('it goes back to the release before, during sales', async () => {
-  const [block = ''] = await blocksUnder('going-back.md', 'One release back: at any time');
+  const [block = ''] = await blocksUnder('guides/upgrading.md', 'One release back: at any time');
   await machine.type(linesOf(block, /^ln /).replaceAll(EXAMPLE, FIRST));
   const said = await sellDuring(async () => {
     assert.deepEqual(await runUnits(block, ROLES), Array(INSTANCES.length).fill(FIRST));

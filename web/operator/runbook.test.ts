@@ -33,7 +33,7 @@ async function alarmKinds(): Promise<Set<string>> {
 }
 
 test('each alarm has the paragraph that the Alarms page links to', async () => {
-  const guide = readFileSync(path.join(ROOT, 'docs/guides/operating.md'), 'utf8');
+  const guide = readFileSync(path.join(ROOT, 'docs/operate.md'), 'utf8');
   const [, section = ''] = guide.split('\n## Alarms\n');
   const [alarms = ''] = section.split('\n## ');
   const told = [...alarms.matchAll(/^### (.+)$/gm)].map(([, heading = '']) => heading);

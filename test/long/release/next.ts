@@ -72,7 +72,7 @@ export async function commitNext(
   await git(tree, ['merge', '-q', '--ff-only', tag]);
   for (const [name, sql] of Object.entries(NEXT_MIGRATIONS)) await addMigration(tree, name, sql);
   const open = `## v${version}, not released yet\n\n- A column, an index and a backfill.\n\n`;
-  for (const name of ['CHANGELOG.md', 'docs/release-notes.md']) {
+  for (const name of ['CHANGELOG.md', 'docs/guides/upgrading.md']) {
     const file = path.join(tree, name);
     const text = await readFile(file, 'utf8');
     await writeFile(

@@ -15,7 +15,7 @@ test('the progress of a recovery is the share of its blocks that was read', () =
 });
 
 test('an alarm shows its own runbook paragraph and no other', () => {
-  const guide = readFileSync(new URL('../../../docs/guides/operating.md', import.meta.url), 'utf8');
+  const guide = readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8');
   const words = paragraphOf(guide, 'durability');
   assert.match(words ?? '', /^Commits are less durable than DATABASE_DURABILITY declares/);
   assert.doesNotMatch(words ?? '', /foreign_settlement|###/);

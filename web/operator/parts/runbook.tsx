@@ -4,7 +4,7 @@ import { fromRoot } from '../../data/root-path.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { paragraphOf } from './runbook-paragraph.ts';
 
-const GUIDE = 'docs/operating';
+const GUIDE = 'docs/operate';
 
 async function readGuide(): Promise<string> {
   const answer = await fetch(fromRoot(`${GUIDE}.md`));
