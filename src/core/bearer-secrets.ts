@@ -49,8 +49,8 @@ const WRITTEN_WITH_CELL: ReadonlySet<SecretKind> = new Set([
 /**
  * Secrets that payers and people use in other cells also contain the cell digit, except in the
  * first cell. The first cell does not write the digit yet, because processes of the previous
- * release could not read it during a rolling update (docs/guides/upgrading.md). No other cell has ever
- * run an earlier release.
+ * release could not read it during a rolling update (docs/guides/upgrading.md). No other cell has
+ * ever run an earlier release.
  */
 const READ_WITH_CELL: ReadonlySet<SecretKind> = new Set([
   ...WRITTEN_WITH_CELL,
