@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { glob, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { areSourcesUnchanged } from '#app/openapi-sources.ts';
 import { ensurePackages } from '#packages/build-packages.ts';
 import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
@@ -11,7 +12,7 @@ import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts'
 import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';
 import { groupFiles, inGoodOrder, writeGroups } from './groups.ts';
 import { memoryFolder } from './memory-folder.ts';
-import { changedFiles, isBrowserTest, isSlow, testsReachedBy } from './reached.ts';
+import { changedFiles, isBrowserTest, isSlow, selectTests } from './reached.ts';
 import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
 
 /**
@@ -58,15 +59,15 @@ const TIMEOUT_MS = 300_000;
  */
 const MOST_AGAIN = 6;
 
-async function testFiles(): Promise<string[]> {
+async function testFiles(): Promise<readonly string[]> {
   const files: string[] = [];
   for await (const file of glob(PATTERNS, { exclude: (name) => name === 'node_modules' })) {
     // Leaves out the long tests, which have their own runner: npm run test:long.
     if (!file.startsWith('test/long/')) files.push(file);
   }
   files.sort();
+  if (options.changed) return changedTests(files);
   if (options.slow) return files.filter(isSlow);
-  if (options.changed) return testsReachedBy(changedFiles(ROOT), files, ROOT);
   // A file named by its full path runs wherever it is, including long ones.
   const others = words.filter((word) => !files.some((file) => file.includes(word)));
   const unknown = others.filter((word) => !existsSync(word));
@@ -77,6 +78,16 @@ async function testFiles(): Promise<string[]> {
   const chosen = files.filter((file) => words.some((word) => file.includes(word)));
   const now = files.filter((file) => !isSlow(file));
   return words.length === 0 ? now : [...chosen, ...others];
+}
+
+function changedTests(files: readonly string[]): readonly string[] {
+  const { run, leftOut } = selectTests(changedFiles(ROOT), files, ROOT);
+  if (options.slow) return leftOut;
+  if (leftOut.length > 0) {
+    const list = leftOut.join('\n  ');
+    console.log(`Left out, run by npm test -- --changed --slow:\n  ${list}`);
+  }
+  return run;
 }
 
 /**
@@ -167,6 +178,11 @@ async function main(): Promise<number> {
   if (files.length === 0) {
     console.log('No test is reached.');
     return options.changed ? 0 : 1;
+  }
+  // Renews the documents that responses are checked against; a stale committed one ends the run.
+  if (!areSourcesUnchanged()) {
+    const args = ['run', '--silent', 'openapi', '--', '--check'];
+    execFileSync('npm', args, { cwd: ROOT, stdio: 'inherit' });
   }
   // Builds what tests use: packages imported by name, and the apps that a browser loads.
   const browses = files.some(isBrowserTest);

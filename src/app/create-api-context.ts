@@ -1,6 +1,6 @@
 import { createDomainCheck } from '#apis/payer/sign-in-domain.ts';
 import { type ApiDeps, publicNodes, pushNetwork } from '#app/api-dependencies.ts';
-import { settingsOfRealms } from '#app/people-surfaces.ts';
+import { settingsOfRealms } from '#app/realm-settings.ts';
 import { createAskHome } from '#cells/ask-home-cell.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import { NO_PASS_FILES } from '#payers/pass-files.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { buildApi } from '#app/api-role.ts';
 import { PAGES } from '#http/address-rate-limit.ts';
 import { CARD_PATH } from '#payers/card-url.ts';
 import { HOLD_PATH } from '#people/hold-after-owner-change.ts';
@@ -9,7 +10,7 @@ import { startTestApi, type TestApi } from '#testing/api.ts';
 let api: TestApi;
 
 before(async () => {
-  api = await startTestApi({ env: { TRUSTED_PROXIES: '127.0.0.0/8' } });
+  api = await startTestApi({ build: buildApi, env: { TRUSTED_PROXIES: '127.0.0.0/8' } });
 });
 
 after(() => api.close());

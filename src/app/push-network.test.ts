@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { buildApi } from '#app/api-role.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
@@ -15,6 +16,7 @@ let payer: Caller;
 
 before(async () => {
   api = await startTestApi({
+    build: buildApi,
     env: {
       VAPID_PRIVATE_KEY: randomBytes(32).toString('base64url'),
       VAPID_SUBJECT: 'mailto:push@example.com',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { request as send } from 'node:http';
 import { after, before, test } from 'node:test';
+import { buildApi } from '#app/api-role.ts';
 import { operatorDoor } from '#app/restrict-operator-host.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { sendRaw } from '#testing/http-kit.ts';
@@ -11,7 +12,7 @@ let api: TestApi;
 
 before(async () => {
   const env = { OPERATOR_URL: 'http://staff.test', OPERATOR_ALLOW_CIDRS: '127.0.0.0/8' };
-  api = await startTestApi({ env });
+  api = await startTestApi({ build: buildApi, env });
 });
 
 after(() => api.close());

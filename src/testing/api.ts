@@ -1,21 +1,25 @@
 import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
 import type { ApiDeps } from '#app/api-dependencies.ts';
-import { buildApi } from '#app/api-role.ts';
-import { declaredMerchantRoutes } from '#app/declared-routes.ts';
-import { merchantDocument } from '#app/merchant-document.ts';
+import { createOperations } from '#app/api-operations.ts';
+import { createContext } from '#app/create-api-context.ts';
+import { merchantSurface } from '#app/merchant-surface.ts';
+import { serveSurfaces } from '#app/serve-surfaces.ts';
 import { present } from '#core/assert.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import type { Tenant } from '#core/mode.ts';
 import { isLive, NETWORKS } from '#core/mode.ts';
+import { webUrlOf } from '#core/web-url.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
+import { anySurface } from '#http/route.ts';
 import { readConfig } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import { NETWORK_DEFAULTS } from '#settlement/network-config.ts';
-import { createAnswerCheck } from '#testing/check-answer.ts';
 import { testDatabase } from '#testing/database.ts';
+import { checkDocumented } from '#testing/documented.ts';
 import {
   addTestKey,
   addTestMerchant,
@@ -94,6 +98,21 @@ export interface TestApiOptions {
    * injects faults. `url` is the database's real URL.
    */
   readonly databaseUrlFor?: (url: string) => Promise<string>;
+  /**
+   * Default: only the merchant API, with health and metrics. A test that calls other APIs passes
+   * `buildApi` of `#app/api-role.ts`, and so depends on all of them.
+   */
+  readonly build?: (deps: ApiDeps) => Promise<FastifyInstance>;
+}
+
+async function buildMerchantApi(deps: ApiDeps): Promise<FastifyInstance> {
+  let app: FastifyInstance | null = null;
+  const webUrl = () => webUrlOf(deps.config, app?.server.address());
+  const surfaces = [anySurface(merchantSurface(createContext({ ...deps, webUrl })))];
+  const operations = createOperations(deps);
+  app = await serveSurfaces(deps, surfaces, { operations, docsUrl: webUrl });
+  operations.addTo(app);
+  return app;
 }
 
 /** A rate limit that no test reaches within a second. */
@@ -123,7 +142,7 @@ async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
     defaultPass: null,
     around: watchMoves,
   };
-  const app = await buildApi(deps);
+  const app = await (options.build ?? buildMerchantApi)(deps);
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const close = async () => {
     app.server.closeAllConnections();
@@ -170,7 +189,6 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const { url } = present(nodes[0], 'node');
   const merchant = await addTestMerchant(db, { now: clock.now() });
   const wakeups = await connectWakeups(db);
-  const check = createAnswerCheck(merchantDocument(declaredMerchantRoutes()));
   return {
     url,
     db,
@@ -181,7 +199,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     call: async (call) => {
       const answered = await send(url, merchant, call);
       const method = call.method ?? (call.body === undefined ? 'GET' : 'POST');
-      check({ ...answered, method, path: `/api${call.path}` });
+      checkDocumented({ ...answered, method, url: `${url}/api${call.path}` });
       return answered;
     },
     addMerchant: (merchantOptions = {}) =>

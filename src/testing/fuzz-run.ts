@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type Dispatcher, Pool } from 'undici';
+import { buildApi } from '#app/api-role.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { surfaceDocuments } from '#app/surface-documents.ts';
 import { present } from '#core/assert.ts';
@@ -63,7 +64,7 @@ async function ownViolations({ db }: TestApi): Promise<RegExp> {
 
 /** Starts an API that may send webhooks to this machine, and whose refunds succeed. */
 export async function startFuzzedApi(): Promise<TestApi> {
-  const api = await startTestApi({ env: LOCAL_WEBHOOKS });
+  const api = await startTestApi({ build: buildApi, env: LOCAL_WEBHOOKS });
   const refunding = keepRefunding(api);
   const close = async () => {
     await refunding.stop();

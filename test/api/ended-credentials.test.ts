@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { buildApi } from '#app/api-role.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { addTestPayment } from '#testing/api-objects.ts';
@@ -11,7 +12,7 @@ let api: TestApi;
 let nodes: string[];
 
 before(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ build: buildApi });
   nodes = [api.url, await api.addNode()];
 });
 

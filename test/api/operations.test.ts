@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { MAX_STREAMS_OF_KEY } from '#apis/merchant/stream-slots.ts';
+import { buildApi } from '#app/api-role.ts';
 import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
 
 let api: TestApi;
 
 before(async () => {
-  api = await startTestApi({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
+  api = await startTestApi({ build: buildApi, env: { TRUSTED_PROXIES: '127.0.0.1' } });
   await createTestIntent(api);
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { buildApi } from '#app/api-role.ts';
 import { ERROR_CODES } from '#core/error-codes.ts';
 import { DECLINES } from '#payments/decline-codes.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
@@ -38,7 +39,7 @@ async function crawl(): Promise<Map<string, string>> {
 }
 
 before(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ build: buildApi });
   pages = await crawl();
 });
 

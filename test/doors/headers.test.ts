@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
-import { addReferenceRoutes } from '#app/api-operations.ts';
 import { merchantDocument } from '#app/merchant-document.ts';
+import { addReferenceRoutes } from '#app/reference-routes.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { consentOf } from '#apis/dashboard/require-second-factor.ts';
+import { buildApi } from '#app/api-role.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
@@ -16,7 +17,7 @@ import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 let api: TestApi;
 
 before(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ build: buildApi });
 });
 
 after(() => api.close());

@@ -3,6 +3,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { buildApi } from '#app/api-role.ts';
 import { type ApiDocument, endpointsOf } from '#docs/api-document.ts';
 import { brunoCollection, postmanCollection } from '#docs/postman-and-bruno.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
@@ -36,7 +37,7 @@ const bruno = new Map(brunoCollection(document).map(({ name, bytes }) => [name, 
 
 let api: TestApi;
 before(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ build: buildApi });
 });
 after(() => api?.close());
 
