@@ -9,7 +9,8 @@ import { LANGUAGES } from '#core/languages.ts';
 import { formatText } from '#core/text-format.ts';
 import { DECLINES } from '#payments/decline-codes.ts';
 import { ROLES, type Role } from '#people/role-order.ts';
-import { isWritten, messageOf, WRITTEN_LANGUAGES } from '#texts/catalog.ts';
+import { isOffered, messageOf, WRITTEN_LANGUAGES } from '#texts/catalog.ts';
+import { describeTexts, listed, missingTexts, readSources } from '#texts/translation-status.ts';
 
 /**
  * Checks the text catalog (`texts/`) and its users: no visible text is hard-coded in a component,
@@ -426,25 +427,33 @@ test('a comment belongs to a text or to a family of texts', () => {
 });
 
 /**
- * Families of texts that a language may lack as a whole: an app is offered only in languages that
- * have all its texts.
+ * Texts of the screens for shops, which a language may lack: they are shown in English until a
+ * translator has written them. Customers cannot ask for another screen, so theirs must be complete.
  */
-const MAY_LACK = /^(?:dashboard|desk)\./;
-
-function keysIn(language: string): string[] {
-  const hasDashboard = Object.keys(readTexts(language)).some((key) => MAY_LACK.test(key));
-  return hasDashboard ? keys : keys.filter((key) => !MAY_LACK.test(key));
-}
+const FOR_SHOPS = /^(?:till|front|desk|dashboard)\./;
 
 const TRANSLATIONS = LANGUAGES.slice(1).filter((language) =>
   existsSync(path.join(ROOT, `texts/${language}.json`)),
 );
 
-test('every language has every text, with the same values, and no other', () => {
+test('every language has every text for customers', () => {
+  const missing = missingTexts().filter(({ key }) => !FOR_SHOPS.test(key));
+  assert.deepEqual(listed(missing), []);
+});
+
+test('texts for shops that a language lacks, and stale translations, are reported', (t) => {
+  for (const line of describeTexts(readSources())) t.diagnostic(line);
+});
+
+test('every translation has the values of its English text', () => {
   for (const language of TRANSLATIONS) {
     const texts = readTexts(language);
     const written = Object.keys(texts).filter((key) => !key.startsWith('@'));
-    assert.deepEqual(written.sort(), keysIn(language).toSorted(), language);
+    assert.deepEqual(
+      written.filter((key) => english[key] === undefined),
+      [],
+      language,
+    );
     for (const key of written) {
       assert.deepEqual(
         namesOf(texts[key] ?? ''),
@@ -464,7 +473,7 @@ test('no text is left in English, except words that the language spells the same
   for (const language of TRANSLATIONS) {
     const texts = readTexts(language);
     const same = new Set([...(SAME_WORDS.all ?? []), ...(SAME_WORDS[language] ?? [])]);
-    const left = keysIn(language).filter((key) => texts[key] === english[key]);
+    const left = keys.filter((key) => texts[key] === english[key]);
     const problems = left.filter((key) => WORDS.test(wordsIn(parse(english[key] ?? ''))));
     assert.deepEqual(
       problems
@@ -508,7 +517,7 @@ test('the words of a decline are those that the service sends in English', () =>
 
 test('an invitation names the role that it gives', () => {
   const key = 'dashboard.outside.invitation.text';
-  for (const language of WRITTEN_LANGUAGES.filter((one) => isWritten(one, [key]))) {
+  for (const language of WRITTEN_LANGUAGES.filter((one) => isOffered(one, [key]))) {
     const inviting = (role: Role) =>
       formatText(messageOf(language, key), language, { account: 'Bar', email: 'a@b.test', role });
     assert.equal(new Set(ROLES.map(inviting)).size, ROLES.length, language);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 import { FALLBACK_LANGUAGE, PSEUDO_LANGUAGE, type TextLanguage } from '#core/languages.ts';
 import {
-  isWritten,
+  isOffered,
   type Messages,
   messageOf,
   messagesOf,
@@ -189,7 +189,7 @@ export function textsPlugin(): Plugin {
         manifest[app] = {};
         const keys = [...named.first, ...named.later].map(keyOf);
         for (const language of [...WRITTEN_LANGUAGES, PSEUDO_LANGUAGE] as const) {
-          if (!isWritten(language, keys)) continue;
+          if (!isOffered(language, keys)) continue;
           const files = filesFor(app, language, named);
           for (const file of files) this.emitFile({ type: 'asset', ...file });
           manifest[app][language] = files.map(({ fileName }) => fileName);

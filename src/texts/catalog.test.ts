@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatText } from '#core/text-format.ts';
-import { messageOf, offeredLanguages, TEXT_KEYS } from '#texts/catalog.ts';
+import { isOffered, messageOf, offeredLanguages, TEXT_KEYS } from '#texts/catalog.ts';
 import { pseudoText } from '#texts/pseudo-language.ts';
 import { writerFor } from '#texts/text.ts';
 
@@ -24,6 +24,12 @@ test('every text can be written in every language', () => {
   for (const language of offeredLanguages(false)) {
     for (const key of TEXT_KEYS) assert.ok(messageOf(language, key).length > 0, key);
   }
+});
+
+test('an app is offered in a language that has nearly all of its texts', () => {
+  const keys = [...TEXT_KEYS].filter((key) => key.startsWith('wallet.'));
+  assert.equal(isOffered('fr', [...keys, 'wallet.not_translated_yet']), true);
+  assert.equal(isOffered('fr', ['wallet.one_of_two', 'wallet.open']), false);
 });
 
 test('values are isolated as language-independent, also in HTML', () => {

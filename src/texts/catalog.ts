@@ -45,14 +45,21 @@ export const TEXT_KEYS: ReadonlySet<string> = new Set(Object.keys(ENGLISH));
 /** Languages that have a file. */
 export const WRITTEN_LANGUAGES: readonly TextLanguage[] = [...WRITTEN.keys()];
 
+export function textIn(language: TextLanguage, key: string): string | undefined {
+  return WRITTEN.get(language)?.[key];
+}
+
 /**
- * True if the language has all of these texts. An app is offered only in languages for which this
- * is true.
+ * The largest part of an app's texts that a language may lack: new texts wait for a translator and
+ * are shown in English, but an app that is mostly English is not offered as translated.
  */
-export function isWritten(language: TextLanguage, keys: Iterable<string>): boolean {
+const MOST_LACKING = 0.1;
+
+/** True if an app with these texts is offered in the language. */
+export function isOffered(language: TextLanguage, keys: readonly string[]): boolean {
   if (language === PSEUDO_LANGUAGE) return true;
-  const texts = WRITTEN.get(language);
-  return texts !== undefined && [...keys].every((key) => texts[key] !== undefined);
+  const lacking = keys.filter((key) => textIn(language, key) === undefined);
+  return lacking.length <= keys.length * MOST_LACKING;
 }
 
 /**
@@ -113,7 +120,7 @@ export function messageOf(language: TextLanguage, key: string): CompiledMessage 
   const name = `${language} ${key}`;
   const known = kept.get(name);
   if (known !== undefined) return known;
-  const text = WRITTEN.get(language)?.[key] ?? ENGLISH[key];
+  const text = textIn(language, key) ?? ENGLISH[key];
   if (text === undefined) throw new Error(`texts/en.json has no ${key}`);
   const made = compiled(text, language === PSEUDO_LANGUAGE ? pseudoText : unchanged);
   kept.set(name, made);
