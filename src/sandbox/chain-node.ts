@@ -124,7 +124,9 @@ interface RunningNode {
 async function adoptOrphan(site: ChainSite): Promise<RunningNode | undefined> {
   let adopted: RunningNode | undefined;
   for (const pid of findByArgument(site.anvil.cacheFolder)) {
-    const given = commandLine(pid).slice(1);
+    const line = commandLine(pid);
+    // The program's path comes first, and before it an emulator's.
+    const given = line.slice(line.indexOf('--host'));
     const port = Number(given[given.indexOf('--port') + 1]);
     const wanted = anvilArguments(site.anvil, port);
     const same = given.slice(0, wanted.length).join('\0') === wanted.join('\0');
