@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { writerFor } from '#texts/text.ts';
 import { NARROW } from '../testing/browser.ts';
+import { payAt, signInAt } from '../testing/desk.ts';
 import { BAD_LINES } from '../testing/japanese-lines.ts';
+import { checkFits } from '../testing/page-width.ts';
 import { sharedStage } from '../testing/stage.ts';
-import { addTestTerminal } from '../testing/till.ts';
+import { addCatalogueItem, addTestTerminal } from '../testing/till.ts';
 
 const stage = sharedStage();
 
@@ -51,4 +53,32 @@ test('Japanese lines of till, display and wallet break by the strict rules', asy
   await named('Create wallet').waitFor();
   await check();
   await window.close();
+});
+
+test('Japanese names in the dashboard break by the strict rules, and sums not at all', async () => {
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox, 'コーヒーのカウンター、二階のレジ「レジャー」');
+  await addCatalogueItem(sandbox, {
+    name: 'サンドイッチとコーヒーのセット、お持ち帰りで。',
+    unit_amount: 1_234_560_000,
+  });
+  const { payment, intent } = await payAt(sandbox, {
+    terminal: terminal.id,
+    amount: 1_234_560_000,
+    description: 'チョコレートケーキとコーヒーのセット、お持ち帰りで。',
+  });
+  const window = await browser.open({ ...NARROW, locale: 'ja-JP' });
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard' });
+  for (const path of [
+    ...['', '/payments', `/payments/${payment}`, '/intents', `/intents/${intent}`],
+    ...['/terminals', `/terminals/${terminal.id}`, '/catalog', '/offline-payments', '/balance'],
+  ]) {
+    await page.goto(`${sandbox.web_url}/dashboard${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await window.idle();
+    assert.deepEqual(await page.evaluate(BAD_LINES), [], `/dashboard${path}`);
+    await checkFits(page, `/dashboard${path}`);
+  }
+  await window.closeClean();
 });

@@ -5,6 +5,10 @@
  */
 export const BAD_LINES = `(() => {
   const found = [];
+  // Only browsers that find phrases keep a line from beginning with this particle.
+  const particle = CSS.supports('word-break', 'auto-phrase') ? 'を' : '';
+  const marks = '、。ー」』）・！？ぁぃぅぇぉっゃゅょァィゥェォッャュョ';
+  const begins = new RegExp('^[' + particle + marks + ']', 'u');
   const linesOf = (element) => {
     const lines = [];
     const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
@@ -14,8 +18,9 @@ export const BAD_LINES = `(() => {
         const range = document.createRange();
         range.setStart(text, at);
         range.setEnd(text, at + 1);
-        const [box] = range.getClientRects();
-        if (box === undefined || box.width === 0) continue;
+        // WebKit adds an empty box at the end of the line before.
+        const box = [...range.getClientRects()].find(({ width }) => width > 0);
+        if (box === undefined) continue;
         const last = lines.at(-1);
         const isSame = last !== undefined && box.top < last.bottom - 2 && box.bottom > last.top + 2;
         if (isSame) {
@@ -45,7 +50,7 @@ export const BAD_LINES = `(() => {
     if (isLabel && lines.length > 1 && lines.some(isOneLetter)) {
       found.push('one letter: ' + shown);
     }
-    if (lines.slice(1).some((line) => /^[を、。ー」』）・！？ぁぃぅぇぉっゃゅょァィゥェォッャュョ]/u.test(line))) {
+    if (lines.slice(1).some((line) => begins.test(line))) {
       found.push('begins: ' + shown);
     }
   }
