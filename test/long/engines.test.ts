@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { PersonClient } from '#testing/person-client.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { addTestTerminal, type TestTerminal } from '../../web/testing/till.ts';
 import { chromiumEngine, firefoxEngine } from './engines/by-playwright.ts';
 import { webkitEngine } from './engines/by-webdriver.ts';
@@ -12,6 +13,7 @@ import { type Journeys, ZONE } from './engines/journey.ts';
 import { LANGUAGE_JOURNEYS } from './engines/language-journeys.ts';
 import { OTHER_JOURNEYS } from './engines/other-journeys.ts';
 import { PRICE_JOURNEYS } from './engines/price-journeys.ts';
+import { TABLET_JOURNEYS } from './engines/tablet-journeys.ts';
 
 /** Runs journeys of each app in three browser engines, because users have all of them. */
 
@@ -21,14 +23,17 @@ const JOURNEYS: Journeys = {
   ...DESK_JOURNEYS,
   ...PRICE_JOURNEYS,
   ...LANGUAGE_JOURNEYS,
+  ...TABLET_JOURNEYS,
 };
 
+let database: TestDatabase;
 let shared: SharedSandbox;
 let terminal: TestTerminal;
 const engines = [chromiumEngine(), firefoxEngine(), webkitEngine()];
 
 before(async () => {
-  shared = await openSharedSandbox();
+  database = await testDatabase();
+  shared = await startSharedSandbox({ DATABASE_URL: database.url });
   const { sandbox } = shared;
   const owner = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
   await owner.post('/session', sandbox.dashboard);
@@ -42,6 +47,7 @@ before(async () => {
 after(async () => {
   for (const engine of engines) await engine.close();
   await shared.close();
+  await database.close();
 });
 
 function runIn(engine: Engine): void {
@@ -51,7 +57,7 @@ function runIn(engine: Engine): void {
       test(name, async (t) => {
         const hands = await engine.open();
         try {
-          await journey(hands, { sandbox: shared.sandbox, terminal });
+          await journey(hands, { sandbox: shared.sandbox, db: database.db, terminal });
         } catch (error) {
           const shown = 'location.href + document.body.innerText.slice(0, 1000)';
           t.diagnostic(String(await hands.evaluate(shown).catch(() => 'no page')));

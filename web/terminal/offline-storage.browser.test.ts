@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { faultyStorage } from '../testing/faulty-storage.ts';
 import { heldSales, type OfflineWindow, openOfflineTill, signRequest } from '../testing/offline.ts';
 import { fundedAccount } from '../testing/payer.ts';
 import { ownStage } from '../testing/stage.ts';
@@ -12,29 +13,6 @@ const stage = ownStage();
 
 /** The till says within 3 s that it cannot sell offline; the rest is for a busy machine. */
 const SAID_MS = 3_000 + 4_000;
-
-/**
- * Lets `open()` never answer while `isStuck` is stored in this tab, and lets `transaction()` throw
- * as often as `throwsLeft` says.
- */
-function faultyStorage(): void {
-  const { open } = IDBFactory.prototype;
-  IDBFactory.prototype.open = function (...parts) {
-    if (sessionStorage.getItem('isStuck') === null) return open.apply(this, parts);
-    return new EventTarget() as IDBOpenDBRequest;
-  };
-  const { transaction } = IDBDatabase.prototype;
-  IDBDatabase.prototype.transaction = function (...parts) {
-    const page = globalThis as { throwsLeft?: number; throwsFor?: string };
-    const names = String(parts[0]);
-    if ((page.throwsLeft ?? 0) > 0 && names === page.throwsFor) {
-      page.throwsLeft = (page.throwsLeft ?? 0) - 1;
-      throw new DOMException('The database connection is closing.', 'InvalidStateError');
-    }
-    Object.assign(globalThis, { closeDatabase: () => this.dispatchEvent(new Event('close')) });
-    return transaction.apply(this, parts);
-  };
-}
 
 const openFaulty = () =>
   openOfflineTill(stage(), { prepare: ({ page }) => page.addInitScript(faultyStorage) });

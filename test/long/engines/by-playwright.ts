@@ -26,7 +26,10 @@ function handsOn(first: Page): Hands {
       page = await context.newPage();
       return true;
     },
-    resize: (width) => page.setViewportSize({ ...WINDOW.viewport, width }),
+    resize: async (width) => {
+      await page.setViewportSize({ ...WINDOW.viewport, width });
+      return true;
+    },
     click: (role, name) => page.locator(REACHED).getByRole(role, { name }).first().click(),
     clickAt: (selector) => page.locator(selector).first().click(),
     fill: async (label, text) => {

@@ -10,6 +10,9 @@ const WINDOW = { width: 1280, height: 900 };
 /** Wider than any journey's window. */
 const SCREEN_SIZE = '-screen 0 1600x1024x24';
 
+/** The toolbar of the driver's browser keeps its window wider than a phone. */
+const LEAST_WIDTH = 600;
+
 /** WebDriver's key for an element reference. */
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 type Found = Readonly<Record<string, string>> | null;
@@ -125,10 +128,10 @@ function handsIn(send: Send, session: string): Hands {
     // Not supported, because the environment of the driver's process determines the locale.
     useLocale: async () => false,
     resize: async (width) => {
+      if (width < LEAST_WIDTH) return false;
       await send('POST', `${root}/window/rect`, { ...WINDOW, width });
-      await until(`${width} px`, async () =>
-        (await run<number>('return innerWidth')) === width ? true : null,
-      );
+      const isSet = async () => ((await run<number>('return innerWidth')) === width ? true : null);
+      return until(`${width} px`, isSet);
     },
     click: async (role, name) => {
       await click(await find(`${role} ${name}`, CONTROL, role, name.source, name.flags));

@@ -9,8 +9,8 @@ export interface Hands {
    * Opens the later pages in a new window of this locale. Returns `false` if the driver cannot.
    */
   useLocale(locale: string): Promise<boolean>;
-  /** Sets the window's width. */
-  resize(width: number): Promise<void>;
+  /** Sets the window's width. Returns `false` if the driver's window cannot be so narrow. */
+  resize(width: number): Promise<boolean>;
   /**
    * Clicks at the position of the control with this name, so an element that covers it gets the
    * click.

@@ -1,3 +1,4 @@
+import type { Database } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { addTestTerminal, type TestTerminal } from '../../../web/testing/till.ts';
 import { WALLET_PASSWORD } from '../../../web/testing/wallet.ts';
@@ -6,6 +7,7 @@ import type { Hands } from './hands.ts';
 /** The network that all journeys share, and a terminal that none of them opens. */
 export interface Ground {
   readonly sandbox: SandboxFile;
+  readonly db: Database;
   readonly terminal: TestTerminal;
 }
 
@@ -15,6 +17,13 @@ export type Journeys = Readonly<Record<string, Journey>>;
 
 /** The account's time zone, different from that of every browser here. */
 export const ZONE = 'Asia/Tokyo';
+
+/** JavaScript that returns the value of the field with this label, or `null`. */
+export const VALUE_OF = (label: string) => `(() => {
+  const named = [...document.querySelectorAll('label')].find(
+    (one) => one.textContent === '${label}');
+  return (named?.control ?? document.querySelector('[aria-label="${label}"]'))?.value || null;
+})()`;
 
 /** Opens a new till and starts its shift. */
 export async function openTill(hands: Hands, { sandbox }: Ground): Promise<TestTerminal> {

@@ -17,6 +17,7 @@ import {
   makeWallet,
   openTill,
   signIn,
+  VALUE_OF,
 } from './journey.ts';
 
 /** Journeys of a shop that prices its sales in a currency. */
@@ -58,12 +59,6 @@ async function chargeByKeys(hands: Hands, ground: Ground, decimal: string): Prom
 
 /** A sale of 12.34 euros at this terminal. */
 const PRICED = { presentment: { currency: 'eur', amount: 1_234 } };
-const VALUE_OF = (label: string) => `(() => {
-  const named = [...document.querySelectorAll('label')].find(
-    (one) => one.textContent === '${label}');
-  return (named?.control ?? document.querySelector('[aria-label="${label}"]'))?.value || null;
-})()`;
-
 async function addPass(hands: Hands): Promise<string> {
   await hands.click('button', /^Allow payments/);
   await hands.sees(/How much may shops take/);

@@ -98,9 +98,11 @@ async function isPersistent(): Promise<boolean> {
   return (await navigator.storage?.persisted?.().catch(() => false)) ?? false;
 }
 
+/** True, too, if the browser cannot say, as Safari 16: a full storage then refuses the sale. */
 async function hasRoom(): Promise<boolean> {
-  const { quota = 0, usage = 0 } = await navigator.storage.estimate();
-  return quota - usage > LEAST_ROOM;
+  const estimate = await navigator.storage.estimate?.();
+  if (estimate === undefined) return true;
+  return (estimate.quota ?? 0) - (estimate.usage ?? 0) > LEAST_ROOM;
 }
 
 interface OfflineTillDeps {
