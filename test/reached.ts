@@ -23,6 +23,22 @@ const FOR_SCREENS = /from '(typebox|#http\/route\.ts)'/;
 const TYPES_ONLY = /^(import|export) type [^;]*;/gm;
 /** This repository's packages by name. */
 const PACKAGES = /'(tapline|tapline-cli|tapline-x402)(\/\w+)?'/g;
+/** Starts the service with the command of package.json. */
+const STARTS = /\bscripts\.start\b/;
+const START = 'src/app/main.ts';
+/** Added to the steps on the way through a process of the service, which has nearly every file. */
+const START_STEPS = 1_000;
+/** Tests that read all sources as text; `npm run check` and `npm test` run them. */
+const READ_SOURCES: readonly string[] = [
+  'test/deploy/deployment.test.ts',
+  'test/deploy/log-reference.test.ts',
+  'test/deploy/prometheus.test.ts',
+  'test/imports.test.ts',
+  'test/statements.test.ts',
+  'test/texts.test.ts',
+  'test/tidy.test.ts',
+  'web/operator/runbook.test.ts',
+];
 const FOLDERS: Readonly<Record<string, string>> = {
   tapline: 'sdk/src',
   'tapline-cli': 'cli/src',
@@ -52,6 +68,18 @@ function edgesOf(root: string, file: string): string[] {
   return [...packages, ...named.flatMap(([, name = '']) => targetOf(root, file, name) ?? [])];
 }
 
+const starts = new Map<string, boolean>();
+
+function startsService(root: string, file: string): boolean {
+  const full = path.join(root, file);
+  const known = starts.get(full);
+  if (known !== undefined) return known;
+  const isSource = SOURCE.test(file) && existsSync(full) && statSync(full).isFile();
+  const found = isSource && STARTS.test(readFileSync(full, 'utf8').replaceAll(COMMENTS, ''));
+  starts.set(full, found);
+  return found;
+}
+
 /** Returns a file and its parent folders, because a test may read one of them. */
 function withFolders(file: string): string[] {
   const parts = file.split('/');
@@ -64,13 +92,19 @@ type Distances = ReadonlyMap<string, number>;
 export function createReach(root: string): (test: string) => Distances {
   const edges = new Map<string, readonly string[]>();
   const reached = new Map<string, Distances>();
-  const search = (test: string) => {
-    const seen = new Map<string, number>([[test, 0]]);
+  const follow = (seen: Map<string, number>) => {
     for (const [file, distance] of seen) {
       const known = edges.get(file) ?? edgesOf(root, file);
       edges.set(file, known);
       for (const one of known) if (!seen.has(one)) seen.set(one, distance + 1);
     }
+  };
+  const search = (test: string) => {
+    const seen = new Map<string, number>([[test, 0]]);
+    follow(seen);
+    if (![...seen.keys()].some((file) => startsService(root, file))) return seen;
+    if (!seen.has(START)) seen.set(START, START_STEPS);
+    follow(seen);
     return seen;
   };
   return (test) => {
@@ -91,7 +125,10 @@ function isForScreens(root: string, file: string): boolean {
 /** The tests that depend on changed files, nearest first. Paths are relative to the root. */
 export interface Selection {
   readonly run: readonly string[];
-  /** Slow tests; and browser tests, if no screen depends on the change. */
+  /**
+   * Slow tests; tests that only start the service with the changed files in it, or read all
+   * sources; and browser tests, if no screen depends on the change.
+   */
   readonly leftOut: readonly string[];
 }
 
@@ -109,16 +146,25 @@ export function selectTests(
     const steps = reach(test);
     const distances = [...wanted].map((file) => steps.get(file) ?? Number.POSITIVE_INFINITY);
     // Browsers load the screens, so no import connects a browser test to them.
-    const farthest = isScreen && isBrowserTest(test) ? steps.size : Number.POSITIVE_INFINITY;
-    return Math.min(...distances, farthest);
+    const screen = isScreen && isBrowserTest(test) ? START_STEPS - 1 : Number.POSITIVE_INFINITY;
+    return Math.min(...distances, screen);
   };
+  const ofStart = changed.some((file) => file.startsWith(path.dirname(START)));
+  const farthest = ofStart ? Number.POSITIVE_INFINITY : START_STEPS;
+  const ofSources = changed.some((file) => file.startsWith('src/'));
   const reached = tests
     .map((test) => ({ test, distance: distanceOf(test) }))
-    .filter(({ distance }) => Number.isFinite(distance))
-    .sort((a, b) => a.distance - b.distance)
-    .map(({ test }) => test);
-  const runs = (test: string) => !isSlow(test) && (browses || !isBrowserTest(test));
-  return { run: reached.filter(runs), leftOut: reached.filter((test) => !runs(test)) };
+    .filter(
+      ({ test, distance }) =>
+        Number.isFinite(distance) || (ofSources && READ_SOURCES.includes(test)),
+    )
+    .sort((a, b) => a.distance - b.distance);
+  const runs = ({ test, distance }: (typeof reached)[number]) =>
+    distance < farthest && !isSlow(test) && (browses || !isBrowserTest(test));
+  const [run = [], leftOut = []] = [runs, (one: (typeof reached)[number]) => !runs(one)].map(
+    (belongs) => reached.filter(belongs).map(({ test }) => test),
+  );
+  return { run, leftOut };
 }
 
 /** Returns all differences from `main`, committed or not. */
