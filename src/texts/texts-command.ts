@@ -9,8 +9,8 @@ import {
 
 /**
  * `npm run texts`: lists the texts that a language lacks, and the translations of English lines
- * that have changed since. `-- --translated [key…]` records that new translations, and those of these
- * keys, match the English lines; `--in de,fr` limits the keys to these languages.
+ * that have changed since. `-- --translated [key…]` records that new translations, and those of
+ * these keys, match the English lines; `--in de,fr` limits the keys to these languages.
  */
 
 const { values, positionals } = parseArgs({
