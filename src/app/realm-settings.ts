@@ -1,4 +1,4 @@
-import { signInElsewhere } from '#apis/cells/people-routes.ts';
+import { signInElsewhere } from '#apis/cells/sign-in-elsewhere.ts';
 import { surfaceSettings } from '#apis/dashboard/person-surface-settings.ts';
 import type { ApiDeps } from '#app/api-dependencies.ts';
 import type { Realm } from '#people/user-queries.ts';

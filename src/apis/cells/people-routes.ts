@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { Value } from 'typebox/value';
 import { bodyOf, cellsOnly } from '#apis/cells/cell-routes.ts';
-import type { SignInElsewhere, SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
+import { SignInSchema } from '#apis/cells/sign-in-elsewhere.ts';
+import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { WaitingSchema } from '#apis/operator/cells-route.ts';
 import type { OtherCell } from '#apis/operator/operator-dependencies.ts';
 import { selectWaiting } from '#apis/operator/operator-queries.ts';
@@ -19,16 +20,7 @@ import type { Realm } from '#people/user-queries.ts';
  * cells, and the console shows the work that waits in each cell.
  */
 
-const SignInSchema = Type.Object({
-  realm: Type.Union([Type.Literal('merchant'), Type.Literal('operator')]),
-  email: Type.String({ maxLength: 254 }),
-  password: Type.String({ maxLength: 200 }),
-  address: Type.String({ maxLength: 100 }),
-  user_agent: Type.String({ maxLength: 1_000 }),
-});
-type AskedSignIn = Static<typeof SignInSchema>;
 const PAGES: Readonly<Record<Realm, string>> = { merchant: '/dashboard', operator: '/operator' };
-const WhereSchema = Type.Object({ url: Type.String() });
 
 const SearchSchema = Type.Object({ text: Type.String({ minLength: 1, maxLength: 254 }) });
 const FoundHereSchema = Type.Object({
@@ -71,19 +63,6 @@ export function addCellPeopleRoutes(
     const waiting = await selectWaiting(people.db, clock.now());
     return reply.send({ console_url: people.webUrl, waiting });
   });
-}
-
-/**
- * Returns a function that tries credentials at the other cells. It returns the address of the cell
- * that accepts them; `null` if none does.
- */
-export function signInElsewhere(cells: CellSettings): SignInElsewhere {
-  return async ({ realm, email, password, visit: { address, userAgent } }) => {
-    const body: AskedSignIn = { realm, email, password, address, user_agent: userAgent };
-    const answers = await askOthers(cells, { path: '/sign_ins', body });
-    const urls = answers.flatMap(({ said }) => (Value.Check(WhereSchema, said) ? said.url : []));
-    return urls[0] ?? null;
-  };
 }
 
 /** Queries every other cell for its waiting work. The result includes cells that do not respond. */

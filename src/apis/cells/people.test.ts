@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fastify from 'fastify';
-import {
-  addCellPeopleRoutes,
-  searchOthers,
-  signInElsewhere,
-  waitingOfOthers,
-} from '#apis/cells/people-routes.ts';
+import { addCellPeopleRoutes, searchOthers, waitingOfOthers } from '#apis/cells/people-routes.ts';
+import { signInElsewhere } from '#apis/cells/sign-in-elsewhere.ts';
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
