@@ -79,6 +79,6 @@ export function addMs(at: Date, ms: number): Date {
   return new Date(at.getTime() + ms);
 }
 
-export function addSeconds(at: Date, seconds: number): Date {
-  return addMs(at, seconds * 1000);
+export function addSeconds(at: Date, seconds: number | bigint): Date {
+  return addMs(at, Number(seconds) * 1000);
 }

@@ -57,7 +57,7 @@ async function answer(asked: Asked, approve: boolean, afterMs = 0): Promise<stri
   });
   if (isRefusal(intent)) return intent.code;
   return intent.status === 'requires_payment_method'
-    ? (intent.lastPaymentError?.decline_code ?? '')
+    ? (intent.last_payment_error?.decline_code ?? '')
     : intent.status;
 }
 
@@ -192,7 +192,7 @@ describe('an approval', () => {
     await blockPayer(store, asked.address);
     assert.equal(await answer(asked, true), 'risk_blocked');
     const intent = await selectIntent(store.db, tenant, asked.intentId);
-    assert.equal(intent?.lastPaymentError?.reason_code, 'BLOCKED_PAYER');
+    assert.equal(intent?.last_payment_error?.reason_code, 'BLOCKED_PAYER');
   });
 
   test('with a pass that was revoked meanwhile declines', async () => {
@@ -217,7 +217,7 @@ describe('an approval', () => {
     await playChain(store, 'insufficient_funds');
     const intent = await selectIntent(store.db, store.merchant.tenant, asked.intentId);
     assert.equal(intent?.status, 'requires_payment_method');
-    assert.equal(intent?.lastPaymentError?.decline_code, 'insufficient_funds');
+    assert.equal(intent?.last_payment_error?.decline_code, 'insufficient_funds');
   });
 });
 

@@ -3,12 +3,14 @@ import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.t
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
+import { tenantOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { checkHourShare } from '#payments/check-hourly-share.ts';
 import { decideApproval } from '#payments/decide-approval.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
-import { asOf, byAccountClock, type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
+import { asOf, attemptOf, byAccountClock, transition } from '#payments/payment-intent.ts';
 import { saveSteps } from '#payments/save-intent-steps.ts';
 import { requestSettlement } from '#payments/settlement-job.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
@@ -27,17 +29,16 @@ export interface ConfirmationAnswer {
 
 /** Returns the payer of the intent's attempt; `null` if there is no attempt. */
 export function payerOf(intent: PaymentIntent): string | null {
-  return 'attempt' in intent ? intent.attempt.payerId : null;
+  return attemptOf(intent)?.payerId ?? null;
 }
 
 /**
  * Returns the merchant number to which the intent is paid; `null` if the account takes no payments.
  */
 async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint | null> {
-  const { accountId, livemode } = intent.tenant;
-  const merchants = await selectMerchants(tx, [accountId]);
-  const own = merchants.find((row) => row.livemode === livemode);
-  return own?.status === 'active' ? (intent.merchantNumber ?? null) : null;
+  const merchants = await selectMerchants(tx, [intent.account_id]);
+  const own = merchants.find((row) => row.livemode === intent.livemode);
+  return own?.status === 'active' ? (intent.merchant_number ?? null) : null;
 }
 
 /**
@@ -57,7 +58,7 @@ async function noteAnswer(
   { intent, payerId }: { readonly intent: PaymentIntent; readonly payerId: string },
   { approve, now }: ConfirmationAnswer,
 ): Promise<void> {
-  const { tenant } = intent;
+  const tenant = tenantOf(intent);
   if (approve) return deleteRefusals(tx, { tenant, payerId });
   const at = byAccountClock(intent, now);
   await insertRefusal(tx, { tenant, payerId }, { at, until: addMs(at, -HOUR_MS) });
@@ -80,9 +81,9 @@ async function answer(
   if (before === undefined || !request.mayAnswer(before)) return resourceMissing('confirmation');
   const payerId = payerOf(before);
   if (isAnsweredAlready(before, approve)) return { intent: before, payerId, deliveries: 0 };
-  const closed = checkLedger(tx.watch, before.tenant.livemode);
+  const closed = checkLedger(tx.watch, before.livemode);
   if (closed !== null) return closed;
-  const unsettled = approve ? checkSettles(readiness, before.tenant.livemode) : null;
+  const unsettled = approve ? checkSettles(readiness, before.livemode) : null;
   if (unsettled !== null) return unsettled;
   const current = asOf(before, now);
   if (before.status !== 'requires_action' || current.status !== 'requires_action') {

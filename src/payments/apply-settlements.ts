@@ -5,6 +5,7 @@ import { addMs, addSeconds } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, numberedId } from '#core/ids.ts';
+import { tenantOf } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
 import { isTracing, traceSpan } from '#core/tracing.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
@@ -20,7 +21,7 @@ import {
   SETTLEMENT_UNAVAILABLE,
 } from '#payments/decline-codes.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
-import { type StoredAttempt, toAttempt } from '#payments/intent-rows.ts';
+import { type PaymentIntent, type StoredAttempt, toAttempt } from '#payments/intent-rows.ts';
 import {
   type EndedOffline,
   endPaidOffline,
@@ -30,7 +31,7 @@ import {
 import { offlineDraft } from '#payments/offline/render-offline-payment.ts';
 import { paidQuote } from '#payments/paid-quote.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
-import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { attemptOf, type IntentCommand, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
@@ -92,7 +93,7 @@ function toCommand(
 
 /** True for a sale that a till accepted offline and that the chain has not decided yet. */
 function isOnItsWay({ status, offline }: PaymentIntent): boolean {
-  return status === 'processing' && offline != null;
+  return status === 'processing' && offline !== null;
 }
 
 function ruleOf({ overdue, hourFull }: Failure): { readonly rule?: string } {
@@ -149,22 +150,22 @@ export function newPayment(
   const minedAt = new Date(facts.blockTime);
   const method = methodOf(after.attempt.credential.type);
   return toPayment({
-    id: after.paymentId,
+    id: after.payment_id,
     recovered: false,
-    account_id: after.tenant.accountId,
-    livemode: after.tenant.livemode,
+    account_id: after.account_id,
+    livemode: after.livemode,
     position: stamp.next(),
     created: stamp.created,
     ahead_seconds: BigInt(stamp.aheadSeconds),
     payment_intent_id: after.id,
-    terminal_id: after.terminalId,
-    location_id: after.locationId,
+    terminal_id: after.terminal_id,
+    location_id: after.location_id,
     payer_id: after.attempt.payerId,
     payer_address: after.attempt.payerAddress,
-    order_id: after.orderId,
-    receipt_number: numberOf(after.terminalId),
-    split_group: after.splitGroup,
-    cashier_id: after.cashierId,
+    order_id: after.order_id,
+    receipt_number: numberOf(after.terminal_id),
+    split_group: after.split_group,
+    cashier_id: after.cashier_id,
     method_type: method.type,
     credential_type: method.credential,
     amount,
@@ -192,7 +193,7 @@ export function newPayment(
  * saw the block, but never before the tap.
  */
 function paidAt(
-  { tappedAt }: Pick<PaymentIntent, 'tappedAt'>,
+  { tapped_at: tappedAt }: Pick<PaymentIntent, 'tapped_at'>,
   { seenAt, blockTime }: OutcomeFacts['payment'],
   { aheadSeconds }: Pick<Stamp, 'aheadSeconds'>,
 ): Date {
@@ -230,7 +231,7 @@ async function endOffline(
   decided: readonly Decided[],
 ): Promise<ReadonlyMap<string | null, EndedOffline>> {
   const paid = decided.flatMap(({ after, paymentId }) => {
-    if (after.offline == null || paymentId === null) return [];
+    if (after.offline === null || paymentId === null) return [];
     return [{ intentId: after.id, paymentId }];
   });
   const rows = paid.length === 0 ? [] : await endPaidOffline(tx, paid);
@@ -245,7 +246,7 @@ interface Written {
 }
 
 function placesOf({ change, after, paymentId }: Decided): number {
-  const ofOffline = after.offline == null ? 0 : 1;
+  const ofOffline = after.offline === null ? 0 : 1;
   return change.steps.length + ofOffline + (paymentId === null ? 0 : PLACES_PER_PAYMENT);
 }
 
@@ -258,7 +259,7 @@ async function prepare(
   decided: readonly Decided[],
   { receipts, now }: { readonly receipts: ReceiptPages; readonly now: Date },
 ): Promise<Written> {
-  const wanted = decided.map((one) => ({ tenant: one.after.tenant, count: placesOf(one) }));
+  const wanted = decided.map((one) => ({ tenant: tenantOf(one.after), count: placesOf(one) }));
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
   const paid = decided.filter(isPaid).map(({ after }) => after);
   const offline = await endOffline(tx, decided);
@@ -269,14 +270,12 @@ async function prepare(
     selectMerchants(tx, accountIds),
     giveReceiptNumbers(tx, paid, { kind: 'payment', now }),
   ]);
-  const merchants = new Map(
-    rows.map((row) => [tenantKey({ accountId: row.account_id, livemode: row.livemode }), row]),
-  );
+  const merchants = new Map(rows.map((row) => [tenantKey(tenantOf(row)), row]));
   const payments: Payment[] = [];
   const drafts: EventDraft[] = [];
   const toSign: Payment[] = [];
   for (const one of decided) {
-    const { tenant } = one.after;
+    const tenant = tenantOf(one.after);
     const stamp = stampOf(tenant);
     const merchant = present(merchants.get(tenantKey(tenant)), 'merchant');
     const payment = toNewPayment(one, { merchant, stamp, numberOf });
@@ -390,8 +389,7 @@ export function declineOverdue(ctx: ResultContext): Promise<boolean> {
 }
 
 function traceBooked({ change, after }: Decided, startMs: number): void {
-  const { before } = change;
-  const parent = 'attempt' in before ? before.attempt.traceparent : undefined;
+  const parent = attemptOf(change.before)?.traceparent;
   const attributes = { 'tapline.payment_intent': after.id, 'tapline.status': after.status };
   traceSpan('book', { parent, startMs, attributes });
 }

@@ -3,8 +3,9 @@ import { present } from '#core/assert.ts';
 import { add, ZERO } from '#core/money.ts';
 import type { PreflightResult } from '#payments/assess-payment.ts';
 import type { Presented } from '#payments/credential.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import type { PayRequest, Preflight } from '#payments/pay-request.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { asOf } from '#payments/payment-intent.ts';
 import type { Outlook } from '#payments/read-before-lock.ts';
 import { checkTip } from '#payments/tip-limits.ts';
 import { hourIsFull } from '#settlement/hourly-ceiling-and-shares.ts';
@@ -20,8 +21,8 @@ export async function askChain(
   { intent, payer }: Outlook,
 ): Promise<PreflightResult | null> {
   const { tenant } = request.merchant;
-  if (intent?.merchantNumber === undefined || payer === null) return null;
-  const { merchantNumber } = intent;
+  const merchantNumber = intent?.merchant_number ?? null;
+  if (intent === null || merchantNumber === null || payer === null) return null;
   const { status } = asOf(intent, request.now);
   if (status === 'succeeded' || status === 'canceled') return null;
   // A tip that is not allowed is refused later. It may also be too large for the contract's fields.
@@ -34,7 +35,7 @@ export async function askChain(
     payer: payer.address,
     merchantNumber,
     amount: add(intent.amount, request.tip ?? ZERO),
-    orderId: intent.orderId,
+    orderId: intent.order_id,
   });
 }
 
@@ -50,7 +51,7 @@ export function serviceUnavailable(): Refusal {
   );
 }
 
-function signedOf(presented: Presented, { settlementNumber }: PaymentIntent) {
+function signedOf(presented: Presented, { settlement_number: settlementNumber }: PaymentIntent) {
   if (presented.type !== 'authorization') return null;
   const { authorization, rates } = presented.signed;
   return { authorization, rates, number: present(settlementNumber, 'number of a signed payment') };

@@ -2,6 +2,7 @@ import { present } from '#core/assert.ts';
 import { startOfUtcDay } from '#core/check-day-range.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
+import { tenantOf } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
@@ -9,7 +10,8 @@ import type { CardRow } from '#payers/card-queries.ts';
 import type { ChipRow } from '#payers/chip-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import type { Decline } from '#payments/decline-codes.ts';
-import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
+import { byAccountClock } from '#payments/payment-intent.ts';
 import {
   type PayerActivity,
   selectPayerActivities,
@@ -90,7 +92,7 @@ export async function readActivities(
 ): Promise<Pick<PaymentFacts, 'settings' | 'activity'>[]> {
   if (candidates.length === 0) return [];
   const tenants = new Map(
-    candidates.map(({ intent }) => [tenantKey(intent.tenant), intent.tenant] as const),
+    candidates.map(({ intent }) => [tenantKey(tenantOf(intent)), tenantOf(intent)] as const),
   );
   const [rows, activities] = await Promise.all([
     selectRiskSettingsOf(tx, [...tenants.values()]),
@@ -99,7 +101,7 @@ export async function readActivities(
       candidates.map(({ intent, payer }) => ({
         payerId: payer.id,
         address: payer.address,
-        tenant: intent.tenant,
+        tenant: tenantOf(intent),
         exceptIntentId: intent.id,
         day: startOfUtcDay(byAccountClock(intent, now)),
         hour: addMs(byAccountClock(intent, now), -HOUR_MS),
@@ -110,7 +112,7 @@ export async function readActivities(
     rows.map((row) => [tenantKey({ accountId: row.account_id, livemode: row.livemode }), row]),
   );
   return candidates.map(({ intent }, index) => ({
-    settings: toRiskSettings(settings.get(tenantKey(intent.tenant))),
+    settings: toRiskSettings(settings.get(tenantKey(tenantOf(intent)))),
     activity: present(activities[index], 'activity of a payer'),
   }));
 }

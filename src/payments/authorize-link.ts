@@ -3,6 +3,7 @@ import { getAddress } from 'viem';
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { hashSecret } from '#core/bearer-secrets.ts';
+import { tenantOf } from '#core/mode.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import { findReplay } from '#idempotency/run-once-per-key.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -61,7 +62,7 @@ function requestOf(
   { from, signature }: { readonly from: Hex; readonly signature: Hex },
 ): IdempotentRequest {
   const key = createHash('sha256').update(`${link.intent.id} ${from} ${signature}`).digest('hex');
-  const { tenant } = link.intent;
+  const tenant = tenantOf(link.intent);
   const sent = { method: 'POST', path: PATH, fingerprint: hashSecret(key), docsUrl: webUrl() };
   return { tenant, caller: CALLER, key, ...sent };
 }
@@ -182,7 +183,7 @@ function saleTooSmall({ intent }: PayLink, { deployFrom }: GasPolicy): Refusal |
 /** Returns the response to a decline, without storing it. */
 function declined({ intent }: PayLink, decline: Decline, now: Date): Answer {
   const lastPaymentError = paymentError(decline, byAccountClock(intent, now));
-  return answerWith(200, renderIntent({ ...intent, lastPaymentError }));
+  return answerWith(200, renderIntent({ ...intent, last_payment_error: lastPaymentError }));
 }
 
 function isUnderWay(answer: Answer | Refusal): boolean {

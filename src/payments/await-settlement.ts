@@ -3,7 +3,8 @@ import { awaitAnswer } from '#idempotency/await-answer.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { intentPolls } from '#payments/intent-long-polls.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
+import { asOf } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 
 /**

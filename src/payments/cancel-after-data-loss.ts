@@ -3,8 +3,9 @@ import type { Tx } from '#db/database.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
 import { FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline-codes.ts';
 import { lockIntents, lockUnpaidIntents } from '#payments/intent-queries.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { postponeOffline } from '#payments/offline/offline-queries.ts';
-import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { type IntentCommand, transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveSteps } from '#payments/save-intent-steps.ts';
 import { dropUnsignedPayments } from '#settlement/chain-requests.ts';
@@ -27,7 +28,7 @@ function giveUp(before: PaymentIntent, now: Date): Change {
 function giveUpDropped(before: PaymentIntent, now: Date): Change {
   // Does not decline an offline sale: its till will forward it again, which creates a new
   // settlement job.
-  if (before.offline != null) return { before, steps: [] };
+  if (before.offline !== null) return { before, steps: [] };
   const dropped = before.status === 'processing' ? transition(before, DROPPED, now) : [];
   const declined = isRefusal(dropped) ? [] : dropped;
   const { steps } = giveUp(declined.at(-1)?.intent ?? before, now);
@@ -51,7 +52,7 @@ export async function giveUpUnpaid(
     ...waiting.map((before) => giveUpDropped(before, now)),
     ...unpaid.map((before) => giveUp(before, now)),
   ];
-  const offline = waiting.filter((before) => before.offline != null).map(({ id }) => id);
+  const offline = waiting.filter((before) => before.offline !== null).map(({ id }) => id);
   await postponeOffline(tx, offline, now);
   await saveSteps(tx, changes, now);
   await updateWaiting(

@@ -34,7 +34,7 @@ export async function cancelIntent(
     if (closed !== null) return closed;
     const intent = await lockIntent(tx, tenant, intentId);
     if (intent === null) return resourceMissing('payment intent');
-    if (request.terminalId !== undefined && intent.terminalId !== request.terminalId) {
+    if (request.terminalId !== undefined && intent.terminal_id !== request.terminalId) {
       return resourceMissing('payment intent');
     }
     const askedPayerId = intent.status === 'requires_action' ? intent.attempt.payerId : null;

@@ -1,8 +1,8 @@
 import type { Refusal } from '#core/answer.ts';
-import type { Tenant } from '#core/mode.ts';
+import { type Tenant, tenantOf } from '#core/mode.ts';
 import { lockOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
 import { shareIsUsed } from '#settlement/hourly-ceiling-and-shares.ts';
 import { selectUses } from '#settlement/hourly-ceiling-queries.ts';
@@ -80,7 +80,7 @@ export async function checkHourShare(
   readiness: Readiness,
   intent: PaymentIntent & { readonly status: 'requires_action' },
 ): Promise<Refusal | null> {
-  const { tenant } = intent;
+  const tenant = tenantOf(intent);
   const atoms = chargeOf(intent);
   const shareLeft = await readShares(tx, readiness, [{ tenant, atoms }]);
   return shareLeft(tenant, atoms);

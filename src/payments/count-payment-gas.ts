@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal } from '#core/answer.ts';
+import { tenantOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { type PayerRow, selectHasPaid } from '#payers/payer-queries.ts';
@@ -33,7 +34,7 @@ export async function countPayment(
   by: By,
 ): Promise<Counted | Refusal> {
   const { intent, bindsOrder } = link;
-  const { livemode, accountId } = intent.tenant;
+  const { livemode, accountId } = tenantOf(intent);
   const { from, verified, now } = by;
   const payer = await createPayer(tx, { livemode, address: from, now });
   if (!verified.byCode) return { payer, counted: null };
@@ -41,7 +42,7 @@ export async function countPayment(
     ...({ livemode, kind: 'payment', subjectId: intent.id, wallet: payer.address, now } as const),
     ...(await selectHasPaid(tx, { payerId: payer.id, accountId })),
     // All payments at a tag are of its terminal, and a stranger with a photo of it sees each.
-    door: bindsOrder ? `link ${intent.id}` : `tag ${intent.terminalId}`,
+    door: bindsOrder ? `link ${intent.id}` : `tag ${intent.terminal_id}`,
     gas: withCallData(AUTHORIZED_PAYMENT_GAS, verified.signature),
   };
   const taken = await takeGas(tx, call, settings.gas.perDay.payment);

@@ -16,7 +16,7 @@ import { type AskedTerminal, selectTaxSettings } from '#accounts/shop-settings.t
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { IdKey } from '#core/ids.ts';
-import type { Tenant } from '#core/mode.ts';
+import { type Tenant, tenantOf } from '#core/mode.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 import type { DatabaseWatch } from '#db/detect-replaced-database.ts';
@@ -30,8 +30,9 @@ import {
   REPLAYED,
 } from '#idempotency/run-once-per-key.ts';
 import { insertIntents } from '#payments/intent-queries.ts';
+import type { OpenIntent } from '#payments/intent-rows.ts';
 import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { asOf } from '#payments/payment-intent.ts';
 import {
   type CreateRequest,
   type IntentIds,
@@ -72,7 +73,7 @@ interface Found {
 interface Made extends Done {
   /** The new intent; `null` if the request returns an intent that was rebuilt after a data loss. */
   readonly created: {
-    readonly intent: PaymentIntent;
+    readonly intent: OpenIntent;
     /** The intent as rendered for the response and the event. */
     readonly object: ReturnType<typeof renderIntent>;
     readonly stamp: Stamp;
@@ -183,7 +184,7 @@ function decide(
   if (code !== null) found.codes.delete(code.hash.toString('hex'));
   const { location_id: locationId, cashier_id: cashierId } = terminal;
   const place = { ...stamp, drawn, orderId: orderId.text, price, locationId, cashierId };
-  const intent = { ...toNewIntent(idKey, request, place), position: stamp.next() };
+  const intent = toNewIntent(idKey, request, { ...place, position: stamp.next() });
   const object = renderIntent(intent);
   const created = { intent, object, stamp, code };
   return { answer: answerWith(201, object), resource: intent.id, created };
@@ -264,7 +265,7 @@ async function writeDecided(
 ): Promise<number> {
   const created = decided.flatMap(({ done }) => done?.created ?? []);
   const drafts = created.map(({ intent, object, stamp }) => ({
-    tenant: intent.tenant,
+    tenant: tenantOf(intent),
     type: 'payment_intent.created' as const,
     objectId: intent.id,
     object,

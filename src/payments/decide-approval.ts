@@ -4,7 +4,8 @@ import { endAsking } from '#payers/card-queries.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
 import { assessPayment, readActivities } from '#payments/assess-payment.ts';
 import { kindOf, lockCredential } from '#payments/credential.ts';
-import type { IntentCommand, PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
+import type { IntentCommand } from '#payments/payment-intent.ts';
 import { confirmationAskedAt } from '#payments/save-intent-steps.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
 
@@ -27,7 +28,7 @@ export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
   // An agent token must have been valid when the confirmation was requested. It may have expired
   // since.
-  const sentAt = confirmationAskedAt(intent.confirmBy);
+  const sentAt = confirmationAskedAt(intent.confirm_by);
   const [facts] = await readActivities(tx, [{ intent, payer }], now);
   const { settings, activity } = present(facts, 'facts of a payment');
   const paying = { intent, payerLivemode: payer.livemode, now: sentAt };

@@ -14,7 +14,7 @@ const JARGON = /chain|token|allowance|intent|credential|settle|policy|usdc|[_{}]
 const MAX_LENGTH = 100;
 
 function shownMessage(error: PaymentError): unknown {
-  const shown = renderIntent({ ...OPEN, lastPaymentError: error }).last_payment_error;
+  const shown = renderIntent({ ...OPEN, last_payment_error: error }).last_payment_error;
   return (shown as { customer_message?: unknown }).customer_message;
 }
 

@@ -32,7 +32,7 @@ export const terminalPolls = perProcess(
       topic: 'terminal',
       read: async (terminalIds) => {
         const intents = await selectNextForTerminals(ctx.db, terminalIds, ctx.clock.now());
-        return new Map(intents.map((intent) => [intent.terminalId, intent]));
+        return new Map(intents.map((intent) => [intent.terminal_id, intent]));
       },
     }),
 );

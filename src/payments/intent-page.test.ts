@@ -4,7 +4,7 @@ import { addMs } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 import type { Place } from '#db/paging.ts';
 import { type IntentFilters, selectIntentPage } from '#payments/intent-page.ts';
-import { INTENT_STATUSES } from '#payments/payment-intent.ts';
+import { INTENT_STATUSES } from '#payments/intent-rows.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 const TENANT = { accountId: 'acct_a', livemode: false };
@@ -73,7 +73,9 @@ test('a status filter shows what readers see, even before a worker has written i
       status,
     );
     seen.push(...found);
-    const here = wanted.filter(({ terminalId }) => terminalId === 'tml_1').map(({ id }) => id);
+    const here = wanted
+      .filter(({ terminal_id: terminalId }) => terminalId === 'tml_1')
+      .map(({ id }) => id);
     assert.deepEqual(await readAll({ status, terminal_id: 'tml_1' }), here);
   }
   assert.equal(new Set(seen).size, MANY);

@@ -10,8 +10,14 @@ import {
   selectLocatedPage,
   TENANT_KEY,
 } from '#db/paging.ts';
-import { type IntentRow, paymentIntents, toIntent } from '#payments/intent-rows.ts';
-import { asOf, type IntentStatus, type PaymentIntent } from '#payments/payment-intent.ts';
+import {
+  type IntentRow,
+  type IntentStatus,
+  type PaymentIntent,
+  paymentIntents,
+  toIntent,
+} from '#payments/intent-rows.ts';
+import { asOf } from '#payments/payment-intent.ts';
 
 export interface IntentFilters {
   readonly terminal_id?: string | null;

@@ -3,8 +3,15 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
 import type { Row } from '#db/table.ts';
-import { type IntentRow, paymentIntents, toIntent, toStateColumns } from '#payments/intent-rows.ts';
-import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
+import {
+  type IntentRow,
+  type IntentStatus,
+  type OpenIntent,
+  type PaymentIntent,
+  paymentIntents,
+  toIntent,
+  toRow,
+} from '#payments/intent-rows.ts';
 
 /**
  * SQL for the merchant number to which the contract pays an intent (`i`): the account's number when
@@ -191,34 +198,8 @@ export async function updateDeadlines(tx: Tx, id: string, expiresAt: Date): Prom
   await tx.query('update payment_intents set expires_at = $2 where id = $1', [id, expiresAt]);
 }
 
-export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): Promise<void> {
-  const rows = intents.map((intent) => ({
-    id: intent.id,
-    account_id: intent.tenant.accountId,
-    livemode: intent.tenant.livemode,
-    position: intent.position,
-    created: intent.created,
-    amount: intent.amount,
-    terminal_id: intent.terminalId,
-    location_id: intent.locationId,
-    order_id: intent.orderId,
-    description: intent.description,
-    metadata: intent.metadata,
-    source: intent.source,
-    offline: intent.offline ?? null,
-    split_group: intent.splitGroup,
-    cashier_id: intent.cashierId,
-    expires_at: intent.expiresAt,
-    picked_up_at: intent.pickedUpAt,
-    status: intent.status,
-    settlement_number: intent.settlementNumber,
-    ahead_seconds: intent.aheadSeconds,
-    tipping: intent.tipping,
-    traceparent: intent.traceparent ?? null,
-    presentment: intent.presentment,
-    lines: intent.lines,
-  }));
-  await paymentIntents.insertAll(tx, rows);
+export function insertIntents(tx: Tx, intents: readonly OpenIntent[]): Promise<void> {
+  return paymentIntents.insertAll(tx, intents);
 }
 
 const NEW_STATES = paymentIntents.batch(
@@ -256,14 +237,7 @@ export async function updateIntentStates(
   tx: Tx,
   changes: readonly { readonly from: IntentStatus; readonly intent: PaymentIntent }[],
 ): Promise<void> {
-  const rows = changes.map(({ from, intent }) => {
-    return {
-      ...toStateColumns(intent),
-      id: intent.id,
-      from_status: from,
-      tapped_at: intent.tappedAt,
-    };
-  });
+  const rows = changes.map(({ from, intent }) => ({ ...toRow(intent), from_status: from }));
   const updated = await NEW_STATES.run(tx, UPDATE_STATES, { rows });
   assert(updated.length === rows.length, 'an intent changed under its lock');
 }

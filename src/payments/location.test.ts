@@ -35,7 +35,7 @@ test('a sale keeps its location, even if the terminal moves afterwards', async (
     [null, harbor, market, null],
   );
   const intent = await selectIntent(db, tenant, atHarbor.paymentIntentId);
-  assert.equal(intent?.locationId, harbor);
+  assert.equal(intent?.location_id, harbor);
   const paid = async (id: string | null) =>
     (await selectPaymentPage(db, { tenant, filters: {} }, { ...firstPage(), location: id })).map(
       (one) => one.id,

@@ -5,7 +5,7 @@ import type { Tx } from '#db/database.ts';
 import type { KeyRow } from '#idempotency/key-queries.ts';
 import { keyOf } from '#idempotency/request-fingerprint.ts';
 import { type OrderIdRow, selectIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { type CreateRequest, orderIdOf } from '#payments/price-new-intent.ts';
 
 /** The order ID of the intent that a request creates. */

@@ -1,6 +1,7 @@
 import { type CredentialEnds, readCredentialEnds } from '#accounts/recheck-credentials.ts';
 import type { Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { tenantOf } from '#core/mode.ts';
 import { type Atoms, add, ZERO } from '#core/money.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
@@ -12,8 +13,9 @@ import { type Checked, type PaymentFacts, readActivities } from '#payments/asses
 import { type CheckShare, readShares } from '#payments/check-hourly-share.ts';
 import { credentialKey, type Found, kindOf, lockCredentials } from '#payments/credential.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import type { PayRequest, PayTerms } from '#payments/pay-request.ts';
-import type { PaymentIntent, Step } from '#payments/payment-intent.ts';
+import type { Step } from '#payments/payment-intent.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
 import { readUnknownDecline, type UnknownDecline } from '#payments/unknown-credential.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
@@ -68,8 +70,9 @@ export function intentOf(context: Pick<PayContext, 'intents' | 'changes'>, reque
   const { intentId, merchant, terminalId } = request;
   const intent =
     context.changes.get(intentId)?.steps.at(-1)?.intent ?? context.intents.get(intentId);
-  if (intent === undefined || tenantKey(intent.tenant) !== tenantKey(merchant.tenant)) return null;
-  return terminalId === undefined || intent.terminalId === terminalId ? intent : null;
+  if (intent === undefined || tenantKey(tenantOf(intent)) !== tenantKey(merchant.tenant))
+    return null;
+  return terminalId === undefined || intent.terminal_id === terminalId ? intent : null;
 }
 
 /**
@@ -108,8 +111,8 @@ export async function readContext(
   const activities = await readActivities(tx, known, now);
   const asked = [
     ...requests.map(({ merchant: { tenant } }) => ({ tenant, atoms: ZERO })),
-    ...known.map(({ intent: { tenant, amount }, tip }) => {
-      return { tenant, atoms: add(amount, tip ?? ZERO) };
+    ...known.map(({ intent, tip }) => {
+      return { tenant: tenantOf(intent), atoms: add(intent.amount, tip ?? ZERO) };
     }),
   ];
   const shareLeft = await readShares(tx, terms.readiness, asked);
@@ -127,9 +130,7 @@ export function withBatch(
   paying: { readonly payerId: string; readonly intent: PaymentIntent },
 ): PaymentFacts['activity'] {
   const mine = context.underWay.filter(({ payerId }) => payerId === paying.payerId);
-  const here = mine.filter(
-    ({ intent }) => intent.tenant.accountId === paying.intent.tenant.accountId,
-  ).length;
+  const here = mine.filter(({ intent }) => intent.account_id === paying.intent.account_id).length;
   const atoms = mine.reduce((sum, { intent }) => sum + chargeOf(intent), 0n);
   return {
     ...activity,
@@ -141,16 +142,14 @@ export function withBatch(
 /**
  * Refuses if the payment, with the batch's earlier payments, exceeds the account's hourly share.
  */
-export function checkShare(
-  context: PayContext,
-  { tenant, amount }: PaymentIntent,
-  tip: Atoms,
-): Refusal | null {
+export function checkShare(context: PayContext, sale: PaymentIntent, tip: Atoms): Refusal | null {
+  const tenant = tenantOf(sale);
   const mine = context.underWay.filter(
     ({ intent }) =>
-      intent.status === 'processing' && tenantKey(intent.tenant) === tenantKey(tenant),
+      intent.status === 'processing' && tenantKey(tenantOf(intent)) === tenantKey(tenant),
   );
-  return context.shareLeft(tenant, add(amount, tip, ...mine.map(({ intent }) => chargeOf(intent))));
+  const charges = mine.map(({ intent }) => chargeOf(intent));
+  return context.shareLeft(tenant, add(sale.amount, tip, ...charges));
 }
 
 /** Stores what this attempt consumed, for later payments of the batch and for the commit. */

@@ -1,11 +1,13 @@
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { type IdKey, numberedId, numberOfId } from '#core/ids.ts';
+import { tenantOf } from '#core/mode.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { type PayLinkRow, type PayTerms, selectPayLink } from '#payments/pay-link-queries.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { asOf } from '#payments/payment-intent.ts';
 import { checkTip } from '#payments/tip-limits.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
@@ -102,7 +104,7 @@ export async function readPayLink(
     tip: null,
     chain,
     bindsOrder,
-    merchant: { tenant: intent.tenant, name, kybApproved, merchantNumber, keyHash: null },
+    merchant: { tenant: tenantOf(intent), name, kybApproved, merchantNumber, keyHash: null },
     terms: row.terms,
     answers: row.answers,
     closed: whyClosed(intent, row),

@@ -31,7 +31,7 @@ export function sumOf({ intent, tip }: PayLink): Atoms {
 export function messageOf(link: PayLink, terms: PayTerms, from: Hex) {
   const { intent, number, chain, merchant, bindsOrder } = link;
   const merchantNumber = merchant.merchantNumber ?? 0n;
-  const { orderId } = intent;
+  const { order_id: orderId } = intent;
   const amount = sumOf(link);
   const payment = { payer: from, merchantNumber, number, amount, orderId };
   const { salt, valid_before: validBefore } = terms;

@@ -10,6 +10,7 @@ import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { type Assessment, assessPayment } from '#payments/assess-payment.ts';
 import { type Found, kindOf, verify, writeConsumed } from '#payments/credential.ts';
 import type { Verified } from '#payments/credentials/credential-kind.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import {
   type BatchTerms,
   checkShare,
@@ -29,7 +30,6 @@ import {
   byAccountClock,
   canBePaid,
   type IntentCommand,
-  type PaymentIntent,
   transition,
 } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
@@ -102,7 +102,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
   if (wrongTip !== null) return wrongTip;
   const { now, presented } = request;
   const isTap = kindOf(presented).isTap?.(presented) ?? true;
-  const tappedAt = current.tappedAt ?? (isTap ? tapTime(current, now) : null);
+  const tappedAt = current.tapped_at ?? (isTap ? tapTime(current, now) : null);
   const intent = { ...current, tappedAt };
   const unpayable = canBePaid(intent, now);
   if (unpayable !== null) return unpayable;
@@ -129,7 +129,7 @@ function verifyIn(context: PayContext, request: PayRequest): Verified<Found> | n
  */
 function tapTime(intent: PaymentIntent, now: Date): Date {
   const at = byAccountClock(intent, now);
-  return intent.pickedUpAt !== null && intent.pickedUpAt > at ? intent.pickedUpAt : at;
+  return intent.picked_up_at !== null && intent.picked_up_at > at ? intent.picked_up_at : at;
 }
 
 function command(
@@ -150,7 +150,7 @@ function command(
     return { type: 'decline', ...presented.visit.refusal };
   }
   if (found === null || verified === null)
-    return { type: 'decline', decline: context.ofUnknown(presented, intent.tenant.livemode) };
+    return { type: 'decline', decline: context.ofUnknown(presented, intent.livemode) };
   // The credential or the intent was created after they were read before locking, so the chain was
   // not queried.
   if (preflight === null) return serviceUnavailable();
@@ -216,7 +216,7 @@ async function persist(
     if (intent?.status !== 'processing') return [];
     const { intentId } = present(items[index], 'item').request;
     const locked = context.intents.get(intentId);
-    const merchantNumber = present(locked?.merchantNumber, 'merchant number');
+    const merchantNumber = present(locked?.merchant_number, 'merchant number');
     return [settlementOf(intent, { merchantNumber, settleWithinS })];
   });
   await writeConsumed(tx, context.consumed.values(), now);
@@ -252,7 +252,7 @@ function staticTaps(
     const tap = { passId: found.pass.id, payerId: found.payerId };
     if (intent.status === 'processing') return [{ ...tap, decline: null }];
     const isDeclined = intent.status === 'requires_payment_method';
-    const decline = isDeclined ? (intent.lastPaymentError?.decline_code ?? null) : null;
+    const decline = isDeclined ? (intent.last_payment_error?.decline_code ?? null) : null;
     return decline === null ? [] : [{ ...tap, decline }];
   });
 }

@@ -63,7 +63,7 @@ async function presentTerms(
     chain.remember(`fee rates of ${settlement}`, RATES_MS, read),
     chain.refreshToken(),
   ]);
-  const until = Math.ceil(intent.expiresAt.getTime() / 1000) + ctx.settings.settleWithinS;
+  const until = Math.ceil(intent.expires_at.getTime() / 1000) + ctx.settings.settleWithinS;
   if (closed !== null) return { salt: NO_SALT, valid_before: until, ...rates };
   // Advancing a test clock makes `until` earlier. Terms that are valid for longer stay valid.
   const isGood = last !== undefined && last.valid_before >= until;

@@ -3,15 +3,17 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { isRefusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
+import { paymentError } from '#payments/decline-codes.ts';
+import { NO_STATE, type PaymentIntent, paymentIntents } from '#payments/intent-rows.ts';
 import {
   asOf,
   canBePaid,
   type IntentCommand,
-  type PaymentIntent,
   type Step,
   type Transition,
   transition,
 } from '#payments/payment-intent.ts';
+import { renderIntent } from '#payments/render.ts';
 import { confirmationAskedAt, confirmationDeadline } from '#payments/save-intent-steps.ts';
 import {
   ASKED,
@@ -40,7 +42,7 @@ function outcomeOf(result: Transition): string {
   return result
     .map(({ event, intent }) => {
       const name = event.replace('payment_intent.', '');
-      return intent.status === 'canceled' ? `${name}: ${intent.cancellationReason}` : name;
+      return intent.status === 'canceled' ? `${name}: ${intent.cancellation_reason}` : name;
     })
     .join(', ');
 }
@@ -193,61 +195,104 @@ function end(intent: PaymentIntent, command: IntentCommand, at: Date): PaymentIn
 
 const EARLY = addMs(CREATED, 1_000);
 
+/** Facts that no response shows. */
+const INTERNAL = ['settlement_number', 'account_id', 'position', 'traceparent'];
+
+/** Another value of each type of column, and of each column that holds JSON. */
+const OTHER: { readonly [of: string]: unknown } = {
+  text: 'another',
+  bigint: 77n,
+  boolean: true,
+  timestamptz: addMs(EXPIRES_AT, 3_600_000),
+  presentment: { currency: 'eur', amount: 1, rate: '1', quotedAt: '', source: 'bank' },
+  lines: { lineItems: [], discount: 1 },
+  tipping: { percentages: [5] },
+  metadata: { another: '1' },
+  offline: { id: 'ofp_1', acceptedAt: '' },
+  last_payment_error: paymentError('limit_exceeded', EXPIRES_AT),
+};
+
+test('each fact of an intent stays through all steps and is in each event', () => {
+  const facts = Object.entries(paymentIntents.types).filter(
+    ([name]) => name !== 'status' && !(name in NO_STATE) && !INTERNAL.includes(name),
+  );
+  assert.ok(facts.length > 15);
+  for (const [name, type] of facts) {
+    const other = OTHER[name] ?? OTHER[type.replace('?', '')];
+    assert.ok(other !== undefined, `${name} needs another value here`);
+    for (const before of [OPEN, ASKED_EARLY, PROCESSING, CANCELED]) {
+      for (const command of Object.values(COMMANDS)) {
+        const steps = transition({ ...before, [name]: other }, command, CREATED);
+        for (const { intent, event } of isRefusal(steps) ? [] : steps) {
+          const known = { ...intent, [name]: other };
+          if (name !== 'last_payment_error') assert.deepEqual(intent, known, `${event}: ${name}`);
+          const plain = { ...intent, [name]: OPEN[name as keyof typeof OPEN] };
+          assert.notDeepEqual(renderIntent(known), renderIntent(plain), `${event}: ${name}`);
+        }
+      }
+    }
+  }
+});
+
 describe('the contents of steps', () => {
   test('an expired intent was canceled at its expiry, however late that was noticed', () => {
     const canceled = end(OPEN, { type: 'time_passed' }, addMs(EXPIRES_AT, 3_600_000));
     assert.ok(canceled.status === 'canceled');
-    assert.deepEqual(canceled.canceledAt, EXPIRES_AT);
+    assert.deepEqual(canceled.canceled_at, EXPIRES_AT);
   });
 
   test('a merchant cancels at the time of the request', () => {
     const canceled = end(ASKED_EARLY, { type: 'cancel' }, EARLY);
     assert.ok(canceled.status === 'canceled');
-    assert.deepEqual(canceled.canceledAt, EARLY);
+    assert.deepEqual(canceled.canceled_at, EARLY);
   });
 
   test('a decline has its code, its reason and its time, and leaves no attempt behind', () => {
     const rule = { type: 'decline', decline: 'risk_blocked', rule: 'VELOCITY' } as const;
     const declined = end(OPEN, rule, EARLY);
-    assert.equal(declined.lastPaymentError?.decline_code, 'risk_blocked');
-    assert.equal(declined.lastPaymentError.reason_code, 'VELOCITY');
-    assert.equal(declined.lastPaymentError.created, EARLY.toISOString());
+    assert.equal(declined.last_payment_error?.decline_code, 'risk_blocked');
+    assert.equal(declined.last_payment_error.reason_code, 'VELOCITY');
+    assert.equal(declined.last_payment_error.created, EARLY.toISOString());
     const plain = end(OPEN, { type: 'decline', decline: 'pass_revoked' }, EARLY);
-    assert.equal(plain.lastPaymentError?.reason_code, 'PASS_REVOKED');
-    assert.equal('attempt' in plain, false);
+    assert.equal(plain.last_payment_error?.reason_code, 'PASS_REVOKED');
+    assert.deepEqual({ ...plain, ...NO_STATE }, plain);
   });
 
   test('an unanswered confirmation failed at its deadline', () => {
     const failed = end(ASKED_EARLY, { type: 'time_passed' }, addMs(EARLY_CONFIRM_BY, 9));
-    assert.equal(failed.lastPaymentError?.decline_code, 'confirmation_timeout');
-    assert.equal(failed.lastPaymentError.created, EARLY_CONFIRM_BY.toISOString());
+    assert.equal(failed.last_payment_error?.decline_code, 'confirmation_timeout');
+    assert.equal(failed.last_payment_error.created, EARLY_CONFIRM_BY.toISOString());
   });
 
   test('a rejection is payer_rejected; an approval that cannot settle has its own reason', () => {
     const no = end(ASKED_EARLY, { type: 'reject' }, EARLY);
-    assert.equal(no.lastPaymentError?.decline_code, 'payer_rejected');
+    assert.equal(no.last_payment_error?.decline_code, 'payer_rejected');
     const late = end(ASKED_EARLY, { type: 'reject', decline: 'limit_exceeded' }, EARLY);
-    assert.equal(late.lastPaymentError?.decline_code, 'limit_exceeded');
+    assert.equal(late.last_payment_error?.decline_code, 'limit_exceeded');
   });
 
   test('the requested attempt settles, and success clears old errors', () => {
     const declined = end(OPEN, COMMANDS.decline, EARLY);
     const asked = end(declined, COMMANDS.ask_payer, EARLY);
     const processing = end(asked, { type: 'approve' }, EARLY);
-    const paid = end(processing, { type: 'settled', ...PAID }, EARLY);
+    const paid = end(
+      processing,
+      { type: 'settled', paymentId: PAID.payment_id, txHash: PAID.tx_hash },
+      EARLY,
+    );
     assert.deepEqual(paid, SUCCEEDED);
   });
 
   test('only intents given up after a loss are canceled as recovered, at that time', () => {
     const canceled = end(OPEN, { type: 'give_up' }, EARLY);
     assert.ok(canceled.status === 'canceled');
-    assert.deepEqual([canceled.cancellationReason, canceled.canceledAt], ['recovered', EARLY]);
+    assert.deepEqual([canceled.cancellation_reason, canceled.canceled_at], ['recovered', EARLY]);
   });
 
   test("a canceled intent that the chain has settled succeeds with the chain's facts", () => {
     const rebuilt = end(CANCELED, COMMANDS.rebuild, addMs(EXPIRES_AT, 3_600_000));
     assert.ok(rebuilt.status === 'succeeded');
-    assert.deepEqual([rebuilt.paymentId, rebuilt.txHash], ['pay_3', '0x03']);
+    assert.deepEqual([rebuilt.payment_id, rebuilt.tx_hash], ['pay_3', '0x03']);
     assert.deepEqual(rebuilt.attempt, LOST_ATTEMPT);
   });
 
@@ -270,7 +315,7 @@ test('canBePaid allows exactly the intents whose payment would be decided', () =
 
 describe('the 60 seconds of a confirmation', () => {
   const ASKED_AT = addMs(CREATED, 10_000);
-  const asked = intentIn({ ...ASKED, confirmBy: confirmationDeadline(ASKED_AT) });
+  const asked = intentIn({ ...ASKED, confirm_by: confirmationDeadline(ASKED_AT) });
   const approveAfter = (ms: number) =>
     outcomeOf(transition(asked, { type: 'approve' }, addMs(ASKED_AT, ms)));
 
@@ -363,17 +408,10 @@ describe('for any commands in any order', () => {
       fc.property(moves, (sequence) => {
         for (const { intent, event } of play(sequence).flatMap((move) => move.steps)) {
           assert.equal(event, EVENT_OF_STATUS[intent.status]);
-          const { id, tenant, amount, orderId, expiresAt, created } = intent;
+          const { last_payment_error } = intent;
           assert.deepEqual(
-            { id, tenant, amount, orderId, expiresAt, created },
-            {
-              id: OPEN.id,
-              tenant: OPEN.tenant,
-              amount: OPEN.amount,
-              orderId: OPEN.orderId,
-              expiresAt: EXPIRES_AT,
-              created: CREATED,
-            },
+            { ...intent, ...NO_STATE, status: OPEN.status },
+            { ...OPEN, last_payment_error },
           );
         }
       }),

@@ -1,111 +1,9 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { assertNever } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
-import type { Tenant } from '#core/mode.ts';
-import type { Atoms } from '#core/money.ts';
-import type { Traced } from '#core/tracing.ts';
-import { type Decline, type PaymentError, paymentError } from '#payments/decline-codes.ts';
-import type { Attempt, Tipping } from '#payments/payment-attempt.ts';
-import type { Quote } from '#prices/quote-price.ts';
-import type { SaleLines } from '#prices/sale-lines.ts';
-
-export type { Attempt, Tipping };
-
-/**
- * The offline sale for which an intent was created, and when the till accepted it, by the till's
- * clock.
- */
-export interface AcceptedOffline {
-  readonly id: string;
-  /** ISO 8601. */
-  readonly acceptedAt: string;
-}
-
-export const CANCELLATION_REASONS = ['requested_by_merchant', 'expired', 'recovered'] as const;
-export type CancellationReason = (typeof CANCELLATION_REASONS)[number];
-
-/** The data of an intent in any status. */
-interface IntentFacts extends Traced {
-  readonly id: string;
-  /** The intent's bit in the contract's replay guard; `null` for intents of an earlier release. */
-  readonly settlementNumber: bigint | null;
-  /**
-   * The merchant number on the contract. Set if the intent was read in order to be paid, and its
-   * account is live.
-   */
-  readonly merchantNumber?: bigint;
-  /** True if the database lost the intent and recovery rebuilt it from the chain. */
-  readonly recovered: boolean;
-  readonly tenant: Tenant;
-  readonly position: bigint;
-  /** The time of creation by the account's clock, like all event times in this file. */
-  readonly created: Date;
-  /**
-   * Lead of the account's clock over the service's clock, which `expiresAt` and `confirmBy` use.
-   */
-  readonly aheadSeconds: number;
-  readonly amount: Atoms;
-  /**
-   * The price in the shop's currency from which the amount was computed; `null` for a sale in USDC.
-   */
-  readonly presentment: Quote | null;
-  /** The items of the sale; `null` if it was created without lines. */
-  readonly lines: SaleLines | null;
-  /** The tips to offer; `null` if tips are not allowed. */
-  readonly tipping: Tipping | null;
-  readonly terminalId: string;
-  /** The terminal's location when the intent was created; `null` if it had none. */
-  readonly locationId: string | null;
-  readonly orderId: string;
-  readonly description: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly source: 'api' | 'terminal';
-  /** Set only if a till accepted the sale offline. */
-  readonly offline?: AcceptedOffline | null;
-  readonly splitGroup: string | null;
-  /** The user who was signed in at the till; `null` if there was none. */
-  readonly cashierId: string | null;
-  readonly expiresAt: Date;
-  readonly pickedUpAt: Date | null;
-  readonly tappedAt: Date | null;
-  readonly lastPaymentError: PaymentError | null;
-}
-
-export type IntentState =
-  | { readonly status: 'requires_payment_method' }
-  | { readonly status: 'requires_action'; readonly attempt: Attempt; readonly confirmBy: Date }
-  | { readonly status: 'processing'; readonly attempt: Attempt }
-  | {
-      readonly status: 'succeeded';
-      readonly attempt: Attempt;
-      readonly paymentId: string;
-      readonly txHash: string;
-    }
-  | {
-      readonly status: 'canceled';
-      readonly canceledAt: Date;
-      readonly cancellationReason: CancellationReason;
-      /**
-       * The attempt that was waiting for confirmation when the intent was canceled, so that the
-       * payer's wallet can show the result.
-       */
-      readonly asked?: Attempt;
-    };
-
-export type PaymentIntent = IntentFacts & IntentState;
-/**
- * The part of an intent that responses show: everything except its position in the account's order.
- */
-export type ShownIntent = Omit<IntentFacts, 'position'> & IntentState;
-export type IntentStatus = IntentState['status'];
-
-export const INTENT_STATUSES = [
-  'requires_payment_method',
-  'requires_action',
-  'processing',
-  'succeeded',
-  'canceled',
-] as const satisfies readonly IntentStatus[];
+import { type Decline, paymentError } from '#payments/decline-codes.ts';
+import { type CancellationReason, inState, type PaymentIntent } from '#payments/intent-rows.ts';
+import type { Attempt } from '#payments/payment-attempt.ts';
 
 /** Everything that can happen to an intent. Checks that need I/O were made before: see `pay.ts`. */
 export type IntentCommand =
@@ -169,44 +67,11 @@ export interface Step {
 /** No steps if nothing changes and no event is sent, as when canceling twice. */
 export type Transition = readonly Step[] | Refusal;
 
-function factsOf(intent: PaymentIntent): IntentFacts {
-  const { id, settlementNumber, recovered, tenant, position, created, amount, tipping } = intent;
-  const { presentment, lines, aheadSeconds, terminalId, orderId } = intent;
-  const { metadata, source, splitGroup, expiresAt, pickedUpAt, tappedAt } = intent;
-  const { lastPaymentError, description, locationId, cashierId, offline = null } = intent;
-  return {
-    id,
-    settlementNumber,
-    recovered,
-    tenant,
-    position,
-    created,
-    aheadSeconds,
-    amount,
-    presentment,
-    lines,
-    tipping,
-    terminalId,
-    locationId,
-    orderId,
-    description,
-    metadata,
-    source,
-    offline,
-    splitGroup,
-    cashierId,
-    expiresAt,
-    pickedUpAt,
-    tappedAt,
-    lastPaymentError,
-  };
-}
-
 function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
-  if (intent.status === 'canceled' && intent.cancellationReason === 'expired') {
+  if (intent.status === 'canceled' && intent.cancellation_reason === 'expired') {
     return refuse(
       'payment_intent_unexpected_state',
-      `The payment intent expired at ${intent.canceledAt.toISOString()} and cannot be ${wanted}. ` +
+      `The payment intent expired at ${intent.canceled_at.toISOString()} and cannot be ${wanted}. ` +
         'Create another one.',
     );
   }
@@ -232,16 +97,22 @@ function unpayable(
   return unexpectedState(intent, intent.status === 'processing' ? 'paid again' : 'paid');
 }
 
-/** Converts a time of the service's clock to the account's clock. */
-export function byAccountClock(intent: Pick<PaymentIntent, 'aheadSeconds'>, at: Date): Date {
-  return addSeconds(at, intent.aheadSeconds);
+/** Returns the intent's attempt; `null` if the intent is open or canceled. */
+export function attemptOf(intent: PaymentIntent): Attempt | null {
+  const { status } = intent;
+  return status === 'requires_payment_method' || status === 'canceled' ? null : intent.attempt;
 }
 
-function cancel(intent: PaymentIntent, cancellationReason: CancellationReason, at: Date): Step {
-  const canceledAt = byAccountClock(intent, at);
-  const asked = intent.status === 'requires_action' ? { asked: intent.attempt } : {};
-  const state = { status: 'canceled', canceledAt, cancellationReason, ...asked } as const;
-  return { intent: { ...factsOf(intent), ...state }, event: 'payment_intent.canceled' };
+/** Converts a time of the service's clock to the account's clock. */
+export function byAccountClock(intent: Pick<PaymentIntent, 'ahead_seconds'>, at: Date): Date {
+  return addSeconds(at, intent.ahead_seconds);
+}
+
+function cancel(intent: PaymentIntent, cancellation_reason: CancellationReason, at: Date): Step {
+  const attempt = intent.status === 'requires_action' ? intent.attempt : null;
+  const canceled_at = byAccountClock(intent, at);
+  const state = { status: 'canceled', canceled_at, cancellation_reason, attempt } as const;
+  return { intent: inState(intent, state), event: 'payment_intent.canceled' };
 }
 
 /**
@@ -254,19 +125,16 @@ function declineSteps(
   at: Date,
   rule?: string,
 ): readonly Step[] {
-  const error = paymentError(decline, byAccountClock(intent, at), rule);
-  const facts = { ...factsOf(intent), lastPaymentError: error };
-  const open: PaymentIntent = { ...facts, status: 'requires_payment_method' };
+  const last_payment_error = paymentError(decline, byAccountClock(intent, at), rule);
+  const open = inState({ ...intent, last_payment_error }, { status: 'requires_payment_method' });
   const failed: Step = { intent: open, event: 'payment_intent.payment_failed' };
-  const isOver = at >= intent.expiresAt || open.offline != null;
+  const isOver = at >= intent.expires_at || open.offline !== null;
   return isOver ? [failed, cancel(open, 'expired', at)] : [failed];
 }
 
 function startSettlement(intent: PaymentIntent, attempt: Attempt): Step {
-  return {
-    intent: { ...factsOf(intent), status: 'processing', attempt },
-    event: 'payment_intent.processing',
-  };
+  const next = inState(intent, { status: 'processing', attempt });
+  return { intent: next, event: 'payment_intent.processing' };
 }
 
 /** Marks the intent as succeeded, even if it was canceled, because the payer has paid. */
@@ -275,8 +143,8 @@ function succeed(
   attempt: Attempt,
   { paymentId, txHash }: { readonly paymentId: string; readonly txHash: string },
 ): readonly Step[] {
-  const facts = { ...factsOf(intent), lastPaymentError: null };
-  const paid: PaymentIntent = { ...facts, status: 'succeeded', attempt, paymentId, txHash };
+  const state = { status: 'succeeded', attempt, payment_id: paymentId, tx_hash: txHash } as const;
+  const paid = inState({ ...intent, last_payment_error: null }, state);
   return [{ intent: paid, event: 'payment_intent.succeeded' }];
 }
 
@@ -289,8 +157,8 @@ function whenOpen(
     case 'settle':
       return [startSettlement(intent, command.attempt)];
     case 'ask_payer': {
-      const { attempt, confirmBy } = command;
-      const next = { ...factsOf(intent), status: 'requires_action', attempt, confirmBy } as const;
+      const { attempt, confirmBy: confirm_by } = command;
+      const next = inState(intent, { status: 'requires_action', attempt, confirm_by });
       return [{ intent: next, event: 'payment_intent.requires_action' }];
     }
     case 'decline':
@@ -303,7 +171,7 @@ function whenOpen(
     case 'settled_after_decline':
       return succeed(intent, command.attempt, command);
     case 'time_passed':
-      return now >= intent.expiresAt ? [cancel(intent, 'expired', intent.expiresAt)] : [];
+      return now >= intent.expires_at ? [cancel(intent, 'expired', intent.expires_at)] : [];
     case 'approve':
     case 'reject':
       return unexpectedState(intent, 'confirmed by its payer');
@@ -333,8 +201,8 @@ function whenAsked(
     case 'settled_after_decline':
       return succeed(intent, command.attempt, command);
     case 'time_passed':
-      return now >= intent.confirmBy
-        ? declineSteps(intent, 'confirmation_timeout', intent.confirmBy)
+      return now >= intent.confirm_by
+        ? declineSteps(intent, 'confirmation_timeout', intent.confirm_by)
         : [];
     case 'settle':
     case 'ask_payer':

@@ -6,7 +6,8 @@ import { derivedOrderId, type IdKey, numberedId } from '#core/ids.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
-import type { ShownIntent, Tipping } from '#payments/payment-intent.ts';
+import { newIntent, type OpenIntent } from '#payments/intent-rows.ts';
+import type { Tipping } from '#payments/payment-attempt.ts';
 import { type AskedLines, readLines, type TaxSettings } from '#prices/check-asked-lines.ts';
 import { type AskedPresentment, lastWorth, type Quote, quote } from '#prices/quote-price.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
@@ -109,6 +110,7 @@ export function toNewIntent(
   idKey: IdKey,
   { merchant, input, traceparent = null }: CreateRequest,
   place: Pick<Stamp, 'created' | 'aheadSeconds'> & {
+    readonly position: bigint;
     readonly drawn: DrawnNumber;
     readonly orderId: string;
     readonly price: Price;
@@ -116,32 +118,30 @@ export function toNewIntent(
     readonly locationId: string | null;
     readonly cashierId: string | null;
   },
-): ShownIntent & { readonly status: 'requires_payment_method' } {
-  const { drawn, orderId, price, locationId, cashierId, created, aheadSeconds } = place;
-  return {
+): OpenIntent {
+  const { drawn, price, created, aheadSeconds } = place;
+  return newIntent({
     id: numberedId(idKey, 'paymentIntent', drawn),
-    settlementNumber: drawn.number,
-    recovered: false,
-    tenant: merchant.tenant,
+    settlement_number: drawn.number,
+    account_id: merchant.tenant.accountId,
+    livemode: merchant.tenant.livemode,
+    position: place.position,
     created,
-    aheadSeconds,
+    ahead_seconds: BigInt(aheadSeconds),
     amount: price.amount,
     presentment: price.quote,
     lines: price.lines,
     tipping: input.tipping,
-    terminalId: input.terminalId,
-    locationId,
-    orderId,
+    terminal_id: input.terminalId,
+    location_id: place.locationId,
+    order_id: place.orderId,
     description: input.description,
     metadata: input.metadata,
     source: input.source,
-    splitGroup: input.splitGroup,
-    cashierId,
-    expiresAt: addSeconds(created, input.expiresIn - aheadSeconds),
-    pickedUpAt: input.source === 'terminal' ? created : null,
-    tappedAt: null,
-    lastPaymentError: null,
+    split_group: input.splitGroup,
+    cashier_id: place.cashierId,
+    expires_at: addSeconds(created, input.expiresIn - aheadSeconds),
+    picked_up_at: input.source === 'terminal' ? created : null,
     traceparent,
-    status: 'requires_payment_method',
-  };
+  });
 }

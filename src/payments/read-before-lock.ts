@@ -1,4 +1,5 @@
 import type { Answer, Refusal } from '#core/answer.ts';
+import { tenantOf } from '#core/mode.ts';
 import { createBatcher } from '#db/batching.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Sql } from '#db/database.ts';
@@ -7,8 +8,8 @@ import { replayOf } from '#idempotency/run-once-per-key.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { readPayers } from '#payments/credential.ts';
 import { selectPayable } from '#payments/intent-queries.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import type { PayRequest } from '#payments/pay-request.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
  * The facts about a payment that are read before anything is locked, so that the chain can be
@@ -40,7 +41,8 @@ async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Out
   const intentById = new Map(intents.map((intent) => [intent.id, intent]));
   return requests.map(({ idempotency, intentId, presented, merchant }) => {
     const intent = intentById.get(intentId);
-    const isOwn = intent !== undefined && tenantKey(intent.tenant) === tenantKey(merchant.tenant);
+    const isOwn =
+      intent !== undefined && tenantKey(tenantOf(intent)) === tenantKey(merchant.tenant);
     return {
       replay: replayOf(keys, idempotency),
       intent: isOwn ? intent : null,

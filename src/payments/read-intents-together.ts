@@ -4,7 +4,8 @@ import { perProcess } from '#core/once-per-process.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Sql } from '#db/database.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
+import { asOf } from '#payments/payment-intent.ts';
 
 /**
  * Concurrent statements. With two, a slow first one does not hold up all reads. With three, batches
@@ -35,7 +36,6 @@ export async function readIntent(
   id: string,
 ): Promise<PaymentIntent | null> {
   const intent = await batcherOf(ctx).add(id);
-  const own =
-    intent?.tenant.accountId === tenant.accountId && intent.tenant.livemode === tenant.livemode;
+  const own = intent?.account_id === tenant.accountId && intent.livemode === tenant.livemode;
   return own ? asOf(intent, ctx.clock.now()) : null;
 }

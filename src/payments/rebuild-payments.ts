@@ -4,7 +4,7 @@ import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
 import { derivedOrderId, type IdKey, numberedId } from '#core/ids.ts';
-import type { Tenant } from '#core/mode.ts';
+import { type Tenant, tenantOf } from '#core/mode.ts';
 import { atoms, ZERO } from '#core/money.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
@@ -18,10 +18,11 @@ import {
   markRecovered,
   selectOrderIdsInUse,
 } from '#payments/intent-queries.ts';
+import { newIntent, type OpenIntent, type PaymentIntent } from '#payments/intent-rows.ts';
 import { endPaidOffline } from '#payments/offline/offline-queries.ts';
 import { offlineDraft } from '#payments/offline/render-offline-payment.ts';
 import type { Payment } from '#payments/payment.ts';
-import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { type IntentCommand, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
@@ -70,39 +71,23 @@ interface Booking {
 const PLACES = 8;
 
 /** Builds the intent in its state before the payment, from what the chain shows. */
-function emptyIntent(
-  lost: LostPayment,
-  orderId: string,
-  stamp: Stamp,
-  idKey: IdKey,
-): PaymentIntent {
-  const { tenant, number, amount, terminalId } = lost;
-  return {
+function emptyIntent(lost: LostPayment, orderId: string, stamp: Stamp, idKey: IdKey): OpenIntent {
+  const { tenant, number, amount, terminalId: terminal_id } = lost;
+  return newIntent({
     id: numberedId(idKey, 'paymentIntent', { livemode: tenant.livemode, number }),
-    settlementNumber: number,
+    settlement_number: number,
     recovered: true,
-    tenant,
+    account_id: tenant.accountId,
+    livemode: tenant.livemode,
     position: stamp.next(),
     created: stamp.created,
-    aheadSeconds: stamp.aheadSeconds,
+    ahead_seconds: BigInt(stamp.aheadSeconds),
     amount: atoms(amount),
-    presentment: null,
-    lines: null,
-    tipping: null,
-    terminalId,
-    locationId: null,
-    orderId,
-    description: null,
-    metadata: {},
+    terminal_id,
+    order_id: orderId,
     source: 'api',
-    splitGroup: null,
-    cashierId: null,
-    expiresAt: addSeconds(stamp.created, -stamp.aheadSeconds),
-    pickedUpAt: null,
-    tappedAt: null,
-    lastPaymentError: null,
-    status: 'requires_payment_method',
-  };
+    expires_at: addSeconds(stamp.created, -stamp.aheadSeconds),
+  });
 }
 
 function toCommand(lost: LostPayment, idKey: IdKey): IntentCommand {
@@ -122,9 +107,9 @@ function toCommand(lost: LostPayment, idKey: IdKey): IntentCommand {
 }
 
 function createdDraft(intent: PaymentIntent, stamp: Stamp): EventDraft {
-  const { tenant, id: objectId } = intent;
   const type = 'payment_intent.created';
-  return { tenant, type, objectId, object: renderIntent(intent), stamp };
+  const object = renderIntent(intent);
+  return { tenant: tenantOf(intent), type, objectId: intent.id, object, stamp };
 }
 
 /**
@@ -138,12 +123,7 @@ async function chooseOrderIds(
 ): Promise<Map<LostPayment, string>> {
   const rows = await selectOrderIdsInUse(tx, lost);
   const keyOf = (tenant: Tenant, orderId: string) => `${tenantKey(tenant)} ${orderId}`;
-  const taken = new Set(
-    rows.map((row) => {
-      const tenant = { accountId: row.account_id, livemode: row.livemode };
-      return keyOf(tenant, row.order_id);
-    }),
-  );
+  const taken = new Set(rows.map((row) => keyOf(tenantOf(row), row.order_id)));
   return new Map(
     lost.map((one) => {
       const { tenant, orderId, number } = one;
@@ -157,7 +137,7 @@ async function chooseOrderIds(
 
 interface Written {
   readonly changes: Change[];
-  readonly created: PaymentIntent[];
+  readonly created: OpenIntent[];
   readonly payments: Payment[];
   readonly drafts: EventDraft[];
   readonly movements: Movement[];
@@ -169,8 +149,8 @@ async function endedDrafts(
   after: PaymentIntent & { readonly status: 'succeeded' },
   stamp: Stamp,
 ): Promise<EventDraft[]> {
-  if (after.offline == null) return [];
-  const { id: intentId, paymentId } = after;
+  if (after.offline === null) return [];
+  const { id: intentId, payment_id: paymentId } = after;
   const rows = await endPaidOffline(tx, [{ intentId, paymentId }]);
   return rows.map((row) => offlineDraft(row, stamp));
 }
@@ -193,26 +173,23 @@ async function prepare(
   const orderIds = await chooseOrderIds(tx, missing, idKey);
   const accountIds = [...new Set(lost.map(({ tenant }) => tenant.accountId))];
   const merchants = new Map(
-    (await selectMerchants(tx, accountIds)).map((row) => [
-      tenantKey({ accountId: row.account_id, livemode: row.livemode }),
-      row,
-    ]),
+    (await selectMerchants(tx, accountIds)).map((row) => [tenantKey(tenantOf(row)), row]),
   );
   const written: Written = { changes: [], created: [], payments: [], drafts: [], movements: [] };
   for (const one of lost) {
     const stamp = stampOf(one.tenant);
     const orderId = orderIds.get(one) ?? one.orderId;
-    const found = one.intentId === null ? undefined : booking.before.get(one.intentId);
-    const known = found && { ...found, recovered: true };
-    const before = known ?? emptyIntent(one, orderId, stamp, idKey);
+    const known = one.intentId === null ? undefined : booking.before.get(one.intentId);
+    const empty = known === undefined ? emptyIntent(one, orderId, stamp, idKey) : null;
+    const before = empty ?? { ...present(known, 'intent'), recovered: true };
     const steps = transition(before, toCommand(one, idKey), now);
     // A worker has booked the settlement meanwhile.
     if (isRefusal(steps)) continue;
     const after = steps.at(-1)?.intent;
     if (after?.status !== 'succeeded') continue;
-    if (known === undefined) {
-      written.created.push(before);
-      written.drafts.push(createdDraft(before, stamp));
+    if (empty !== null) {
+      written.created.push(empty);
+      written.drafts.push(createdDraft(empty, stamp));
     }
     const change = { before, steps };
     written.changes.push(change);
@@ -272,7 +249,7 @@ export async function rebuildPayments(
   const times = after.map((intent) => intent.created.getTime());
   return {
     intents: after,
-    displaced: after.filter(({ id, orderId }) => orders.get(id) !== orderId),
+    displaced: after.filter(({ id, order_id: orderId }) => orders.get(id) !== orderId),
     oldest: times.length === 0 ? null : new Date(Math.min(...times)),
     deliveries,
   };

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { assert, present } from '#core/assert.ts';
-import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
@@ -29,8 +28,9 @@ function drawPrefix(kind: ReceiptKind): string {
 
 /** An object that gets a receipt number, and the terminal whose series it belongs to. */
 export interface Numbered {
-  readonly tenant: Tenant;
-  readonly terminalId: string;
+  readonly account_id: string;
+  readonly livemode: boolean;
+  readonly terminal_id: string;
 }
 
 /** Each terminal's two series of receipt numbers: one for sales and one for refunds. */
@@ -63,10 +63,10 @@ export async function giveReceiptNumbers(
   asked: readonly Numbered[],
   given: { readonly kind: ReceiptKind; readonly now: Date },
 ): Promise<(terminalId: string) => string> {
-  const counts = new Map<string, { readonly tenant: Tenant; count: number }>();
-  for (const { tenant, terminalId } of asked) {
-    const known = counts.get(terminalId);
-    if (known === undefined) counts.set(terminalId, { tenant, count: 1 });
+  const counts = new Map<string, { readonly of: Numbered; count: number }>();
+  for (const of of asked) {
+    const known = counts.get(of.terminal_id);
+    if (known === undefined) counts.set(of.terminal_id, { of, count: 1 });
     else known.count++;
   }
   const sorted = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -74,8 +74,8 @@ export async function giveReceiptNumbers(
     sorted.length === 0
       ? []
       : await tx.query<Row<typeof GIVEN>>(GIVE, [
-          sorted.map(([, { tenant }]) => tenant.accountId),
-          sorted.map(([, { tenant }]) => tenant.livemode),
+          sorted.map(([, { of }]) => of.account_id),
+          sorted.map(([, { of }]) => of.livemode),
           sorted.map(() => drawPrefix(given.kind)),
           sorted.map(([terminalId]) => terminalId),
           sorted.map(([, { count }]) => count),

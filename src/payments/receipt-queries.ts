@@ -3,8 +3,8 @@ import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { type Fiscal, selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
+import type { AcceptedOffline } from '#payments/intent-rows.ts';
 import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
-import type { AcceptedOffline } from '#payments/payment-intent.ts';
 import type { PastQuote } from '#prices/quote-price.ts';
 import type { RateTax } from '#prices/sale-lines.ts';
 

@@ -3,8 +3,9 @@ import { addSeconds } from '#core/clock.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { DECLINES, type PaymentError } from '#payments/decline-codes.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import type { Payment, PaymentStatus } from '#payments/payment.ts';
-import { byAccountClock, type ShownIntent } from '#payments/payment-intent.ts';
+import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { renderPaidQuote, renderQuote } from '#prices/quote-price.ts';
 import { discountOf, renderLines } from '#prices/sale-lines.ts';
@@ -15,12 +16,12 @@ function iso(at: Date | null): string | null {
   return at === null ? null : at.toISOString();
 }
 
-function nextAction(intent: ShownIntent): Json {
+function nextAction(intent: PaymentIntent): Json {
   if (intent.status !== 'requires_action') return null;
   return {
     type: 'payer_confirmation',
     reason_code: intent.attempt.reasonCode,
-    expires_at: byAccountClock(intent, intent.confirmBy).toISOString(),
+    expires_at: byAccountClock(intent, intent.confirm_by).toISOString(),
   };
 }
 
@@ -46,7 +47,7 @@ function markRebuilt(shown: JsonObject, { recovered }: { readonly recovered: boo
   return recovered ? { ...shown, recovered } : shown;
 }
 
-function offlineOf({ offline = null }: ShownIntent): Json {
+function offlineOf({ offline = null }: PaymentIntent): Json {
   return offline === null ? null : { id: offline.id, accepted_at: offline.acceptedAt };
 }
 
@@ -54,15 +55,15 @@ function offlineOf({ offline = null }: ShownIntent): Json {
  * Renders the payment intent of behavior.md 5. Pass `asOf(intent, now)`, so that an expired intent
  * is not shown as open.
  */
-export function renderIntent(intent: ShownIntent): JsonObject {
+export function renderIntent(intent: PaymentIntent): JsonObject {
   const succeeded = intent.status === 'succeeded' ? intent : null;
   const canceled = intent.status === 'canceled' ? intent : null;
   const { presentment, lines } = intent;
-  const expiresAt = byAccountClock(intent, intent.expiresAt).toISOString();
+  const expiresAt = byAccountClock(intent, intent.expires_at).toISOString();
   const shown = {
     id: intent.id,
     object: 'payment_intent',
-    livemode: intent.tenant.livemode,
+    livemode: intent.livemode,
     amount: toJsonAtoms(intent.amount),
     currency: 'usdc',
     presentment: presentment === null ? null : renderQuote(presentment, expiresAt),
@@ -71,24 +72,24 @@ export function renderIntent(intent: ShownIntent): JsonObject {
     tipping: intent.tipping === null ? null : { percentages: [...intent.tipping.percentages] },
     tip: succeeded === null ? null : toJsonAtoms(succeeded.attempt.tip),
     status: intent.status,
-    terminal: intent.terminalId,
-    location: intent.locationId,
-    order_id: intent.orderId,
+    terminal: intent.terminal_id,
+    location: intent.location_id,
+    order_id: intent.order_id,
     description: intent.description,
     metadata: { ...intent.metadata },
     source: intent.source,
     offline: offlineOf(intent),
-    payment: succeeded?.paymentId ?? null,
-    tx_hash: succeeded?.txHash ?? null,
+    payment: succeeded?.payment_id ?? null,
+    tx_hash: succeeded?.tx_hash ?? null,
     next_action: nextAction(intent),
-    last_payment_error: lastError(intent.lastPaymentError),
-    cancellation_reason: canceled?.cancellationReason ?? null,
-    canceled_at: iso(canceled?.canceledAt ?? null),
-    network: networkOf(intent.tenant.livemode),
-    split_group: intent.splitGroup,
-    cashier: intent.cashierId,
-    picked_up_at: iso(intent.pickedUpAt),
-    tapped_at: iso(intent.tappedAt),
+    last_payment_error: lastError(intent.last_payment_error),
+    cancellation_reason: canceled?.cancellation_reason ?? null,
+    canceled_at: iso(canceled?.canceled_at ?? null),
+    network: networkOf(intent.livemode),
+    split_group: intent.split_group,
+    cashier: intent.cashier_id,
+    picked_up_at: iso(intent.picked_up_at),
+    tapped_at: iso(intent.tapped_at),
     expires_at: expiresAt,
     created: intent.created.toISOString(),
   };

@@ -1,12 +1,13 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
-import { networkOf } from '#core/mode.ts';
+import { networkOf, tenantOf } from '#core/mode.ts';
 import { paymentsDeclined, paymentsSettled } from '#core/process-metrics.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append-events.ts';
 import { updateIntentStates } from '#payments/intent-queries.ts';
-import type { PaymentIntent, Step } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
+import type { Step } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 
 /** A locked intent, and the steps that were decided for it. */
@@ -19,7 +20,7 @@ export interface Change {
 export function stepDrafts({ steps }: Change, stamp: Stamp): EventDraft[] {
   return steps.map(({ intent, event: type }) => {
     const object = renderIntent(intent);
-    return { tenant: intent.tenant, type, objectId: intent.id, object, stamp };
+    return { tenant: tenantOf(intent), type, objectId: intent.id, object, stamp };
   });
 }
 
@@ -27,10 +28,10 @@ export function stepDrafts({ steps }: Change, stamp: Stamp): EventDraft[] {
 function countSteps(changes: readonly Change[]): void {
   for (const { steps } of changes) {
     for (const { intent, event } of steps) {
-      const network = networkOf(intent.tenant.livemode);
+      const network = networkOf(intent.livemode);
       if (event === 'payment_intent.succeeded') paymentsSettled.inc({ network });
       if (event !== 'payment_intent.payment_failed') continue;
-      paymentsDeclined.inc({ network, code: intent.lastPaymentError?.decline_code ?? 'none' });
+      paymentsDeclined.inc({ network, code: intent.last_payment_error?.decline_code ?? 'none' });
     }
   }
 }
@@ -56,13 +57,15 @@ export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): 
   const effective = changes.filter((change) => change.steps.length > 0);
   if (effective.length === 0) return 0;
   const wanted = effective.map(({ before, steps }) => ({
-    tenant: before.tenant,
+    tenant: tenantOf(before),
     count: steps.length,
   }));
   // Both are sent together. The stamp comes last, because it locks the accounts' order until the
   // commit.
   const [, stampOf] = await Promise.all([saveStates(tx, effective), stampOrders(tx, wanted, now)]);
-  const drafts = effective.flatMap((change) => stepDrafts(change, stampOf(change.before.tenant)));
+  const drafts = effective.flatMap((change) =>
+    stepDrafts(change, stampOf(tenantOf(change.before))),
+  );
   return appendEvents(tx, drafts);
 }
 

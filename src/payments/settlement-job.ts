@@ -1,6 +1,5 @@
 import type { Tx } from '#db/database.ts';
-import { toStoredAttempt } from '#payments/intent-rows.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { type PaymentIntent, toStoredAttempt } from '#payments/intent-rows.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
 import type { PaymentAuthorization, PaymentRequest } from '#settlement/chain-requests.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';
@@ -28,15 +27,15 @@ export function settlementOf(
   const { merchantNumber, settleWithinS } = terms;
   const { credential } = intent.attempt;
   return {
-    livemode: intent.tenant.livemode,
+    livemode: intent.livemode,
     settleWithinS,
     subjectId: intent.id,
-    number: intent.settlementNumber,
+    number: intent.settlement_number,
     payload: {
       merchantNumber: merchantNumber.toString(),
       payer: intent.attempt.payerAddress,
       amount: chargeOf(intent).toString(),
-      orderId: intent.orderId,
+      orderId: intent.order_id,
       ...('signature' in credential ? { authorization: signatureOf(credential) } : {}),
       attempt: toStoredAttempt(intent.attempt),
     },

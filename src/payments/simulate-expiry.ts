@@ -3,15 +3,16 @@ import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { lockIntent, updateDeadlines } from '#payments/intent-queries.ts';
-import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
+import { transition } from '#payments/payment-intent.ts';
 import { saveSteps } from '#payments/save-intent-steps.ts';
 
 /** Returns the intent with its expiry moved to now. */
 function hasten(intent: PaymentIntent, now: Date): PaymentIntent {
-  const expiresAt = intent.expiresAt < now ? intent.expiresAt : now;
-  if (intent.status !== 'requires_action') return { ...intent, expiresAt };
-  const confirmBy = intent.confirmBy < now ? intent.confirmBy : now;
-  return { ...intent, expiresAt, confirmBy };
+  const expiresAt = intent.expires_at < now ? intent.expires_at : now;
+  if (intent.status !== 'requires_action') return { ...intent, expires_at: expiresAt };
+  const confirmBy = intent.confirm_by < now ? intent.confirm_by : now;
+  return { ...intent, expires_at: expiresAt, confirm_by: confirmBy };
 }
 
 /**
@@ -35,7 +36,7 @@ export async function expireNow(
     const hastened = hasten(before, now);
     const steps = transition(hastened, { type: 'time_passed' }, now);
     if (isRefusal(steps)) return steps;
-    if (steps.length > 0) await updateDeadlines(tx, intentId, hastened.expiresAt);
+    if (steps.length > 0) await updateDeadlines(tx, intentId, hastened.expires_at);
     const deliveries = await saveSteps(tx, [{ before, steps }], now);
     return { intent: steps.at(-1)?.intent ?? before, deliveries };
   });

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { type Atoms, add, MAX_AMOUNT } from '#core/money.ts';
-import type { Attempt, Tipping } from '#payments/payment-intent.ts';
+import type { Attempt, Tipping } from '#payments/payment-attempt.ts';
 
 /** Returns what the payer owes the merchant: the sale and this attempt's tip. */
 export function chargeOf(intent: { readonly amount: Atoms; readonly attempt: Attempt }): Atoms {

@@ -1,6 +1,7 @@
 import { hashTypedData } from 'viem';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { tenantOf } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { notNow } from '#payments/ask-chain-before-locking.ts';
 import type { Decline } from '#payments/decline-codes.ts';
@@ -96,7 +97,7 @@ export async function whyUnable(
   signed: VerifiedAuthorization & { readonly from: Hex },
 ): Promise<{ readonly decline: Decline } | Refusal | null> {
   const { intent, number, merchant } = link;
-  const { livemode } = intent.tenant;
+  const { livemode } = tenantOf(intent);
   const { merchantNumber } = merchant;
   if (merchantNumber === null) return null;
   const { deployment } = signed;
@@ -106,7 +107,7 @@ export async function whyUnable(
     payer: signed.from,
     merchantNumber,
     amount: sumOf(link),
-    orderId: intent.orderId,
+    orderId: intent.order_id,
     signed: { ...signedOf(link, signed), number, ...first },
   });
   if (typeof asked === 'string') return notNow(asked, livemode);

@@ -129,7 +129,7 @@ export async function bookPayments(
   const displaced = rebuilt.displaced.map((intent) => ({
     kind: 'order_id_taken',
     subject: intent.id,
-    details: { account: intent.tenant.accountId, order_id: intent.orderId },
+    details: { account: intent.account_id, order_id: intent.order_id },
   }));
   await insertAlarms(tx, livemode, [...alarms, ...displaced], now);
   const payments = rebuilt.intents.length;

@@ -445,7 +445,7 @@ describe('a registration that the ledger has lost', () => {
     const before = await addIntent(store);
     for (const number of [SECOND, THIRD]) assert.equal(await rebuild(false, number, WALLET), true);
     const payable = await selectPayable(store.db, [before, await addIntent(store)]);
-    const at = new Map(payable.map((intent) => [intent.id === before, intent.merchantNumber]));
+    const at = new Map(payable.map((intent) => [intent.id === before, intent.merchant_number]));
     assert.deepEqual([at.get(true), at.get(false)], [store.merchant.merchantNumber, THIRD]);
   });
 });

@@ -117,7 +117,9 @@ async function number(tx: Tx, written: readonly Written[], now: Date): Promise<W
   const paid = written.filter(({ refund }) => refund.status === 'succeeded');
   const numberOf = await giveReceiptNumbers(
     tx,
-    paid.map(({ payment }) => payment),
+    paid.map(({ payment: { tenant, terminalId: terminal_id } }) => {
+      return { account_id: tenant.accountId, livemode: tenant.livemode, terminal_id };
+    }),
     { kind: 'refund', now },
   );
   const numbered = written.map((one) => {

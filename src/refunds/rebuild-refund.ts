@@ -80,7 +80,8 @@ export async function rebuildRefund(
     metadata: {},
     status: 'pending',
   };
-  const numbered = { tenant, terminalId: payment.terminalId };
+  const { accountId: account_id, livemode } = tenant;
+  const numbered = { account_id, livemode, terminal_id: payment.terminalId };
   const numberOf = await giveReceiptNumbers(tx, [numbered], { kind: 'refund', now });
   const receiptNumber = numberOf(payment.terminalId);
   const refund = { ...pending, receiptNumber, status: 'succeeded', txHash } as const;

@@ -7,6 +7,7 @@ import type { Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import { insertIntents, selectIntent } from '#payments/intent-queries.ts';
+import type { OpenIntent } from '#payments/intent-rows.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { insertPayments, selectPayment } from '#payments/payment-queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
@@ -124,7 +125,7 @@ const SHOW = {
       commands[name] = { events, stored };
     }
     const job = intent.status === 'processing' ? settlementOf(intent, TERMS) : null;
-    if (isNew(line)) await insertAgain(tx, line, () => insertIntents(tx, [intent]));
+    if (isNew(line)) await insertAgain(tx, line, () => insertIntents(tx, [intent as OpenIntent]));
     return { shown, job: job && { ...job, number: String(job.number) }, commands };
   },
   payments: async (tx: Tx, line: Line, tenant: Tenant) => {

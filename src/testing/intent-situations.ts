@@ -1,7 +1,8 @@
 import { addMs } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
+import { type IntentState, inState, newIntent, type PaymentIntent } from '#payments/intent-rows.ts';
 import type { Attempt } from '#payments/payment-attempt.ts';
-import type { IntentCommand, IntentState, PaymentIntent } from '#payments/payment-intent.ts';
+import type { IntentCommand } from '#payments/payment-intent.ts';
 
 /** A payment intent in every state, and every command, for tests of the state machine. */
 export const CREATED = new Date('2026-10-01T12:00:00.000Z');
@@ -19,34 +20,24 @@ const ATTEMPT: Attempt = {
 /** An attempt that recovery found on the chain, which does not store its credential. */
 export const LOST_ATTEMPT: Attempt = { ...ATTEMPT, credential: { type: 'unknown' } };
 
+const FACTS = newIntent({
+  id: 'pi_1',
+  settlement_number: 1_048_577n,
+  account_id: 'acct_1',
+  livemode: false,
+  position: 1n,
+  created: CREATED,
+  ahead_seconds: 0n,
+  amount: atoms(2_500_000),
+  terminal_id: 'tml_1',
+  order_id: 'A-1',
+  metadata: { table: '7' },
+  source: 'api',
+  expires_at: EXPIRES_AT,
+});
+
 export function intentIn(state: IntentState): PaymentIntent {
-  return {
-    id: 'pi_1',
-    settlementNumber: 1_048_577n,
-    recovered: false,
-    tenant: { accountId: 'acct_1', livemode: false },
-    position: 1n,
-    created: CREATED,
-    aheadSeconds: 0,
-    amount: atoms(2_500_000),
-    presentment: null,
-    lines: null,
-    tipping: null,
-    terminalId: 'tml_1',
-    locationId: null,
-    orderId: 'A-1',
-    description: null,
-    metadata: { table: '7' },
-    source: 'api',
-    offline: null,
-    splitGroup: null,
-    cashierId: null,
-    expiresAt: EXPIRES_AT,
-    pickedUpAt: null,
-    tappedAt: null,
-    lastPaymentError: null,
-    ...state,
-  };
+  return inState(FACTS, state);
 }
 
 export const OPEN = intentIn({ status: 'requires_payment_method' });
@@ -55,15 +46,16 @@ export const EARLY_CONFIRM_BY = addMs(EXPIRES_AT, -30_000);
 /** The confirmation deadline if it was requested late: it would be after the intent expires. */
 const LATE_CONFIRM_BY = addMs(EXPIRES_AT, 30_000);
 export const ASKED = { status: 'requires_action', attempt: ATTEMPT } as const;
-export const ASKED_EARLY = intentIn({ ...ASKED, confirmBy: EARLY_CONFIRM_BY });
-export const ASKED_LATE = intentIn({ ...ASKED, confirmBy: LATE_CONFIRM_BY });
+export const ASKED_EARLY = intentIn({ ...ASKED, confirm_by: EARLY_CONFIRM_BY });
+export const ASKED_LATE = intentIn({ ...ASKED, confirm_by: LATE_CONFIRM_BY });
 export const PROCESSING = intentIn({ status: 'processing', attempt: ATTEMPT });
-export const PAID = { paymentId: 'pay_1', txHash: '0x01' };
+export const PAID = { payment_id: 'pay_1', tx_hash: '0x01' };
 export const SUCCEEDED = intentIn({ status: 'succeeded', attempt: ATTEMPT, ...PAID });
 export const CANCELED = intentIn({
   status: 'canceled',
-  canceledAt: addMs(CREATED, 1),
-  cancellationReason: 'requested_by_merchant',
+  canceled_at: addMs(CREATED, 1),
+  cancellation_reason: 'requested_by_merchant',
+  attempt: null,
 });
 
 export const COMMANDS = {

@@ -21,7 +21,7 @@ import { applySettlements } from '#payments/apply-settlements.ts';
 import { createIntent } from '#payments/create-intent.ts';
 import { payIntent } from '#payments/pay.ts';
 import type { Preflight } from '#payments/pay-request.ts';
-import type { Tipping } from '#payments/payment-intent.ts';
+import type { Tipping } from '#payments/payment-attempt.ts';
 import type { CreateRequest, NewIntent } from '#payments/price-new-intent.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import type { Mailing } from '#people/people-context.ts';

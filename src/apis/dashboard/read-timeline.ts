@@ -7,9 +7,11 @@ import {
   type TimelineDeliveryRow,
 } from '#apis/dashboard/timeline-queries.ts';
 import { addMs } from '#core/clock.ts';
+import { tenantOf } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { idOf, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
-import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
+import { byAccountClock } from '#payments/payment-intent.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { finalityOf } from '#settlement/chain/final-block.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -130,8 +132,8 @@ function deliveryView({ endpoint_id, event_id, ...row }: TimelineDeliveryRow) {
 /** Returns the latest time at which the intent can have events: now, while it is open. */
 function endOf(intent: PaymentIntent, now: Date): Date {
   const isOver = intent.status === 'succeeded' || intent.status === 'canceled';
-  const expiry = byAccountClock(intent, intent.expiresAt).getTime();
-  const last = Math.max(expiry, intent.tappedAt?.getTime() ?? 0);
+  const expiry = byAccountClock(intent, intent.expires_at).getTime();
+  const last = Math.max(expiry, intent.tapped_at?.getTime() ?? 0);
   return isOver ? addMs(new Date(last), AFTER_END_MS) : byAccountClock(intent, now);
 }
 
@@ -141,14 +143,14 @@ export async function readTimeline(
   intent: PaymentIntent,
   now: Date,
 ) {
-  const { tenant } = intent;
-  const objects = [intent.id, ...(intent.status === 'succeeded' ? [intent.paymentId] : [])];
+  const tenant = tenantOf(intent);
+  const objects = [intent.id, ...(intent.status === 'succeeded' ? [intent.payment_id] : [])];
   const span = { from: intent.created, to: endOf(intent, now), limit: MOST_EVENTS };
   const [attempts, events] = await Promise.all([
     selectSettlementAttempts(db, {
       intentId: intent.id,
       livemode: tenant.livemode,
-      number: intent.settlementNumber,
+      number: intent.settlement_number,
     }),
     selectEventsOf(db, tenant, { ...span, objects }),
   ]);

@@ -3,9 +3,14 @@ import { shownAs } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
 import { type Branch, type Condition, type Page, selectPage, TENANT_KEY } from '#db/paging.ts';
 import { wholeKey } from '#db/plan-shapes.ts';
-import { type IntentRow, paymentIntents, toIntent } from '#payments/intent-rows.ts';
+import {
+  type IntentRow,
+  type PaymentIntent,
+  paymentIntents,
+  toIntent,
+} from '#payments/intent-rows.ts';
 import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { asOf } from '#payments/payment-intent.ts';
 
 export interface PaymentSearch {
   readonly txHash: string | null;

@@ -40,8 +40,8 @@ async function findOwn(
       : await readPayLink(ctx, { number, chain, address: wanted.address, bindsOrder: true });
   const isOwn =
     link !== null &&
-    link.intent.terminalId === caller.terminalId &&
-    link.intent.tenant.accountId === accountId;
+    link.intent.terminal_id === caller.terminalId &&
+    link.intent.account_id === accountId;
   // Keeps the caller's merchant with the hash of the device key, so that the payment is refused if
   // the key is revoked first. Takes only the merchant number from the link.
   if (!isOwn) return resourceMissing('payment intent');

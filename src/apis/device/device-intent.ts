@@ -3,8 +3,8 @@ import { PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import { nullable, oneOf } from '#http/schema.ts';
 import { PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
+import type { IntentStatus } from '#payments/intent-rows.ts';
 import { payToken } from '#payments/pay-link.ts';
-import type { IntentStatus } from '#payments/payment-intent.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import type { WaitsFor } from '#settlement/chain-request-queries.ts';
 

@@ -36,8 +36,9 @@ import { createIntent } from '#payments/create-intent.ts';
 import { readTapped } from '#payments/credential.ts';
 import { intentPolls, terminalPolls } from '#payments/intent-long-polls.ts';
 import { updatePickedUp } from '#payments/intent-queries.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { payIntent } from '#payments/pay.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { asOf } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { selectWaitsFor } from '#settlement/chain-request-queries.ts';
 import { createDeviceAuthenticator, type DeviceCaller } from '#terminals/authenticate-terminal.ts';
@@ -83,11 +84,14 @@ function nextRoute(ctx: ApiContext) {
         gone: whenGone(),
       });
       if (intent === undefined) return { status: 204, body: '' };
-      const { id, terminalId } = intent;
+      const { id, terminal_id: terminalId } = intent;
       const now = ctx.clock.now();
       const pickedUpAt =
-        intent.pickedUpAt ?? (await updatePickedUp(ctx.db, { id, terminalId, now })) ?? now;
-      return showOnTerminal(ctx.pages, answerWith(200, renderIntent({ ...intent, pickedUpAt })));
+        intent.picked_up_at ?? (await updatePickedUp(ctx.db, { id, terminalId, now })) ?? now;
+      return showOnTerminal(
+        ctx.pages,
+        answerWith(200, renderIntent({ ...intent, picked_up_at: pickedUpAt })),
+      );
     },
   });
 }
@@ -109,7 +113,7 @@ function watchRoute(ctx: ApiContext) {
     handle: async ({ caller, params, query, whenGone }) => {
       const { terminalId, tenant } = caller;
       const isOwn = (intent: PaymentIntent) =>
-        intent.terminalId === terminalId && intent.tenant.accountId === tenant.accountId;
+        intent.terminal_id === terminalId && intent.account_id === tenant.accountId;
       const intent = await intentPolls(ctx).wait(params.id ?? '', {
         accept: (seen) =>
           seen === undefined || !isOwn(seen) || asOf(seen, ctx.clock.now()).status !== query.status,

@@ -7,7 +7,7 @@ import { defineRoute } from '#http/route.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntentPage } from '#payments/intent-page.ts';
-import { INTENT_STATUSES } from '#payments/payment-intent.ts';
+import { INTENT_STATUSES } from '#payments/intent-rows.ts';
 import { renderIntent } from '#payments/render.ts';
 
 const IntentListQuery = Type.Object({

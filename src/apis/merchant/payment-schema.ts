@@ -17,8 +17,8 @@ import {
   text,
 } from '#http/schema.ts';
 import { DECLINES } from '#payments/decline-codes.ts';
+import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/intent-rows.ts';
 import { PAYMENT_STATUSES } from '#payments/payment.ts';
-import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
 
 export const OrderId = Type.String({
   examples: ['A-1001'],

@@ -16,7 +16,7 @@ import {
   textOut,
 } from '#http/schema.ts';
 import { TAPPED_TYPES } from '#payments/credential.ts';
-import { INTENT_STATUSES } from '#payments/payment-intent.ts';
+import { INTENT_STATUSES } from '#payments/intent-rows.ts';
 
 const terminalFields = {
   id: idOf('tml_', 'terminal'),

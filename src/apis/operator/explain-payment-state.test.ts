@@ -7,8 +7,9 @@ import {
 } from '#apis/operator/explain-payment-state.ts';
 import { newId } from '#core/ids.ts';
 import { atoms } from '#core/money.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import { inState, newIntent } from '#payments/intent-rows.ts';
 import type { Refund } from '#refunds/refund.ts';
+import { COMMANDS } from '#testing/intent-situations.ts';
 
 /** Tests findings about payment states that the console's own test does not produce. */
 
@@ -16,20 +17,18 @@ const NOW = new Date('2026-11-25T12:00:00.000Z');
 const BEFORE = new Date('2026-11-25T11:59:00.000Z');
 const tenant = { accountId: newId('account', NOW), livemode: false };
 
-const FACTS = {
-  ...{ id: newId('paymentIntent', NOW), settlementNumber: 1n, recovered: false, tenant },
-  ...{ position: 1n, created: BEFORE, aheadSeconds: 0, amount: atoms(2_500_000), tipping: null },
-  ...{ terminalId: newId('terminal', NOW), orderId: 'A1', description: null, metadata: {} },
-  ...{ source: 'api', splitGroup: null, expiresAt: NOW, pickedUpAt: null, tappedAt: BEFORE },
-  ...{ lastPaymentError: null, traceparent: null },
-} as const;
+const FACTS = newIntent({
+  ...{ id: newId('paymentIntent', NOW), settlement_number: 1n, position: 1n, created: BEFORE },
+  ...{ account_id: tenant.accountId, livemode: tenant.livemode, ahead_seconds: 0n },
+  ...{ amount: atoms(2_500_000), terminal_id: newId('terminal', NOW), order_id: 'A1' },
+  ...{ source: 'api', expires_at: NOW, tapped_at: BEFORE },
+});
 
-const PROCESSING = { ...FACTS, status: 'processing', attempt: {} } as unknown as PaymentIntent;
-
-const PAID = {
-  ...{ ...FACTS, status: 'succeeded', attempt: {}, paymentId: newId('payment', NOW) },
-  txHash: '0x1',
-} as unknown as PaymentIntent;
+const { attempt } = COMMANDS.settle;
+const PROCESSING = inState(FACTS, { status: 'processing', attempt });
+const PAID = inState(FACTS, {
+  ...{ status: 'succeeded', attempt, payment_id: newId('payment', NOW), tx_hash: '0x1' },
+});
 
 const QUEUED: AttemptFacts = {
   ...{ status: 'queued', decided_at: BEFORE, signed_at: null, included_at: null },

@@ -1,5 +1,5 @@
 import { assertNever } from '#core/assert.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import type { Refund } from '#refunds/refund.ts';
 import type { UnsettledReason } from '#settlement/network-readiness.ts';
 
@@ -92,7 +92,7 @@ function finding(code: FindingCode, since: Date | null = null, about: string | n
 }
 
 function declineOf({ intent }: SupportFacts): Finding[] {
-  const error = intent.lastPaymentError;
+  const error = intent.last_payment_error;
   if (error === null || intent.status === 'succeeded') return [];
   return [finding('declined', new Date(error.created), error.decline_code)];
 }
@@ -104,8 +104,8 @@ function openFindings({ intent, terminal, now }: SupportFacts): Finding[] {
   if (lastSeen === null || now.getTime() - lastSeen.getTime() > SILENT_MS) {
     return [finding('terminal_silent', lastSeen)];
   }
-  if (intent.pickedUpAt === null) return [finding('not_picked_up', intent.created)];
-  return [finding('waits_for_tap', intent.pickedUpAt)];
+  if (intent.picked_up_at === null) return [finding('not_picked_up', intent.created)];
+  return [finding('waits_for_tap', intent.picked_up_at)];
 }
 
 function processingFindings({ attempt, reasons }: SupportFacts): Finding[] {
@@ -129,7 +129,7 @@ function processingFindings({ attempt, reasons }: SupportFacts): Finding[] {
 }
 
 function canceledFinding(intent: PaymentIntent & { readonly status: 'canceled' }): Finding {
-  const { cancellationReason: reason, canceledAt: at } = intent;
+  const { cancellation_reason: reason, canceled_at: at } = intent;
   if (reason === 'expired') return finding('expired', at);
   if (reason === 'recovered') return finding('canceled_after_loss', at);
   return finding('canceled_by_merchant', at);
@@ -187,11 +187,11 @@ function stateFindings(facts: SupportFacts): Finding[] {
     case 'requires_payment_method':
       return openFindings(facts);
     case 'requires_action':
-      return [finding('waits_for_customer', intent.tappedAt)];
+      return [finding('waits_for_customer', intent.tapped_at)];
     case 'processing':
       return processingFindings(facts);
     case 'succeeded':
-      return [finding('paid', facts.settledAt, intent.txHash), ...deliveryFindings(facts)];
+      return [finding('paid', facts.settledAt, intent.tx_hash), ...deliveryFindings(facts)];
     case 'canceled':
       return [canceledFinding(intent)];
     default:

@@ -9,11 +9,12 @@ import {
   type ChainRequestRow,
   selectChainRequests,
 } from '#apis/operator/support-payment-queries.ts';
+import { tenantOf } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { idOf, nullable, objectType, oneOf, Timestamp, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import type { Payment } from '#payments/payment.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { Refund } from '#refunds/refund.ts';
@@ -125,7 +126,7 @@ async function readRequests(sql: Sql, intent: PaymentIntent, ids: readonly strin
   const pages = await Promise.all(
     ids.map((objectId) => {
       const filters = { ...none, ...times, objectId };
-      return selectRequests(sql, { tenant: intent.tenant, filters }, FIRST);
+      return selectRequests(sql, { tenant: tenantOf(intent), filters }, FIRST);
     }),
   );
   return pages.flat().sort((a, b) => b.created.getTime() - a.created.getTime());
@@ -138,7 +139,8 @@ interface Money {
 
 async function readMoney(sql: Sql, intent: PaymentIntent): Promise<Money> {
   if (intent.status !== 'succeeded') return { payment: null, refunds: [] };
-  const { tenant, paymentId } = intent;
+  const { payment_id: paymentId } = intent;
+  const tenant = tenantOf(intent);
   const page = { ...FIRST, createdGte: null, createdLt: null };
   const [payment, refunds] = await Promise.all([
     selectPayment(sql, tenant, paymentId),
@@ -168,7 +170,7 @@ export async function readSupportView(
 ) {
   const { db, readiness, pages: receipts } = ctx;
   const { intent, account, now } = asked;
-  const { tenant } = intent;
+  const tenant = tenantOf(intent);
   const { payment, refunds } = await readMoney(db, intent);
   const ids = [intent.id, ...(payment === null ? [] : [payment.id])];
   const [timeline, chainRequests, requests, terminal, endpoints] = await Promise.all([
@@ -177,10 +179,10 @@ export async function readSupportView(
       intentId: intent.id,
       paymentId: payment?.id ?? null,
       livemode: tenant.livemode,
-      number: intent.settlementNumber,
+      number: intent.settlement_number,
     }),
     readRequests(db, intent, ids),
-    selectTerminal(db, tenant, intent.terminalId),
+    selectTerminal(db, tenant, intent.terminal_id),
     selectEndpoints(db, tenant),
   ]);
   const findings = findingsOf({
@@ -204,8 +206,8 @@ export async function readSupportView(
     account: { id: account.id, name: account.name, status: account.status },
     mode: tenant.livemode ? 'live' : 'test',
     terminal: {
-      id: intent.terminalId,
-      name: terminal?.name ?? intent.terminalId,
+      id: intent.terminal_id,
+      name: terminal?.name ?? intent.terminal_id,
       status: terminal?.status ?? 'inactive',
       last_seen: terminal?.last_seen_at ?? null,
     },

@@ -20,7 +20,8 @@ import type { Sql } from '#db/database.ts';
 import { AtomsOut, nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
+import { asOf } from '#payments/payment-intent.ts';
 
 export const FoundSchema = Type.Object({
   cell: nullable(Type.Integer({ description: 'The cell of the result; `null` for this one.' })),
@@ -70,16 +71,16 @@ function modeOf(livemode: boolean): 'test' | 'live' {
 }
 
 function intentFound(intent: PaymentIntent, accounts: ReadonlyMap<string, NamedAccountRow>) {
-  const { tenant, status, orderId, created } = intent;
+  const { account_id: account, livemode, status, order_id, created } = intent;
   return {
     kind: 'payment_intent',
     id: intent.id,
-    account: tenant.accountId,
-    account_name: accounts.get(tenant.accountId)?.name ?? null,
-    mode: modeOf(tenant.livemode),
+    account,
+    account_name: accounts.get(account)?.name ?? null,
+    mode: modeOf(livemode),
     status,
     amount: toJsonAtoms(intent.amount),
-    order_id: orderId,
+    order_id,
     created,
   };
 }
@@ -106,7 +107,7 @@ export async function search(sql: Sql, wanted: string, now: Date): Promise<objec
     .map((intent) => asOf(intent, now))
     .sort((a, b) => b.created.getTime() - a.created.getTime())
     .slice(0, SHOWN);
-  const owners = intents.map(({ tenant }) => tenant.accountId);
+  const owners = intents.map((intent) => intent.account_id);
   const accounts = await selectNamedAccounts(sql, [...owners, ...accountIds]);
   const named = new Map(accounts.map((one) => [one.id, one]));
   const found = [

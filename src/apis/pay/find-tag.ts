@@ -1,9 +1,10 @@
 import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { numberedId, numberOfId } from '#core/ids.ts';
+import { tenantOf } from '#core/mode.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { terminalPolls } from '#payments/intent-long-polls.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { type PayLink, readPayLink } from '#payments/pay-link.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { selectTaggedTerminal, type TaggedTerminal } from '#terminals/provisioning-queries.ts';
 import { tagOfToken } from '#terminals/tag-url.ts';
@@ -22,7 +23,7 @@ export async function findTag(
  * nor the pay link.
  */
 export function referenceOf({ keys: { id: idKey } }: ApiContext, link: PayLink): string {
-  const { livemode } = link.intent.tenant;
+  const { livemode } = tenantOf(link.intent);
   return numberedId(idKey, 'tagPayment', { livemode, number: link.number });
 }
 
@@ -46,7 +47,7 @@ export async function findTagPayment(
   const { reference: id, address } = wanted;
   const number = numberOfId(ctx.keys.id, 'tagPayment', { livemode: terminal.livemode, id });
   const link = await readBy(ctx, terminal, { number, address });
-  const isHere = link !== null && link.intent.terminalId === terminal.id;
+  const isHere = link !== null && link.intent.terminal_id === terminal.id;
   return isHere ? link : resourceMissing('payment', 'payment');
 }
 

@@ -11,7 +11,7 @@ import {
   walletAddress,
   walletSignature,
 } from '#http/schema.ts';
-import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
+import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/intent-rows.ts';
 
 const Address = walletAddress();
 

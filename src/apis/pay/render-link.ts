@@ -1,6 +1,6 @@
 import { getAddress } from 'viem';
 import { type Answer, answerWith } from '#core/answer.ts';
-import { networkOf } from '#core/mode.ts';
+import { networkOf, tenantOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { renderPaid } from '#payments/paid-quote.ts';
 import type { PayLink } from '#payments/pay-link.ts';
@@ -37,7 +37,7 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
   return {
     object: 'pay_link',
     status: intent.status,
-    cancellation_reason: intent.status === 'canceled' ? intent.cancellationReason : null,
+    cancellation_reason: intent.status === 'canceled' ? intent.cancellation_reason : null,
     merchant: {
       name: merchant.name,
       number: merchant.merchantNumber === null ? null : numberOnContract(merchant.merchantNumber),
@@ -52,12 +52,12 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
       cashback: toJsonAtoms(cashback),
     },
     total_charged: toJsonAtoms(sum + acquirer + protocol),
-    expires_at: byAccountClock(intent, intent.expiresAt).toISOString(),
-    network: networkOf(intent.tenant.livemode),
+    expires_at: byAccountClock(intent, intent.expires_at).toISOString(),
+    network: networkOf(intent.livemode),
     chain_id: chain.config.chainId,
     usdc: chain.config.usdc,
     settlement: contractOf(chain.config, merchant.merchantNumber ?? 0n),
-    order_id: intent.orderId,
+    order_id: intent.order_id,
     number: Number(number),
     salt: closed === null ? terms.salt : null,
     typed_data: isAsked ? renderMessage(messageOf(link, terms, getAddress(from))) : null,
@@ -75,7 +75,7 @@ export function answerPayer(
 ): Answer {
   if (answer.status !== 200) return answer;
   const rendered: Readonly<Record<string, unknown>> = JSON.parse(answer.body);
-  const paid = { tenant: intent.tenant, settlementNumber: number };
+  const paid = { tenant: tenantOf(intent), settlementNumber: number };
   const receipt_url = rendered.status === 'succeeded' ? receiptUrl(paid, receipts) : null;
   return answerWith(200, { ...show(rendered), receipt_url });
 }

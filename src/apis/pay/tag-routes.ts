@@ -48,7 +48,7 @@ async function renderPayment(
     number: _number,
     ...shown
   } = renderLink(opened.link, opened.terms, query.from);
-  const { orderId: order_id, description } = link.intent;
+  const { order_id, description } = link.intent;
   const sold = isHere ? { order_id, description } : { order_id: null, description: null };
   return { object: 'tag_payment', reference: referenceOf(ctx, link), ...shown, ...sold };
 }

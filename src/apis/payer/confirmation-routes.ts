@@ -4,22 +4,23 @@ import { confirmationPolls } from '#apis/payer/payer-long-polls.ts';
 import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { ConfirmationSchema, ConfirmationsQuery, shortListOf } from '#apis/payer/payer-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
-import { networkOf } from '#core/mode.ts';
+import { networkOf, tenantOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { answerConfirmation, payerOf } from '#payments/answer-confirmation.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { renderPaid } from '#payments/paid-quote.ts';
 import type { Attempt } from '#payments/payment-attempt.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import { asOf } from '#payments/payment-intent.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
 
 async function merchantNames(
   ctx: ApiContext,
   intents: readonly PaymentIntent[],
 ): Promise<Map<string, string>> {
-  const ids = [...new Set(intents.map((intent) => intent.tenant.accountId))];
+  const ids = [...new Set(intents.map((intent) => intent.account_id))];
   if (ids.length === 0) return new Map();
   const rows = await selectMerchants(ctx.db, ids);
   return new Map(rows.map((row) => [row.account_id, row.name]));
@@ -27,13 +28,12 @@ async function merchantNames(
 
 /** Returns the attempt that the payer had to confirm; `null` if there is none. */
 function askedAttempt(intent: PaymentIntent): Attempt | null {
-  if (intent.status === 'canceled') return intent.asked ?? null;
-  return 'attempt' in intent ? intent.attempt : null;
+  return intent.status === 'requires_payment_method' ? null : intent.attempt;
 }
 
 /** Renders a payment that waits for confirmation. Leaves out the merchant's metadata. */
 function renderConfirmation(intent: PaymentIntent, merchantName: string) {
-  const { livemode, accountId } = intent.tenant;
+  const { livemode, accountId } = tenantOf(intent);
   const asked = intent.status === 'requires_action' ? intent : null;
   const attempt = askedAttempt(intent);
   const amount = attempt === null ? intent.amount : chargeOf({ amount: intent.amount, attempt });
@@ -49,12 +49,12 @@ function renderConfirmation(intent: PaymentIntent, merchantName: string) {
     currency: 'usdc',
     presentment: renderPaid(intent, attempt?.tip ?? 0n),
     tip: attempt === null ? 0 : toJsonAtoms(attempt.tip),
-    order_id: intent.orderId,
+    order_id: intent.order_id,
     description: intent.description,
     reason_code: asked?.attempt.reasonCode ?? null,
-    expires_at: asked?.confirmBy.toISOString() ?? null,
-    payment: intent.status === 'succeeded' ? intent.paymentId : null,
-    decline_code: intent.lastPaymentError?.decline_code ?? null,
+    expires_at: asked?.confirm_by.toISOString() ?? null,
+    payment: intent.status === 'succeeded' ? intent.payment_id : null,
+    decline_code: intent.last_payment_error?.decline_code ?? null,
   };
 }
 
@@ -93,7 +93,7 @@ function listRoute(ctx: ApiContext) {
       const asked = stillAsked(found);
       const names = await merchantNames(ctx, asked);
       const data = asked.map((intent) =>
-        renderConfirmation(intent, names.get(intent.tenant.accountId) ?? ''),
+        renderConfirmation(intent, names.get(intent.account_id) ?? ''),
       );
       return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
     },
@@ -121,7 +121,7 @@ function readRoute(ctx: ApiContext) {
       }
       const intent = asOf(found, now);
       const names = await merchantNames(ctx, [intent]);
-      return answerWith(200, renderConfirmation(intent, names.get(intent.tenant.accountId) ?? ''));
+      return answerWith(200, renderConfirmation(intent, names.get(intent.account_id) ?? ''));
     },
   });
 }
@@ -161,7 +161,7 @@ function answerRoute(ctx: ApiContext, approve: boolean) {
         answered.status === 'processing' ? await awaitSettled(ctx, answered.id, whenGone()) : null;
       const intent = settled ?? answered;
       const names = await merchantNames(ctx, [intent]);
-      const name = names.get(intent.tenant.accountId) ?? '';
+      const name = names.get(intent.account_id) ?? '';
       return answerWith(200, renderConfirmation(intent, name));
     },
   });

@@ -4,7 +4,7 @@ import { selectPayerRequests } from '#payers/request-queries.ts';
 import { payerOf } from '#payments/answer-confirmation.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectAskedIntents } from '#payments/intent-queries.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 
 /**
  * Long-poll registry of payers who wait for a payment to confirm. Its keys are payer IDs; the topic

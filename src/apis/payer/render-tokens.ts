@@ -3,7 +3,7 @@ import type { AgentTokenRow } from '#payers/agent-token-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { isTokenTaken } from '#payments/credentials/agent-token.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 
 function useOf(row: AgentTokenRow, intent: PaymentIntent | undefined, now: Date): TokenUse {
   if (intent === undefined || !isTokenTaken(row.id, intent, now)) return 'unused';

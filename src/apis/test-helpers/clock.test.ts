@@ -74,7 +74,7 @@ describe('when the clock of a test account is advanced', () => {
     const late = await asked();
     await advance(60);
     const intent = await selectIntent(store.db, store.merchant.tenant, late);
-    assert.equal(intent?.lastPaymentError?.decline_code, 'confirmation_timeout');
+    assert.equal(intent?.last_payment_error?.decline_code, 'confirmation_timeout');
   });
 
   test('an agent token expires', async () => {
@@ -109,7 +109,7 @@ describe('when the clock of a test account is advanced', () => {
     await advance(DAY);
     const intent = await selectIntent(store.db, merchant.tenant, intentId);
     assert.equal(intent?.status, 'requires_payment_method');
-    assert.equal(intent?.expiresAt.getTime(), NOON.getTime() + 30_000);
+    assert.equal(intent?.expires_at.getTime(), NOON.getTime() + 30_000);
   });
 
   test('its events pass their retention after 30 days, and not before', async () => {

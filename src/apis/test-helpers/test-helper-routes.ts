@@ -131,7 +131,7 @@ function payerConfirmRoute(ctx: ApiContext) {
       const { accountId, livemode } = caller.tenant;
       const intent = await answerConfirmation(ctx, {
         intentId: params.id ?? '',
-        mayAnswer: ({ tenant }) => tenant.accountId === accountId && tenant.livemode === livemode,
+        mayAnswer: (one) => one.account_id === accountId && one.livemode === livemode,
         approve: body.approve,
         now,
       });

@@ -1,3 +1,4 @@
+import { tenantOf } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import {
   type AgentTokenRow,
@@ -14,7 +15,8 @@ import {
   type Stored,
 } from '#payments/credentials/credential-kind.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
-import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
+import { asOf } from '#payments/payment-intent.ts';
 
 interface Found {
   readonly type: 'agent_token';
@@ -67,7 +69,7 @@ export const agentToken: CredentialKind<Secret<'agent_token'>, Found> = {
   },
   stored: ({ token }) => ({ type: 'agent_token', tokenId: token.id }),
   check({ token, usedBy }, { intent, now }) {
-    const { accountId, livemode } = intent.tenant;
+    const { accountId, livemode } = tenantOf(intent);
     const matches =
       token.account_id === accountId &&
       token.livemode === livemode &&

@@ -4,8 +4,8 @@ import { type PayerRow, selectPass, type TappedPass } from '#payers/payer-querie
 import type { PhoneKind } from '#payers/phone-tap.ts';
 import type { PaymentFacts } from '#payments/assess-payment.ts';
 import type { Decline } from '#payments/decline-codes.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import type { Credential } from '#payments/payment-attempt.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
  * A kind of credential. Finds credentials (`F`) by the presented values (`P`), checks them,
@@ -125,7 +125,7 @@ export function checkPass(
   { revoked_at }: { readonly revoked_at: Date | null },
   { intent, payerLivemode }: Paying,
 ): Decline | null {
-  if (payerLivemode !== intent.tenant.livemode) return 'pass_unknown';
+  if (payerLivemode !== intent.livemode) return 'pass_unknown';
   return revoked_at === null ? null : 'pass_revoked';
 }
 

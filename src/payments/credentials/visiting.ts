@@ -55,7 +55,7 @@ export const visiting: CredentialKind<Presented, Found> = {
     ),
   stored: ({ holder }) => holder.credential,
   check: (_, { intent, payerLivemode }) =>
-    payerLivemode === intent.tenant.livemode ? null : 'pass_unknown',
+    payerLivemode === intent.livemode ? null : 'pass_unknown',
   verify: (found, { visit }) => ({ decline: visit.refusal?.decline ?? null, after: found }),
   facts: ({ holder: { limit, doubtedAt, credential } }) => ({
     card: { per_payment_limit: limit, asks_since: doubtedAt },

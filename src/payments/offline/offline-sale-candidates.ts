@@ -6,10 +6,10 @@ import { atoms } from '#core/money.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { ChipRow } from '#payers/chip-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
+import { newIntent, type OpenIntent, type PaymentIntent } from '#payments/intent-rows.ts';
 import type { RebuiltSale } from '#payments/offline/offline-queries.ts';
 import type { BounceReason } from '#payments/offline/offline-states.ts';
 import { type ChainVerdict, countedAt, type Signed } from '#payments/offline/signed-sale.ts';
-import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { SaleLines } from '#prices/sale-lines.ts';
 import type { DrawnNumber } from '#settlement/settlement-numbers.ts';
 
@@ -40,7 +40,7 @@ export interface Candidate {
   /** The sale's index among the arrived sales. */
   readonly index: number;
   readonly sale: Arrived;
-  readonly intent: PaymentIntent & { readonly status: 'requires_payment_method' };
+  readonly intent: OpenIntent;
   readonly payer: PayerRow;
   /** The owner's settings for the payer's address, if it is a registered chip; otherwise `null`. */
   readonly chip: ChipRow | null;
@@ -135,35 +135,27 @@ function intentOf(
     readonly stamp: Stamp;
     readonly locationId: string | null;
   },
-): Candidate['intent'] {
+): OpenIntent {
   const { sale, drawn, orderId, offlineId, stamp, locationId } = made;
   const { created, aheadSeconds } = stamp;
-  return {
+  return newIntent({
     id: numberedId(idKey, 'paymentIntent', drawn),
-    settlementNumber: drawn.number,
-    recovered: false,
-    tenant: merchant.tenant,
+    settlement_number: drawn.number,
+    account_id: merchant.tenant.accountId,
+    livemode: merchant.tenant.livemode,
     position: 0n,
     created,
-    aheadSeconds,
+    ahead_seconds: BigInt(aheadSeconds),
     amount: atoms(sale.sale.amount),
-    presentment: null,
     lines: sale.lines,
-    tipping: null,
-    terminalId,
-    locationId,
-    orderId,
+    terminal_id: terminalId,
+    location_id: locationId,
+    order_id: orderId,
     description: sale.description,
-    metadata: {},
     source: 'terminal',
     offline: { id: offlineId, acceptedAt: sale.acceptedAt.toISOString() },
-    splitGroup: null,
-    // An offline record does not name its cashier.
-    cashierId: null,
-    expiresAt: addSeconds(created, EXPIRES_IN_SECONDS - aheadSeconds),
-    pickedUpAt: created,
-    tappedAt: null,
-    lastPaymentError: null,
-    status: 'requires_payment_method',
-  };
+    // The cashier stays empty, because an offline record does not name them.
+    expires_at: addSeconds(created, EXPIRES_IN_SECONDS - aheadSeconds),
+    picked_up_at: created,
+  });
 }

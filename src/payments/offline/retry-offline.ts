@@ -2,12 +2,14 @@ import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { describeError } from '#core/log.ts';
+import { tenantOf } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { appendEvents } from '#events/append-events.ts';
 import type { Decline } from '#payments/decline-codes.ts';
 import { lockIntents, selectPayable } from '#payments/intent-queries.ts';
+import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { judgeOnChain } from '#payments/offline/decide-bounce.ts';
 import {
   bounceOffline,
@@ -21,7 +23,7 @@ import type { BounceReason } from '#payments/offline/offline-states.ts';
 import { offlineDraft } from '#payments/offline/render-offline-payment.ts';
 import { type ChainVerdict, readOfflineRates } from '#payments/offline/signed-sale.ts';
 import { RETRY_MS } from '#payments/offline/take-forwarded.ts';
-import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { transition } from '#payments/payment-intent.ts';
 import { saveStates, stepDrafts } from '#payments/save-intent-steps.ts';
 import { requestSettlement } from '#payments/settlement-job.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
@@ -89,9 +91,9 @@ async function judge(
 ): Promise<RetryVerdict> {
   const { credential, payerAddress: payer } = intent.attempt;
   if (!('signature' in credential)) throw new Error(`${intent.id} has no authorization`);
-  const merchantNumber = present(intent.merchantNumber, 'merchant number');
-  const number = present(intent.settlementNumber, 'settlement number');
-  const { amount, orderId } = intent;
+  const merchantNumber = present(intent.merchant_number, 'merchant number');
+  const number = present(intent.settlement_number, 'settlement number');
+  const { amount, order_id: orderId } = intent;
   try {
     const { rates } = await readOfflineRates(db, chain, merchantNumber);
     const payment = { number, payer, merchantNumber, amount, orderId };
@@ -147,7 +149,7 @@ async function writeVerdict(
   if (verdict === 'ok' || verdict === 'settled') {
     // Even if the chain has settled the number, another job is needed: the relayer then finds the
     // settlement and books it.
-    const merchantNumber = present(intent.merchantNumber, 'merchant number');
+    const merchantNumber = present(intent.merchant_number, 'merchant number');
     const { settleWithinS } = settings;
     await requestSettlement(tx, intent, { merchantNumber, settleWithinS }, now);
     await postponeOffline(tx, [intent.id], null);
@@ -168,7 +170,7 @@ async function bounce(
   const change = { before, steps };
   await saveStates(tx, [change]);
   const row = await bounceOffline(tx, { id: saleId, reason });
-  const stamp = await stampOrder(tx, before.tenant, now, steps.length + 1);
+  const stamp = await stampOrder(tx, tenantOf(before), now, steps.length + 1);
   const drafts = [...stepDrafts(change, stamp), offlineDraft(row, stamp)];
   const deliveries = await appendEvents(tx, drafts);
   return { intent: present(steps.at(-1), 'step of a bounce').intent, deliveries };

@@ -3,6 +3,7 @@ import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import type { IdKey } from '#core/ids.ts';
+import { tenantOf } from '#core/mode.ts';
 import { ZERO } from '#core/money.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
@@ -13,6 +14,7 @@ import { lockPayers } from '#payers/payer-queries.ts';
 import { readActivities } from '#payments/assess-payment.ts';
 import { readShares } from '#payments/check-hourly-share.ts';
 import { insertIntents, lockIntent, selectOrderIdsInUse } from '#payments/intent-queries.ts';
+import type { OpenIntent, PaymentIntent } from '#payments/intent-rows.ts';
 import { decideSale, type SaleVerdict, sumsOf } from '#payments/offline/decide-bounce.ts';
 import {
   type EndedOffline,
@@ -33,7 +35,7 @@ import {
 } from '#payments/offline/offline-sale-candidates.ts';
 import { offlineDraft } from '#payments/offline/render-offline-payment.ts';
 import { toPaymentAuthorization, utcDay } from '#payments/offline/signed-sale.ts';
-import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
+import { transition } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { requireFresh } from '#payments/reserve-settlement-numbers.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save-intent-steps.ts';
@@ -270,12 +272,12 @@ function rowOf(decided: Decided, stamp: Stamp): OfflinePaymentRow {
   const isOver = verdict === 'settle' || verdict === 'later' || verdict === 'rebuilt';
   return {
     id,
-    account_id: intent.tenant.accountId,
-    livemode: intent.tenant.livemode,
+    account_id: intent.account_id,
+    livemode: intent.livemode,
     position: stamp.next(),
     created: stamp.created,
-    terminal_id: intent.terminalId,
-    location_id: intent.locationId,
+    terminal_id: intent.terminal_id,
+    location_id: intent.location_id,
     payer_address: payer.address as OfflinePaymentRow['payer_address'],
     nonce: sale.authorization.nonce,
     amount: intent.amount,
@@ -290,8 +292,11 @@ function rowOf(decided: Decided, stamp: Stamp): OfflinePaymentRow {
   };
 }
 
+/** A change of a new intent. */
+type Started = Change & { readonly before: OpenIntent };
+
 /** Returns the change that starts the settlement of an accepted sale. */
-function startOf({ candidate }: Decided, stamp: Stamp, now: Date): Change {
+function startOf({ candidate }: Decided, stamp: Stamp, now: Date): Started {
   const { intent: open, sale, payer } = candidate;
   const intent = { ...open, position: stamp.next() };
   const attempt = {
@@ -311,7 +316,7 @@ function draftsOf(row: OfflinePaymentRow, change: Change | null, stamp: Stamp): 
   if (row.status !== 'processing') return [offlineDraft(row as EndedOffline, stamp)];
   const { before, steps } = present(change, 'intent of an offline sale');
   const created = {
-    tenant: before.tenant,
+    tenant: tenantOf(before),
     type: 'payment_intent.created',
     objectId: before.id,
     object: renderIntent(before),
